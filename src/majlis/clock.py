@@ -1,0 +1,25 @@
+"""Time in one place: milliseconds since 1970 (UTC) inside, ISO 8601 with Z on the wire."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+Millis = int
+
+
+def now() -> Millis:
+    return time.time_ns() // 1_000_000
+
+
+def iso(at: Millis) -> str:
+    seconds, millis = divmod(at, 1000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{millis:03d}Z"
+
+
+def parse_iso(text: str) -> Millis:
+    """Raises ValueError for anything that is not a full date and time with a zone."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError("a time needs a zone, for example 2026-02-18T15:07:00.000Z")
+    return round(at.timestamp() * 1000)

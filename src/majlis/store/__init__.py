@@ -1,0 +1,1 @@
+"""Tables, migrations, transactions and ids: everything that knows about SQL engines."""

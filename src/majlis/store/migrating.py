@@ -1,0 +1,48 @@
+"""Bring a database to this program's data model, or refuse one that is already past it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from majlis import __version__
+from majlis.errors import ConfigurationError
+from majlis.store.migrations import REVISIONS
+from majlis.store.transactions import Database, Tx
+
+_LOCK = 0x6D616A6C  # any number, the same in every node: one of them migrates, the others wait
+
+
+async def migrate(db: Database) -> list[str]:
+    """The revisions applied, oldest first; none when the database was up to date."""
+    if await db.read(revision) == REVISIONS[-1]:
+        return []
+    return await db.write(_upgrade)
+
+
+def revision(tx: Tx) -> str | None:
+    """Where the database stands; refuses one that a newer Majlis has written."""
+    if not sa.inspect(tx.conn).has_table("alembic_version"):
+        return None
+    found: str | None = tx.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    if found is not None and found not in REVISIONS:
+        raise ConfigurationError(
+            f"This database is at revision {found}, written by a newer Majlis; this program is {__version__} "
+            f"and knows revisions up to {REVISIONS[-1]}. Start the newer program, or restore a backup."
+        )
+    return found
+
+
+def _upgrade(tx: Tx) -> list[str]:
+    from alembic import command
+    from alembic.config import Config
+
+    if tx.dialect == "postgresql":
+        tx.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+    before = revision(tx)
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = tx.conn
+    command.upgrade(config, "head")
+    return list(REVISIONS[REVISIONS.index(before) + 1 if before else 0 :])

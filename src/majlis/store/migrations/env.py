@@ -1,0 +1,14 @@
+"""Alembic's entry: migrate over the connection handed in by `majlis.store.migrating`."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from majlis.store.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table="alembic_version",
+)
+context.run_migrations()

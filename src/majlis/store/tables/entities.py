@@ -1,0 +1,61 @@
+"""People, agents and services, the secrets they come in with, and the gateway's own few facts."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from majlis.store.tables.columns import key, metadata, moment, one_of
+
+entities = sa.Table(
+    "entities",
+    metadata,
+    key("id", primary_key=True),
+    sa.Column("type", sa.String(16), nullable=False),
+    sa.Column("name", sa.String(64), nullable=False),
+    # The name folded for case and width. Unique among the living, so a name can be used again after a deletion.
+    sa.Column("name_key", sa.String(256), nullable=False),
+    sa.Column("role", sa.String(16), nullable=False, server_default="member"),
+    sa.Column("external_id", sa.String(256)),
+    # Counts this entity's own notices (its read positions, its joining and leaving) in the event log.
+    sa.Column("event_seq", sa.BigInteger, nullable=False, server_default="0"),
+    moment("created_at", nullable=False),
+    moment("deleted_at"),
+    one_of("type", "human", "agent", "service"),
+    one_of("role", "owner", "admin", "member"),
+)
+sa.Index(
+    "uq_entities_name_key",
+    entities.c.name_key,
+    unique=True,
+    sqlite_where=entities.c.deleted_at.is_(None),
+    postgresql_where=entities.c.deleted_at.is_(None),
+)
+sa.Index(
+    "uq_entities_external_id",
+    entities.c.external_id,
+    unique=True,
+    sqlite_where=sa.and_(entities.c.deleted_at.is_(None), entities.c.external_id.is_not(None)),
+    postgresql_where=sa.and_(entities.c.deleted_at.is_(None), entities.c.external_id.is_not(None)),
+)
+
+tokens = sa.Table(
+    "tokens",
+    metadata,
+    key("id", primary_key=True),
+    key("entity_id", sa.ForeignKey("entities.id"), nullable=False, index=True),
+    # api: a bearer token; session: a browser's cookie; sign_in: a one-time link.
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False, unique=True),
+    sa.Column("label", sa.String(128)),
+    moment("created_at", nullable=False),
+    moment("expires_at"),
+    moment("ended_at"),
+    one_of("kind", "api", "session", "sign_in"),
+)
+
+gateway = sa.Table(
+    "gateway",
+    metadata,
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)

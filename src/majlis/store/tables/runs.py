@@ -1,0 +1,111 @@
+"""The ledger of events owed to agents, and the runs that settle them."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from majlis.store.tables.columns import Json, key, metadata, moment, one_of
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    key("id", primary_key=True),
+    key("agent_id", sa.ForeignKey("agents.id"), nullable=False),
+    sa.Column("status", sa.String(16), nullable=False),
+    sa.Column("reason", sa.String(64)),
+    sa.Column("trigger", Json, nullable=False),
+    key("trigger_space_id", sa.ForeignKey("spaces.id")),
+    key("active_space_id", sa.ForeignKey("spaces.id")),
+    sa.Column("chain_depth", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("wait", Json),
+    key("wait_space_id", sa.ForeignKey("spaces.id")),
+    key("wait_message_id"),
+    moment("deadline", index=True),
+    sa.Column("lease_owner", sa.String(64)),
+    moment("lease_until"),
+    sa.Column("fence", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("usage", Json),
+    sa.Column("error", Json),
+    moment("created_at", nullable=False),
+    moment("started_at"),
+    moment("ended_at"),
+    one_of("status", "queued", "running", "waiting_reply", "waiting_tool", "completed", "failed", "canceled"),
+)
+sa.Index("ix_runs_agent_id", runs.c.agent_id, runs.c.status)
+sa.Index("ix_runs_trigger_space_id", runs.c.trigger_space_id, runs.c.id)
+sa.Index("ix_runs_status_lease_until", runs.c.status, runs.c.lease_until)
+sa.Index(
+    "ix_runs_wait_space_id",
+    runs.c.wait_space_id,
+    sqlite_where=runs.c.status == "waiting_reply",
+    postgresql_where=runs.c.status == "waiting_reply",
+)
+
+deliveries = sa.Table(
+    "deliveries",
+    metadata,
+    key("id", primary_key=True),
+    key("agent_id", sa.ForeignKey("agents.id"), nullable=False),
+    sa.Column("event_id", sa.String(256), nullable=False),
+    sa.Column("type", sa.String(16), nullable=False),
+    key("space_id", sa.ForeignKey("spaces.id")),
+    key("message_id", index=True),
+    sa.Column("payload", Json, nullable=False),
+    sa.Column("chain_depth", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("state", sa.String(16), nullable=False, server_default="pending"),
+    key("run_id", sa.ForeignKey("runs.id"), index=True),
+    sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
+    moment("not_before", nullable=False, server_default="0"),
+    moment("created_at", nullable=False),
+    # One event is owed to one agent once, however often it is offered (T7).
+    sa.UniqueConstraint("agent_id", "event_id"),
+    one_of("type", "space_message", "plan", "service", "tool_result", "heartbeat"),
+    one_of("state", "pending", "taken", "done", "passed", "failed"),
+)
+sa.Index(
+    "ix_deliveries_pending",
+    deliveries.c.not_before,
+    deliveries.c.id,
+    sqlite_where=deliveries.c.state == "pending",
+    postgresql_where=deliveries.c.state == "pending",
+)
+
+steps = sa.Table(
+    "steps",
+    metadata,
+    key("run_id", sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("n", sa.Integer, primary_key=True),
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("call_id", sa.String(64)),
+    sa.Column("name", sa.String(128)),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("input", Json),
+    sa.Column("output", Json),
+    sa.Column("usage", Json),
+    moment("started_at", nullable=False),
+    moment("ended_at"),
+    one_of("kind", "model", "tool"),
+    one_of("state", "started", "done", "error"),
+)
+
+views = sa.Table(
+    "views",
+    metadata,
+    key("run_id", sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("step", sa.Integer, primary_key=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    moment("created_at", nullable=False, index=True),
+)
+
+cycles = sa.Table(
+    "cycles",
+    metadata,
+    key("agent_id", sa.ForeignKey("agents.id"), primary_key=True),
+    sa.Column("n", sa.BigInteger, primary_key=True),
+    key("run_id", sa.ForeignKey("runs.id"), nullable=False),
+    sa.Column("messages", Json, nullable=False),
+    sa.Column("summary", sa.Text),
+    sa.Column("tokens", sa.Integer, nullable=False),
+    moment("created_at", nullable=False),
+)

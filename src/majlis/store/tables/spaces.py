@@ -1,0 +1,97 @@
+"""Spaces, who is in them, what was said, and the phases they went through."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from majlis.store.tables.columns import Json, key, metadata, moment, one_of
+
+spaces = sa.Table(
+    "spaces",
+    metadata,
+    key("id", primary_key=True),
+    sa.Column("name", sa.String(128), nullable=False),
+    sa.Column("description", sa.Text, nullable=False, server_default=""),
+    sa.Column("triggers", sa.String(16), nullable=False, server_default="everyone"),
+    key("orchestrator_id", sa.ForeignKey("entities.id")),
+    sa.Column("phase", sa.String(64)),
+    # The number of the newest message and of the newest event. Both are given under this row's lock,
+    # so commit order is number order and there are no holes.
+    sa.Column("head_seq", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("event_seq", sa.BigInteger, nullable=False, server_default="0"),
+    moment("event_at", nullable=False),
+    moment("created_at", nullable=False),
+    moment("deleted_at"),
+    one_of("triggers", "everyone", "mentioned", "orchestrated"),
+    sa.CheckConstraint("triggers <> 'orchestrated' OR orchestrator_id IS NOT NULL", name="orchestrator"),
+)
+
+members = sa.Table(
+    "members",
+    metadata,
+    key("space_id", sa.ForeignKey("spaces.id"), primary_key=True),
+    key("entity_id", sa.ForeignKey("entities.id"), primary_key=True),
+    sa.Column("role", sa.String(16), nullable=False, server_default="member"),
+    # Agents: the newest message a completed run was shown or wrote. Null until the first one.
+    sa.Column("processed_seq", sa.BigInteger),
+    # Everybody: the newest message seen. A new member starts at the head, one's own messages move it along, so
+    # what lies after it was written by others and the unread count is a difference of two numbers.
+    sa.Column("seen_seq", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("session_id", sa.String(256), unique=True),
+    moment("joined_at", nullable=False),
+    one_of("role", "admin", "member", "viewer"),
+    sa.CheckConstraint("seen_seq >= 0", name="seen_seq"),
+)
+sa.Index("ix_members_entity_id", members.c.entity_id, members.c.space_id)
+
+messages = sa.Table(
+    "messages",
+    metadata,
+    # The order of writing on this database; full-text search hangs on it in SQLite.
+    sa.Column("n", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    key("id", nullable=False, unique=True),
+    key("space_id", sa.ForeignKey("spaces.id"), nullable=False),
+    sa.Column("seq", sa.BigInteger, nullable=False),
+    key("sender_id", sa.ForeignKey("entities.id"), nullable=False),
+    sa.Column("kind", sa.String(16), nullable=False, server_default="text"),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("tool", Json),
+    key("reply_to"),
+    sa.Column("mentions", Json),
+    sa.Column("origin", Json),
+    key("run_id"),
+    sa.Column("chain_depth", sa.Integer, nullable=False, server_default="0"),
+    key("root_cause"),
+    sa.Column("client_id", sa.String(128)),
+    key("stream_id"),
+    sa.Column("session_id", sa.String(256)),
+    moment("created_at", nullable=False),
+    one_of("kind", "text", "tool", "notice"),
+    sa.CheckConstraint("seq > 0", name="seq"),
+    sa.UniqueConstraint("space_id", "seq"),
+)
+sa.Index(
+    "uq_messages_client_id",
+    messages.c.space_id,
+    messages.c.sender_id,
+    messages.c.client_id,
+    unique=True,
+    sqlite_where=messages.c.client_id.is_not(None),
+    postgresql_where=messages.c.client_id.is_not(None),
+)
+
+phases = sa.Table(
+    "phases",
+    metadata,
+    key("id", primary_key=True),
+    key("space_id", sa.ForeignKey("spaces.id"), nullable=False, index=True),
+    sa.Column("from_phase", sa.String(64)),
+    sa.Column("to_phase", sa.String(64), nullable=False),
+    sa.Column("message", sa.Text),
+    sa.Column("summary", sa.Text),
+    sa.Column("reason", sa.Text),
+    key("entity_id", sa.ForeignKey("entities.id"), nullable=False),
+    # Which messages were there when the phase changed.
+    sa.Column("at_seq", sa.BigInteger, nullable=False),
+    moment("created_at", nullable=False),
+)
