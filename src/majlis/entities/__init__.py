@@ -1,0 +1,1 @@
+"""People, agents and services; their tokens, sessions and roles."""

@@ -1,0 +1,65 @@
+"""Changing and deleting an entity: both are seen in every space it is a member of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.entities.caller import Caller, GatewayRole
+from majlis.entities.entities import access_entity, access_entity_to_change, change_role, require_another_owner, taken
+from majlis.entities.names import entity_name, name_key
+from majlis.entities.shapes import EntityJson, entity_json
+from majlis.entities.tokens import end_tokens
+from majlis.errors import Conflict
+from majlis.spaces.members import leave, tell_member_changed
+from majlis.store.tables import entities, members, spaces, tokens
+from majlis.store.transactions import Tx
+
+
+def change_entity(
+    tx: Tx, caller: Caller, entity_id: str, changes: dict[str, Any], role: GatewayRole | None = None
+) -> EntityJson:
+    """`changes` holds any of name, external_id; the rest stays."""
+    before = access_entity_to_change(tx, caller, entity_id)
+    if role is not None and role != before.role:
+        change_role(tx, caller, entity_id, role)
+    if "name" in changes:
+        changes["name"] = entity_name(changes["name"])
+        changes["name_key"] = name_key(changes["name"])
+    renamed = changes.get("name", before.name) != before.name
+    # Spaces before the entity: the one order in which locks are taken.
+    followed = _lock_spaces_of(tx, entity_id) if renamed else []
+    if changes:
+        try:
+            tx.execute(entities.update().where(entities.c.id == entity_id).values(changes))
+        except sa.exc.IntegrityError as error:
+            raise taken(error, changes.get("name", before.name)) from None
+    for space_id in followed:
+        tell_member_changed(tx, space_id, entity_id)
+    return entity_json(access_entity(tx, entity_id))
+
+
+def delete_entity(tx: Tx, caller: Caller, entity_id: str) -> None:
+    """It leaves all spaces, its tokens end, its name is free again. What it said stays, under its name."""
+    entity = access_entity_to_change(tx, caller, entity_id)
+    if entity.role == "owner":
+        require_another_owner(tx, entity_id)
+    followed = _lock_spaces_of(tx, entity_id)
+    if tx.all(sa.select(spaces.c.id).where(spaces.c.orchestrator_id == entity_id, spaces.c.deleted_at.is_(None))):
+        raise Conflict("orchestrator", "This agent orchestrates a space. Choose another orchestrator there first.")
+    for space_id in followed:
+        leave(tx, space_id, entity_id)
+    end_tokens(tx, tokens.c.entity_id == entity_id)
+    tx.execute(entities.update().where(entities.c.id == entity_id).values(deleted_at=tx.now))
+
+
+def _lock_spaces_of(tx: Tx, entity_id: str) -> list[str]:
+    statement = (
+        sa.select(spaces.c.id)
+        .join(members, members.c.space_id == spaces.c.id)
+        .where(members.c.entity_id == entity_id, spaces.c.deleted_at.is_(None))
+        .order_by(spaces.c.id)
+        .with_for_update(of=spaces)
+    )
+    return [row.id for row in tx.all(statement)]

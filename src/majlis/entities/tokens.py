@@ -1,0 +1,128 @@
+"""Tokens: made of 256 random bits, kept only as an HMAC under the server's key, found by one indexed look-up.
+
+A random token needs no slow hash (there is nothing to guess), and a slow one would cost every request. The key makes
+the table useless to whoever can read or write it alone. The look-up is by digest, so its timing tells nothing of
+the token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from majlis.entities.caller import Caller, require_power_over
+from majlis.entities.entities import access_entity, access_entity_to_change
+from majlis.entities.shapes import TokenJson, token_json
+from majlis.errors import Invalid, NotFound
+from majlis.store import ids
+from majlis.store.tables import entities, tokens
+from majlis.store.transactions import Tx
+
+TokenKind = Literal["api", "session", "sign_in"]
+
+_PREFIX: dict[TokenKind, str] = {"api": "mj_", "session": "ms_", "sign_in": "mc_"}
+
+_FIND = (
+    sa.select(
+        entities.c.id,
+        entities.c.name,
+        entities.c.type,
+        entities.c.role,
+        tokens.c.id.label("token_id"),
+        tokens.c.expires_at,
+    )
+    .join(entities, entities.c.id == tokens.c.entity_id)
+    .where(
+        tokens.c.hash == sa.bindparam("hash"),
+        tokens.c.kind == sa.bindparam("kind"),
+        tokens.c.ended_at.is_(None),
+        sa.or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > sa.bindparam("now")),
+        entities.c.deleted_at.is_(None),
+    )
+)
+
+
+class Hasher:
+    """The server's key, and what is done with it."""
+
+    def __init__(self, server_key: bytes) -> None:
+        self._key = hashlib.sha256(b"majlis token key" + server_key).digest()
+
+    def hash(self, token: str) -> str:
+        return hmac.new(self._key, token.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+
+def create_token(
+    tx: Tx, hasher: Hasher, caller: Caller, entity_id: str, label: str | None = None, expires_at: int | None = None
+) -> tuple[TokenJson, str]:
+    access_entity_to_change(tx, caller, entity_id)
+    if expires_at is not None and expires_at <= tx.now:
+        raise Invalid("expired", "expiresAt lies in the past.", {"path": "expiresAt"})
+    return issue(tx, hasher, entity_id, "api", label, expires_at)
+
+
+def issue(
+    tx: Tx, hasher: Hasher, entity_id: str, kind: TokenKind, label: str | None = None, expires_at: int | None = None
+) -> tuple[TokenJson, str]:
+    """Without a question of permission. The token itself is in the answer and nowhere else."""
+    token = _PREFIX[kind] + secrets.token_urlsafe(32)
+    values = {
+        "id": ids.new("tok"),
+        "entity_id": entity_id,
+        "kind": kind,
+        "hash": hasher.hash(token),
+        "label": label,
+        "created_at": tx.now,
+        "expires_at": expires_at,
+    }
+    return token_json(tx.execute(tokens.insert().returning(*tokens.c), values).one()), token
+
+
+def list_tokens(tx: Tx, caller: Caller, entity_id: str) -> list[TokenJson]:
+    access_entity_to_change(tx, caller, entity_id)
+    statement = (
+        sa.select(tokens)
+        .where(tokens.c.entity_id == entity_id, tokens.c.kind == "api", tokens.c.ended_at.is_(None))
+        .order_by(tokens.c.id)
+    )
+    return [token_json(row) for row in tx.all(statement)]
+
+
+def revoke_token(tx: Tx, caller: Caller, token_id: str) -> None:
+    """One's own token may always be given up; another's needs power over its entity."""
+    row = tx.one(sa.select(tokens.c.entity_id).where(tokens.c.id == token_id, tokens.c.ended_at.is_(None)))
+    if row is None or not (caller.administers or row.entity_id == caller.id):
+        raise NotFound("unknown_token", f"There is no token {token_id}.")
+    if row.entity_id != caller.id:
+        require_power_over(caller, access_entity(tx, row.entity_id).role)
+    end_tokens(tx, tokens.c.id == token_id)
+
+
+def end_tokens(tx: Tx, which: sa.ColumnElement[bool]) -> None:
+    ended = tx.execute(
+        tokens.update().where(which, tokens.c.ended_at.is_(None)).values(ended_at=tx.now).returning(tokens.c.id)
+    )
+    tx.outbox.extend(TokenEnded(row.id) for row in ended)
+
+
+class TokenEnded:
+    """Leaves after commit: streams opened with this token end."""
+
+    __slots__ = ("token_id",)
+
+    def __init__(self, token_id: str) -> None:
+        self.token_id = token_id
+
+
+def find_caller(tx: Tx, hash: str, kind: TokenKind) -> Caller | None:
+    return as_caller(tx.one(_FIND, {"hash": hash, "kind": kind, "now": tx.now}))
+
+
+def as_caller(row: sa.Row[Any] | None) -> Caller | None:
+    if row is None:
+        return None
+    return Caller(row.id, row.name, row.type, row.role, row.token_id, row.expires_at)

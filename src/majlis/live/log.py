@@ -1,0 +1,82 @@
+"""The event log: numbered for each topic, written in the transaction of its cause, sent to streams after its commit.
+
+A topic is a space (what its members see) or an entity (notices for its own eyes). Whoever records an event has
+just taken the number from the topic's row, and so holds its lock: numbers are given in commit order, without holes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+
+from majlis.store.tables import entities, events, spaces
+from majlis.store.transactions import Tx
+
+_INSERT = events.insert()
+_NEXT_OF_SPACE = (
+    spaces.update()
+    .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
+    .values(event_seq=spaces.c.event_seq + 1, event_at=sa.bindparam("at"))
+    .returning(spaces.c.event_seq)
+)
+_NEXT_OF_ENTITY = (
+    entities.update()
+    .where(entities.c.id == sa.bindparam("topic"))
+    .values(event_seq=entities.c.event_seq + 1)
+    .returning(entities.c.event_seq)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """One row of the log, on its way to streams. `data` is JSON text exactly as clients receive it."""
+
+    topic: str
+    seq: int
+    type: str
+    data: str
+    at: int
+
+
+def record_for_space(tx: Tx, space_id: str, type: str, data: dict[str, Any]) -> int:
+    """Takes the space's lock. The event's number in the space."""
+    seq: int = tx.execute(_NEXT_OF_SPACE, {"topic": space_id, "at": tx.now}).scalar_one()
+    append(tx, space_id, seq, type, data)
+    return seq
+
+
+def record_for_entity(tx: Tx, entity_id: str, type: str, data: dict[str, Any]) -> int:
+    """Takes the entity's lock: after any space's lock, never before (see docs/store.md)."""
+    seq: int = tx.execute(_NEXT_OF_ENTITY, {"topic": entity_id}).scalar_one()
+    append(tx, entity_id, seq, type, data)
+    return seq
+
+
+def append(tx: Tx, topic: str, seq: int, type: str, data: dict[str, Any]) -> None:
+    """For callers that took the number themselves, together with something else of the same row."""
+    event = LoggedEvent(topic, seq, type, orjson.dumps({"type": type, **data}).decode(), tx.now)
+    tx.execute(_INSERT, {"topic": topic, "seq": seq, "type": type, "data": event.data, "at": tx.now})
+    tx.outbox.append(event)
+
+
+def read_events(tx: Tx, topic: str, after: int, up_to: int) -> list[LoggedEvent]:
+    statement = (
+        sa.select(events)
+        .where(events.c.topic == topic, events.c.seq > after, events.c.seq <= up_to)
+        .order_by(events.c.seq)
+    )
+    return [LoggedEvent(row.topic, row.seq, row.type, row.data, row.at) for row in tx.all(statement)]
+
+
+def heads(tx: Tx, topics: list[str]) -> dict[str, int]:
+    """The newest event's number of each topic that still exists."""
+    found: dict[str, int] = {}
+    for table in (spaces, entities):
+        wanted = [topic for topic in topics if topic.startswith("spc_") == (table is spaces)]
+        if wanted:
+            rows = tx.all(sa.select(table.c.id, table.c.event_seq).where(table.c.id.in_(wanted)))
+            found.update({row.id: row.event_seq for row in rows})
+    return found

@@ -1,0 +1,129 @@
+"""The bus over NATS: subscribers of this process are called at once, the others through the server.
+
+The connection does not echo our own messages back. While the server is away we keep trying, what is published
+meanwhile is lost to other processes, and their polling of the log makes up for it within a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+
+import nats
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+
+from majlis.live.bus import Handler, InProcessBus, Unsubscribe
+
+_logger = structlog.get_logger(__name__)
+_OUTGOING = 10_000
+_RETRY_SECONDS = 1.0
+
+
+class NatsBus:
+    kind = "nats"
+
+    def __init__(self, url: str, namespace: str) -> None:
+        self._url = url
+        self._prefix = f"majlis.{namespace}."
+        self._local = InProcessBus()
+        self._client: Client | None = None
+        self._remote: dict[str, Subscription | None] = {}
+        # Bounded: with the server away the oldest hints go first.
+        self._outgoing: deque[tuple[str, bytes]] = deque(maxlen=_OUTGOING)
+        self._work = asyncio.Event()
+        self._runner: asyncio.Task[None] | None = None
+        self._problem: str | None = "not connected yet"
+
+    async def start(self) -> None:
+        first_try = asyncio.Event()
+        self._runner = asyncio.create_task(self._run(first_try), name="nats-bus")
+        await first_try.wait()
+
+    def publish(self, subject: str, payload: bytes) -> None:
+        self._local.publish(subject, payload)
+        self._outgoing.append((subject, payload))
+        self._work.set()
+
+    def subscribe(self, subject: str, handler: Handler) -> Unsubscribe:
+        unsubscribe_local = self._local.subscribe(subject, handler)
+        if subject not in self._remote:
+            self._remote[subject] = None
+            self._work.set()
+        return unsubscribe_local
+
+    def problem(self) -> str | None:
+        return self._problem
+
+    async def close(self) -> None:
+        if self._runner is not None:
+            self._runner.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._runner
+        if self._client is not None:
+            await self._pump(self._client)
+            with contextlib.suppress(NatsError, OSError, asyncio.TimeoutError):
+                await self._client.close()
+
+    async def _run(self, first_try: asyncio.Event) -> None:
+        while True:
+            try:
+                client = await self._connect()
+            except (NatsError, OSError, TimeoutError) as error:
+                self._problem = f"cannot reach NATS ({error})"
+                _logger.warning("NATS is out of reach; trying again", error=str(error))
+                first_try.set()
+                await asyncio.sleep(_RETRY_SECONDS)
+                continue
+            self._client = client
+            while not client.is_closed:
+                await self._pump(client)
+                first_try.set()
+                self._work.clear()
+                if not self._outgoing:
+                    await self._work.wait()
+
+    async def _connect(self) -> Client:
+        client = await nats.connect(
+            self._url,
+            no_echo=True,
+            connect_timeout=2,
+            reconnect_time_wait=0.5,
+            max_reconnect_attempts=-1,
+            allow_reconnect=True,
+            error_cb=self._on_error,
+            disconnected_cb=self._on_disconnect,
+            reconnected_cb=self._on_reconnect,
+            name="majlis",
+        )
+        self._problem = None
+        self._remote = dict.fromkeys(self._remote)
+        return client
+
+    async def _pump(self, client: Client) -> None:
+        """Bring the server up to date with what was subscribed and published here."""
+        try:
+            for subject in [subject for subject, made in self._remote.items() if made is None]:
+                self._remote[subject] = await client.subscribe(self._prefix + subject, cb=self._on_message)
+            while self._outgoing:
+                subject, payload = self._outgoing.popleft()
+                await client.publish(self._prefix + subject, payload)
+        except (NatsError, OSError) as error:
+            _logger.warning("a message could not be handed to NATS", error=str(error))
+
+    async def _on_message(self, message: Msg) -> None:
+        self._local.dispatch(message.subject.removeprefix(self._prefix), message.data)
+
+    async def _on_error(self, error: Exception) -> None:
+        _logger.warning("NATS reported an error", error=str(error))
+
+    async def _on_disconnect(self) -> None:
+        self._problem = "the connection to NATS is lost; reconnecting"
+
+    async def _on_reconnect(self) -> None:
+        self._problem = None
+        _logger.info("connected to NATS again")

@@ -1,0 +1,150 @@
+"""What a stream missed, read in one snapshot: all of it, or the word that it has to start afresh. Never a part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from majlis.entities.caller import Caller
+from majlis.live.cursor import OVERLAP_MILLIS, GatewayCursor, SpaceCursor, tag
+from majlis.live.log import LoggedEvent
+from majlis.store.tables import entities, events, members, spaces, tokens
+from majlis.store.transactions import Tx
+
+REPLAY_LIMIT = 1000
+
+_EVENTS = sa.select(events)
+
+
+@dataclass(slots=True)
+class Start:
+    """Where a stream begins: each topic's position before `missed`, and after it the log's `heads`."""
+
+    positions: dict[str, int]
+    heads: dict[str, int]
+    missed: list[LoggedEvent]
+    resync: bool = False
+    moved_at: dict[str, int] | None = None
+
+
+def start_space_stream(tx: Tx, caller: Caller, space_id: str, cursor: SpaceCursor | None, known: bool) -> Start | None:
+    """None when the caller is no member (any more), or no caller any more."""
+    space = tx.one(
+        sa.select(spaces.c.event_seq)
+        .join(members, members.c.space_id == spaces.c.id)
+        .where(spaces.c.id == space_id, spaces.c.deleted_at.is_(None), members.c.entity_id == caller.id)
+    )
+    own_head = _own_head(tx, caller)
+    if space is None or own_head is None:
+        return None
+    heads = {space_id: space.event_seq, caller.id: own_head}
+    if cursor is None:
+        return Start(dict(heads), heads, [], resync=known)
+    wanted = {space_id: cursor.seq, caller.id: cursor.own_seq}
+    missed: list[LoggedEvent] = []
+    for topic, seq in wanted.items():
+        part = _whole(tx, topic, seq, heads[topic])
+        if part is None:
+            return Start(dict(heads), heads, [], resync=True)
+        missed += part
+    return Start(wanted, heads, _in_order(missed))
+
+
+def start_gateway_stream(tx: Tx, caller: Caller, cursor: GatewayCursor | None, known: bool, kept: int) -> Start | None:
+    """`kept` is how long the log keeps events, in milliseconds."""
+    own_head = _own_head(tx, caller)
+    if own_head is None:
+        return None
+    mine = tx.all(
+        sa.select(spaces.c.id, spaces.c.event_seq, spaces.c.event_at, members.c.joined_at)
+        .join(members, members.c.space_id == spaces.c.id)
+        .where(members.c.entity_id == caller.id, spaces.c.deleted_at.is_(None))
+    )
+    heads = {row.id: row.event_seq for row in mine} | {caller.id: own_head}
+    moved_at = {row.id: row.event_at for row in mine if row.event_at > tx.now - 2 * OVERLAP_MILLIS}
+    afresh = Start(dict(heads), heads, [], resync=known, moved_at=moved_at)
+    since = (cursor.at if cursor else 0) - OVERLAP_MILLIS
+    if cursor is None or since < tx.now - kept:
+        return afresh
+    own = _whole(tx, caller.id, cursor.own_seq, own_head)
+    rows = tx.all(
+        _EVENTS.join(spaces, spaces.c.id == events.c.topic)
+        .join(members, members.c.space_id == events.c.topic)
+        .where(
+            members.c.entity_id == caller.id,
+            spaces.c.event_at > since,
+            events.c.seq > spaces.c.event_seq - REPLAY_LIMIT,
+            events.c.at > since,
+        )
+        .order_by(events.c.topic, events.c.seq)
+        .limit(2 * REPLAY_LIMIT)
+    )
+    if own is None or len(rows) >= 2 * REPLAY_LIMIT:
+        return afresh
+    joined_at = {row.id: row.joined_at for row in mine}
+    missed = list(own)
+    for row in rows:
+        known_seq = cursor.recent.get(tag(row.topic))
+        if row.seq > known_seq if known_seq is not None else row.at >= joined_at[row.topic]:
+            missed.append(LoggedEvent(row.topic, row.seq, row.type, row.data, row.at))
+    positions = _positions_before(missed, heads)
+    if len(missed) > REPLAY_LIMIT or not _complete(missed, positions, heads, cursor):
+        return afresh
+    return Start(positions, heads, _in_order(missed), moved_at=moved_at)
+
+
+def valid_tokens(tx: Tx, token_ids: set[str]) -> set[str]:
+    """Which of these tokens still open a door."""
+    statement = (
+        sa.select(tokens.c.id)
+        .join(entities, entities.c.id == tokens.c.entity_id)
+        .where(tokens.c.id.in_(token_ids), tokens.c.ended_at.is_(None), entities.c.deleted_at.is_(None))
+    )
+    return {row.id for row in tx.all(statement)}
+
+
+def _own_head(tx: Tx, caller: Caller) -> int | None:
+    statement = sa.select(entities.c.event_seq).where(entities.c.id == caller.id, entities.c.deleted_at.is_(None))
+    return tx.execute(statement).scalar_one_or_none()
+
+
+def _whole(tx: Tx, topic: str, after: int, head: int) -> list[LoggedEvent] | None:
+    if not 0 <= head - after <= REPLAY_LIMIT:
+        return None
+    rows = tx.all(_EVENTS.where(events.c.topic == topic, events.c.seq > after).order_by(events.c.seq))
+    found = [LoggedEvent(row.topic, row.seq, row.type, row.data, row.at) for row in rows if row.seq <= head]
+    return found if len(found) == head - after else None
+
+
+def _positions_before(missed: list[LoggedEvent], heads: dict[str, int]) -> dict[str, int]:
+    positions = dict(heads)
+    for event in missed:
+        positions[event.topic] = min(positions[event.topic], event.seq - 1)
+    return positions
+
+
+def _complete(
+    missed: list[LoggedEvent], positions: dict[str, int], heads: dict[str, int], cursor: GatewayCursor
+) -> bool:
+    """Every topic's part reaches from where the client stood, as far as it said, to the head, without holes."""
+    counts: dict[str, int] = {}
+    for event in missed:
+        counts[event.topic] = counts.get(event.topic, 0) + 1
+    for topic, head in heads.items():
+        if head - positions[topic] != counts.get(topic, 0) or counts.get(topic, 0) >= REPLAY_LIMIT:
+            return False
+        known = cursor.recent.get(tag(topic))
+        if known is not None and positions[topic] != known:
+            return False
+    return True
+
+
+def _in_order(missed: list[LoggedEvent]) -> list[LoggedEvent]:
+    """By time across topics, by number within one: a topic's times may step back a little, its numbers never do."""
+    latest: dict[str, int] = {}
+    keyed: list[tuple[int, str, int, LoggedEvent]] = []
+    for event in sorted(missed, key=lambda event: (event.topic, event.seq)):
+        latest[event.topic] = max(latest.get(event.topic, 0), event.at)
+        keyed.append((latest[event.topic], event.topic, event.seq, event))
+    return [event for *_, event in sorted(keyed, key=lambda item: item[:3])]

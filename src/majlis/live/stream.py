@@ -1,0 +1,151 @@
+"""One client's stream: what it follows, where it stands, and a bounded queue of bytes on their way out.
+
+A stream that does not keep up is cut off rather than waited for: it comes back with its last id and catches up
+from the log, and nobody else pays for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import orjson
+
+from majlis.entities.caller import Caller
+from majlis.live.cursor import OVERLAP_MILLIS, GatewayCursor, SpaceCursor, tag
+from majlis.live.log import LoggedEvent
+
+MAX_QUEUED_BYTES = 1024 * 1024
+MAX_QUEUED_EVENTS = 1000
+HEARTBEAT = b": heartbeat\n\n"
+
+
+class Stream:
+    """`space` is None for a stream over all of the caller's spaces."""
+
+    __slots__ = (
+        "_closed",
+        "_count",
+        "_queue",
+        "_queued",
+        "_waiter",
+        "caller",
+        "cut_off",
+        "held",
+        "moved_at",
+        "position",
+        "space",
+        "verified_at",
+    )
+
+    def __init__(self, caller: Caller, space: str | None, verified_at: Callable[[], int]) -> None:
+        self.caller = caller
+        self.space = space
+        # Since when everything in the log is known to have reached this process (for the cursor of all spaces).
+        self.verified_at = verified_at
+        self.position: dict[str, int] = {}
+        self.moved_at: dict[str, int] = {}
+        # Topics still being caught up from the log: what arrives meanwhile waits here.
+        self.held: dict[str, list[LoggedEvent]] = {}
+        self.cut_off: Callable[[], None] | None = None
+        self._queue: list[bytes] = []
+        self._count = 0
+        self._queued = 0
+        self._waiter: asyncio.Future[None] | None = None
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def offer(self, event: LoggedEvent) -> None:
+        """The next event of a topic. Those up to the stream's position are known to it already."""
+        if event.topic in self.held:
+            self.held[event.topic].append(event)
+        elif event.seq > self.position.get(event.topic, 0):
+            self.position[event.topic] = event.seq
+            self.moved_at[event.topic] = event.at
+            if self._concerns(event):
+                self.send(event.type, event.data)
+
+    def release(self, topic: str) -> None:
+        for event in self.held.pop(topic, []):
+            self.offer(event)
+
+    def forget(self, topic: str) -> None:
+        self.held.pop(topic, None)
+        self.position.pop(topic, None)
+        self.moved_at.pop(topic, None)
+
+    def replay(self, events: list[LoggedEvent]) -> None:
+        """What was missed, in one go. It was bounded when it was read, so it does not count as falling behind."""
+        for event in events:
+            self.offer(event)
+        self._count = self._queued = 0
+
+    def send(self, type: str, data: str) -> None:
+        self._push(f"id: {self._cursor()}\nevent: {type}\ndata: {data}\n\n".encode())
+
+    def beat(self) -> None:
+        if not self._queue:
+            self._push(HEARTBEAT)
+
+    def close(self) -> None:
+        """End the stream after what is queued."""
+        self._closed = True
+        self._wake()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        while True:
+            if self._queue:
+                chunk = b"".join(self._queue)
+                self._queue.clear()
+                self._count = self._queued = 0
+                yield chunk
+            elif self._closed:
+                return
+            else:
+                self._waiter = asyncio.get_running_loop().create_future()
+                await self._waiter
+
+    def _concerns(self, event: LoggedEvent) -> bool:
+        """Of the caller's own notices, a stream over one space shows that space's reading; a stream over all shows
+        all of them, and so leaves out the space's copy of the caller's own coming and going."""
+        own_notice = event.topic == self.caller.id
+        if self.space is not None:
+            return not own_notice or (event.type == "space.read" and orjson.loads(event.data)["spaceId"] == self.space)
+        if own_notice or event.type not in ("space.member.joined", "space.member.left"):
+            return True
+        return bool(orjson.loads(event.data)["entityId"] != self.caller.id)
+
+    def _cursor(self) -> str:
+        own = self.position.get(self.caller.id, 0)
+        if self.space is not None:
+            return SpaceCursor(self.space, self.position.get(self.space, 0), own).encode()
+        at = self.verified_at()
+        for topic in [topic for topic, moved in self.moved_at.items() if moved <= at - OVERLAP_MILLIS]:
+            del self.moved_at[topic]
+        recent = {tag(topic): self.position[topic] for topic in self.moved_at if topic != self.caller.id}
+        return GatewayCursor(self.caller.id, at, own, recent).encode()
+
+    def _push(self, chunk: bytes) -> None:
+        if self._closed:
+            return
+        if self._count >= MAX_QUEUED_EVENTS or self._queued + len(chunk) > MAX_QUEUED_BYTES:
+            self._cut()
+            return
+        self._queue.append(chunk)
+        self._count += 1
+        self._queued += len(chunk)
+        self._wake()
+
+    def _cut(self) -> None:
+        self._queue.clear()
+        self._closed = True
+        self._wake()
+        if self.cut_off is not None:
+            self.cut_off()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)

@@ -1,0 +1,1 @@
+"""Spaces, their members, what is said in them, how far everyone has read, and search."""

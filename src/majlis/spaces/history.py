@@ -1,0 +1,95 @@
+"""Reading what was said: a page by keyset, one message, and the message behind a client id."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from typing_extensions import TypedDict
+
+from majlis.entities.caller import Caller
+from majlis.errors import Invalid, NotFound
+from majlis.spaces.access import access_space_at
+from majlis.spaces.shapes import MessageJson, message_json
+from majlis.store.tables import entities, members, messages, spaces
+from majlis.store.transactions import Tx
+
+MAX_PAGE = 200
+
+MESSAGE_COLUMNS = (*messages.c, entities.c.name.label("sender_name"), entities.c.type.label("sender_type"))
+SELECT_MESSAGES = sa.select(*MESSAGE_COLUMNS).join(entities, entities.c.id == messages.c.sender_id)
+
+_IN_SPACE = messages.c.space_id == sa.bindparam("space_id")
+_BEFORE = (
+    SELECT_MESSAGES.where(_IN_SPACE, messages.c.seq < sa.bindparam("seq"))
+    .order_by(messages.c.seq.desc())
+    .limit(sa.bindparam("limit"))
+)
+_AFTER = (
+    SELECT_MESSAGES.where(_IN_SPACE, messages.c.seq > sa.bindparam("seq"))
+    .order_by(messages.c.seq)
+    .limit(sa.bindparam("limit"))
+)
+_ONE = (
+    SELECT_MESSAGES.join(members, members.c.space_id == messages.c.space_id)
+    .join(spaces, spaces.c.id == messages.c.space_id)
+    .where(
+        messages.c.id == sa.bindparam("id"),
+        members.c.entity_id == sa.bindparam("entity_id"),
+        spaces.c.deleted_at.is_(None),
+    )
+)
+
+
+class MessagePageJson(TypedDict):
+    messages: list[MessageJson]
+    total: int
+    hasMore: bool
+
+
+def read_page(
+    tx: Tx, caller: Caller, space_id: str, limit: int = 50, before: str | None = None, after: str | None = None
+) -> MessagePageJson:
+    """Oldest first. Without a cursor: the newest. `hasMore` speaks of the direction one is paging in."""
+    if before is not None and after is not None:
+        raise Invalid("bad_cursor", "Give before or after, not both.", {"path": "before"})
+    cursor = before if before is not None else after
+    space = access_space_at(tx, caller, space_id, cursor)
+    if cursor is not None and space.cursor_seq is None:
+        path = "before" if before is not None else "after"
+        raise Invalid("bad_cursor", f"{path} names no message of this space.", {"path": path})
+    rows = _rows(tx, space, limit, forward=after is not None)
+    return {
+        "messages": [message_json(row) for row in rows[:limit]][:: 1 if after is not None else -1],
+        "total": space.head_seq,
+        "hasMore": len(rows) > limit,
+    }
+
+
+def _rows(tx: Tx, space: sa.Row[Any], limit: int, forward: bool) -> list[sa.Row[Any]]:
+    seq = space.cursor_seq if space.cursor_seq is not None else space.head_seq + 1
+    parameters = {"space_id": space.id, "seq": seq, "limit": limit + 1}
+    return list(tx.all(_AFTER if forward else _BEFORE, parameters))
+
+
+def access_message(tx: Tx, caller: Caller, message_id: str) -> sa.Row[Any]:
+    row = tx.one(_ONE, {"id": message_id, "entity_id": caller.id})
+    if row is None:
+        raise NotFound("unknown_message", f"There is no message {message_id} in a space of yours.")
+    return row
+
+
+def get_message(tx: Tx, caller: Caller, message_id: str) -> MessageJson:
+    return message_json(access_message(tx, caller, message_id))
+
+
+def find_by_client_id(tx: Tx, sender: Any, space_id: str, client_id: str) -> MessageJson:
+    row = tx.one(
+        SELECT_MESSAGES.where(
+            messages.c.space_id == space_id,
+            messages.c.sender_id == sender.id,
+            messages.c.client_id == client_id,
+        )
+    )
+    assert row is not None, "a repeated client id has its first message"
+    return message_json(row)

@@ -1,0 +1,110 @@
+"""Joining and leaving. Both hold the space's lock, so no post can fall between the check and the change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.entities.caller import Caller
+from majlis.entities.entities import access_entity
+from majlis.errors import Conflict, Forbidden, NotFound
+from majlis.live import log
+from majlis.spaces.access import access_space, lock_space
+from majlis.spaces.shapes import MemberJson, SpaceRole, member_json
+from majlis.store.tables import entities, members, spaces
+from majlis.store.transactions import Tx
+
+SELECT_MEMBERS = sa.select(*members.c, entities.c.name, entities.c.type).join(
+    entities, entities.c.id == members.c.entity_id
+)
+
+
+def list_members(tx: Tx, caller: Caller, space_id: str) -> list[MemberJson]:
+    access_space(tx, caller, space_id)
+    statement = SELECT_MEMBERS.where(members.c.space_id == space_id)
+    return [member_json(row) for row in tx.all(statement.order_by(members.c.joined_at, members.c.entity_id))]
+
+
+def add_member(
+    tx: Tx, caller: Caller, space_id: str, entity_id: str, role: SpaceRole | None = None
+) -> tuple[MemberJson, bool]:
+    """The member, and whether it is new. Adding a member again is no error; another role is then a change of role."""
+    lock_space(tx, caller, space_id, "administer")
+    current = find_member(tx, space_id, entity_id)
+    if current is None:
+        access_entity(tx, entity_id)
+        return join(tx, space_id, entity_id, role or "member"), True
+    if role is not None and role != current.role:
+        return _change_role(tx, current, role), False
+    return member_json(current), False
+
+
+def join(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
+    """Under the space's lock. What was said before is history to a newcomer, not unread."""
+    head = sa.select(spaces.c.head_seq).where(spaces.c.id == space_id).scalar_subquery()
+    values = {"space_id": space_id, "entity_id": entity_id, "role": role, "seen_seq": head, "joined_at": tx.now}
+    tx.execute(members.insert().values(values))
+    joined = find_member(tx, space_id, entity_id)
+    assert joined is not None
+    member = member_json(joined)
+    _tell(tx, "space.member.joined", space_id, entity_id, {"member": member})
+    return member
+
+
+def remove_member(tx: Tx, caller: Caller, space_id: str, entity_id: str) -> None:
+    space = lock_space(tx, caller, space_id, "read")
+    if caller.id != entity_id and space.role != "admin":
+        raise Forbidden("not_space_admin", "Only an admin of this space may remove somebody else.")
+    member = find_member(tx, space_id, entity_id)
+    if member is None:
+        raise NotFound("not_a_member", f"{entity_id} is not a member of this space.")
+    if space.orchestrator_id == entity_id:
+        raise Conflict("orchestrator", "This agent is the space's orchestrator. Choose another one first.")
+    _keep_an_admin(tx, member)
+    leave(tx, space_id, entity_id)
+
+
+def leave(tx: Tx, space_id: str, entity_id: str) -> None:
+    """Without a question of permission: for `remove_member`, and for an entity that is being deleted."""
+    tx.execute(members.delete().where(members.c.space_id == space_id, members.c.entity_id == entity_id))
+    _tell(tx, "space.member.left", space_id, entity_id, {})
+
+
+def find_member(tx: Tx, space_id: str, entity_id: str) -> sa.Row[Any] | None:
+    return tx.one(SELECT_MEMBERS.where(members.c.space_id == space_id, members.c.entity_id == entity_id))
+
+
+def tell_member_changed(tx: Tx, space_id: str, entity_id: str) -> MemberJson:
+    changed = find_member(tx, space_id, entity_id)
+    assert changed is not None
+    member = member_json(changed)
+    log.record_for_space(tx, space_id, "space.member.updated", {"spaceId": space_id, "member": member})
+    return member
+
+
+def _change_role(tx: Tx, member: sa.Row[Any], role: SpaceRole) -> MemberJson:
+    if role != "admin":
+        _keep_an_admin(tx, member)
+    tx.execute(
+        members.update()
+        .where(members.c.space_id == member.space_id, members.c.entity_id == member.entity_id)
+        .values(role=role)
+    )
+    return tell_member_changed(tx, member.space_id, member.entity_id)
+
+
+def _keep_an_admin(tx: Tx, member: sa.Row[Any]) -> None:
+    statement = sa.select(members.c.role).where(
+        members.c.space_id == member.space_id, members.c.entity_id != member.entity_id
+    )
+    others = {row.role for row in tx.all(statement.distinct())}
+    if member.role == "admin" and others and "admin" not in others:
+        raise Conflict("last_admin", "This is the space's last admin. Make somebody else an admin first.")
+
+
+def _tell(tx: Tx, type: str, space_id: str, entity_id: str, data: dict[str, Any]) -> None:
+    """Tell the space, and the entity itself: its stream over all its spaces has to start or stop following this one."""
+    data = {"spaceId": space_id, "entityId": entity_id, **data}
+    seq = log.record_for_space(tx, space_id, type, data)
+    log.record_for_entity(tx, entity_id, type, {**data, "eventSeq": seq})

@@ -1,0 +1,85 @@
+"""The list of one's spaces, each with members, last message and unread count: two queries, however many spaces.
+
+An unread count is the difference of two numbers: the space's newest message and the member's position. One's own
+messages move one's own position, so everything after it is by others (C4).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.entities.caller import Caller
+from majlis.spaces.access import unknown_space
+from majlis.spaces.members import SELECT_MEMBERS
+from majlis.spaces.shapes import MemberJson, SpaceJson, member_json, message_json, space_facts
+from majlis.store.tables import entities, members, messages, spaces
+from majlis.store.transactions import Tx
+
+_mine = members.alias("mine")
+_seen = messages.alias("seen")
+_last = messages.alias("last")
+
+_SPACES = (
+    sa.select(
+        *(column.label(f"s_{column.name}") for column in spaces.c),
+        _mine.c.role.label("my_role"),
+        _mine.c.seen_seq,
+        _seen.c.id.label("seen_id"),
+        *(column for column in _last.c),
+        entities.c.name.label("sender_name"),
+        entities.c.type.label("sender_type"),
+    )
+    .select_from(_mine)
+    .join(spaces, spaces.c.id == _mine.c.space_id)
+    .outerjoin(_seen, sa.and_(_seen.c.space_id == spaces.c.id, _seen.c.seq == _mine.c.seen_seq))
+    .outerjoin(_last, sa.and_(_last.c.space_id == spaces.c.id, _last.c.seq == spaces.c.head_seq))
+    .outerjoin(entities, entities.c.id == _last.c.sender_id)
+    .where(_mine.c.entity_id == sa.bindparam("entity_id"), spaces.c.deleted_at.is_(None))
+)
+_ALL_SPACES = _SPACES.order_by(spaces.c.event_at.desc(), spaces.c.id)
+_ONE_SPACE = _SPACES.where(spaces.c.id == sa.bindparam("space_id"))
+
+_ALL_MEMBERS = (
+    SELECT_MEMBERS.join(_mine, _mine.c.space_id == members.c.space_id)
+    .where(_mine.c.entity_id == sa.bindparam("entity_id"))
+    .order_by(members.c.joined_at, members.c.entity_id)
+)
+_ONE_SPACE_MEMBERS = _ALL_MEMBERS.where(_mine.c.space_id == sa.bindparam("space_id"))
+
+
+def list_spaces(tx: Tx, caller: Caller) -> list[SpaceJson]:
+    """The liveliest first."""
+    who = {"entity_id": caller.id}
+    grouped = _by_space(tx.all(_ALL_MEMBERS, who))
+    return [_space_json(row, grouped[row.s_id]) for row in tx.all(_ALL_SPACES, who)]
+
+
+def space_json(tx: Tx, caller: Caller, space_id: str) -> SpaceJson:
+    which = {"entity_id": caller.id, "space_id": space_id}
+    row = tx.one(_ONE_SPACE, which)
+    if row is None:
+        raise unknown_space(space_id)
+    return _space_json(row, _by_space(tx.all(_ONE_SPACE_MEMBERS, which))[space_id])
+
+
+def _by_space(rows: Sequence[sa.Row[Any]]) -> dict[str, list[MemberJson]]:
+    grouped: dict[str, list[MemberJson]] = defaultdict(list)
+    for row in rows:
+        grouped[row.space_id].append(member_json(row))
+    return grouped
+
+
+def _space_json(row: sa.Row[Any], everyone: list[MemberJson]) -> SpaceJson:
+    return {
+        **space_facts(row, "s_"),
+        "role": row.my_role,
+        "members": everyone,
+        "unreadCount": row.s_head_seq - row.seen_seq,
+        "lastMessage": message_json(row) if row.id is not None else None,
+        "lastSeenMessageId": row.seen_id,
+        "lastSeenSeq": row.seen_seq,
+    }

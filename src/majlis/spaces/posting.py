@@ -1,0 +1,199 @@
+"""Posting: message, its number, the sender's own read position, the event, and what hangs on it, in one transaction.
+
+The first statement takes the next number and with it the space's lock; the second moves the sender's position and so
+finds out, under that lock, whether the sender is still a member. A `client_id` seen before undoes the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from majlis import clock
+from majlis.entities.caller import EntityType
+from majlis.errors import Invalid
+from majlis.live import log
+from majlis.spaces.access import require, unknown_space
+from majlis.spaces.history import find_by_client_id
+from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson
+from majlis.spaces.text import checked_text
+from majlis.store import ids
+from majlis.store.tables import members, messages, spaces
+from majlis.store.transactions import Database, Dialect, Tx
+
+MAX_MENTIONS = 50
+
+_NUMBER = (
+    spaces.update()
+    .where(spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None))
+    .values(head_seq=spaces.c.head_seq + 1, event_seq=spaces.c.event_seq + 1, event_at=sa.bindparam("at"))
+    .returning(spaces.c.head_seq, spaces.c.event_seq, spaces.c.triggers, spaces.c.orchestrator_id)
+)
+_MOVE_SENDER = (
+    members.update()
+    .where(members.c.space_id == sa.bindparam("space"), members.c.entity_id == sa.bindparam("sender"))
+    .values(seen_seq=sa.bindparam("seq"))
+    .returning(members.c.role)
+)
+_INSERT: dict[Dialect, sa.Executable] = {
+    "sqlite": sqlite.insert(messages).on_conflict_do_nothing().returning(messages.c.n),
+    "postgresql": postgresql.insert(messages).on_conflict_do_nothing().returning(messages.c.n),
+}
+
+
+class Sender(Protocol):
+    """Whose words these are: always the entity of the token or of the run, never a field of a request."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> EntityType: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message before it has a number."""
+
+    text: str
+    client_id: str | None = None
+    reply_to: str | None = None
+    mentions: list[str] = field(default_factory=list)
+    session_id: str | None = None
+    kind: MessageKind = "text"
+    tool: ToolJson | None = None
+    origin: dict[str, Any] | None = None
+    run_id: str | None = None
+    chain_depth: int | None = None
+    root_cause: str | None = None
+    stream_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A stored message and what its space says about who hears of it."""
+
+    message: MessageJson
+    triggers: str
+    orchestrator_id: str | None
+    root_cause: str
+
+
+# Called inside the transaction for every new message: here the inbox writes its deliveries.
+PostHook = Callable[[Tx, Posted], None]
+post_hooks: list[PostHook] = []
+
+
+class Repeated(Exception):
+    """This sender has used this client id in this space before. The transaction must not commit."""
+
+
+async def post(db: Database, sender: Sender, space_id: str, draft: Draft) -> tuple[MessageJson, bool]:
+    """The stored message, and whether it is new. A repeated client id finds the first one, for ever (M16)."""
+    try:
+        return await db.write(post_message, sender, space_id, draft), True
+    except Repeated:
+        assert draft.client_id is not None
+        first = await db.read(find_by_client_id, sender, space_id, draft.client_id)
+        return first, False
+
+
+def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> MessageJson:
+    text = checked_text(draft.text) if draft.kind == "text" else draft.text
+    space = tx.one(_NUMBER, {"space": space_id, "at": tx.now})
+    if space is None:
+        raise unknown_space(space_id)
+    role = tx.execute(
+        _MOVE_SENDER, {"space": space_id, "sender": sender.id, "seq": space.head_seq}
+    ).scalar_one_or_none()
+    if role is None:
+        raise unknown_space(space_id)
+    require(role, "write")
+    _check_references(tx, space_id, draft)
+    values = _values(sender, space_id, draft, text, space.head_seq)
+    if tx.execute(_INSERT[tx.dialect], values).scalar_one_or_none() is None:
+        raise Repeated
+    message = _message_json(sender, values)
+    log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, draft.stream_id))
+    posted = Posted(message, space.triggers, space.orchestrator_id, values["root_cause"])
+    for hook in post_hooks:
+        hook(tx, posted)
+    return message
+
+
+def _check_references(tx: Tx, space_id: str, draft: Draft) -> None:
+    """A reply and a mention stay within the space; what exists elsewhere is as unknown as what does not exist."""
+    if draft.reply_to is not None:
+        found = sa.select(messages.c.id).where(messages.c.id == draft.reply_to, messages.c.space_id == space_id)
+        if tx.one(found) is None:
+            raise Invalid("unknown_reply_to", "replyTo names no message of this space.", {"path": "replyTo"})
+    if draft.mentions:
+        asked = set(draft.mentions)
+        statement = sa.select(members.c.entity_id).where(members.c.space_id == space_id, members.c.entity_id.in_(asked))
+        missing = asked - {row.entity_id for row in tx.all(statement)}
+        if missing:
+            raise Invalid(
+                "unknown_mention",
+                f"mentions names {min(missing)}, which is no member of this space.",
+                {"path": "mentions"},
+            )
+
+
+def _values(sender: Sender, space_id: str, draft: Draft, text: str, seq: int) -> dict[str, Any]:
+    message_id = ids.new("msg")
+    return {
+        "id": message_id,
+        "space_id": space_id,
+        "seq": seq,
+        "sender_id": sender.id,
+        "kind": draft.kind,
+        "text": text,
+        "tool": draft.tool,
+        "reply_to": draft.reply_to,
+        "mentions": list(dict.fromkeys(draft.mentions)) or None,
+        "origin": draft.origin,
+        "run_id": draft.run_id,
+        "chain_depth": _depth(sender, draft),
+        "root_cause": draft.root_cause or message_id,
+        "client_id": draft.client_id,
+        "stream_id": draft.stream_id,
+        "session_id": draft.session_id,
+        # Read under the lock, so that times ascend with the numbers.
+        "created_at": clock.now(),
+    }
+
+
+def _depth(sender: Sender, draft: Draft) -> int:
+    """An agent never speaks at depth 0: a chain is reset by nobody but a person (T6)."""
+    return max(draft.chain_depth or 0, 1 if sender.type == "agent" else 0)
+
+
+def _message_json(sender: Sender, values: dict[str, Any]) -> MessageJson:
+    message: MessageJson = {
+        "id": values["id"],
+        "spaceId": values["space_id"],
+        "seq": values["seq"],
+        "sender": {"id": sender.id, "name": sender.name, "type": sender.type},
+        "kind": values["kind"],
+        "text": values["text"],
+        "replyTo": values["reply_to"],
+        "mentions": values["mentions"] or [],
+        "origin": values["origin"],
+        "runId": values["run_id"],
+        "chainDepth": values["chain_depth"],
+        "clientId": values["client_id"],
+        "createdAt": clock.iso(values["created_at"]),
+    }
+    if values["tool"] is not None:
+        message["tool"] = values["tool"]
+    return message
+
+
+def _event_data(space_id: str, message: MessageJson, stream_id: str | None) -> dict[str, Any]:
+    data: dict[str, Any] = {"spaceId": space_id, "message": message}
+    return data if stream_id is None else {**data, "streamId": stream_id}

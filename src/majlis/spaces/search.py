@@ -1,0 +1,70 @@
+"""Full-text search over what the caller may read: every word of the query, the last one also as a beginning.
+
+Newest first, because in a chat "when" ranks better than any score, and because both engines can then stop early.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import sqlalchemy as sa
+from typing_extensions import TypedDict
+
+from majlis.entities.caller import Caller
+from majlis.errors import Invalid
+from majlis.spaces.access import access_space
+from majlis.spaces.history import SELECT_MESSAGES, access_message
+from majlis.spaces.shapes import MessageJson, message_json
+from majlis.store.tables import members, messages, spaces
+from majlis.store.transactions import Tx
+
+MAX_WORDS = 16
+
+_READABLE = (
+    SELECT_MESSAGES.join(members, members.c.space_id == messages.c.space_id)
+    .join(spaces, spaces.c.id == messages.c.space_id)
+    .where(members.c.entity_id == sa.bindparam("entity_id"), spaces.c.deleted_at.is_(None))
+)
+
+
+class SearchJson(TypedDict):
+    messages: list[MessageJson]
+    hasMore: bool
+
+
+def search(
+    tx: Tx, caller: Caller, query: str, space_id: str | None = None, limit: int = 50, before: str | None = None
+) -> SearchJson:
+    words = _words(query)
+    if not words:
+        raise Invalid("empty_query", "Search for at least one word.", {"path": "q"})
+    if space_id is not None:
+        access_space(tx, caller, space_id)
+    matching = _READABLE.where(_sqlite(words) if tx.dialect == "sqlite" else _postgres(words))
+    if space_id is not None:
+        matching = matching.where(messages.c.space_id == space_id)
+    if before is not None:
+        matching = matching.where(messages.c.n < access_message(tx, caller, before).n)
+    rows = tx.all(matching.order_by(messages.c.n.desc()).limit(limit + 1), {"entity_id": caller.id})
+    return {"messages": [message_json(row) for row in rows[:limit]], "hasMore": len(rows) > limit}
+
+
+def _words(query: str) -> list[str]:
+    """Letters and digits; the same cut as the index's, on both engines."""
+    folded = unicodedata.normalize("NFC", query).casefold()
+    return re.findall(r"[^\W_]+", folded)[:MAX_WORDS]
+
+
+def _sqlite(words: list[str]) -> sa.ColumnElement[bool]:
+    pattern = " ".join(f'"{word}"' for word in words) + "*"
+    found = sa.text("SELECT rowid FROM messages_fts WHERE messages_fts MATCH :words").bindparams(words=pattern)
+    return messages.c.n.in_(found.columns(sa.column("rowid", sa.Integer)))
+
+
+def _postgres(words: list[str]) -> sa.ColumnElement[bool]:
+    pattern = " & ".join(f"'{word}'" for word in words) + ":*"
+    return sa.text(
+        "to_tsvector('simple'\\:\\:regconfig, regexp_replace(messages.text, '[^[\\:alnum\\:]]+', ' ', 'g'))"
+        " @@ to_tsquery('simple', :words)"
+    ).bindparams(words=pattern)  # type: ignore[return-value]

@@ -1,0 +1,157 @@
+"""Spaces, members, messages and phases as they look on the wire."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+import sqlalchemy as sa
+from typing_extensions import TypedDict
+
+from majlis.clock import iso
+from majlis.entities.caller import EntityType
+
+Triggers = Literal["everyone", "mentioned", "orchestrated"]
+SpaceRole = Literal["admin", "member", "viewer"]
+MessageKind = Literal["text", "tool", "notice"]
+
+
+class SenderJson(TypedDict):
+    id: str
+    name: str
+    type: EntityType
+
+
+class ToolJson(TypedDict):
+    callId: str
+    name: str
+    input: Any
+    output: Any
+    status: Literal["running", "complete", "error"]
+    ui: str | None
+
+
+class OriginJson(TypedDict):
+    sourceSpace: str
+    sourceEvent: str
+
+
+class MessageJson(TypedDict):
+    id: str
+    spaceId: str
+    seq: int
+    sender: SenderJson
+    kind: MessageKind
+    text: str
+    tool: NotRequired[ToolJson]
+    replyTo: str | None
+    mentions: list[str]
+    origin: OriginJson | None
+    runId: str | None
+    chainDepth: int
+    clientId: str | None
+    createdAt: str
+
+
+class MemberJson(TypedDict):
+    id: str
+    entityId: str
+    name: str
+    type: EntityType
+    role: SpaceRole
+    joinedAt: str
+
+
+class SpaceFactsJson(TypedDict):
+    """What is the same for every member."""
+
+    id: str
+    name: str
+    description: str
+    triggers: Triggers
+    orchestratorId: str | None
+    phase: str | None
+    createdAt: str
+
+
+class SpaceJson(SpaceFactsJson):
+    """A space as one member sees it."""
+
+    role: SpaceRole
+    members: list[MemberJson]
+    unreadCount: int
+    lastMessage: MessageJson | None
+    lastSeenMessageId: str | None
+    lastSeenSeq: int
+
+
+class PhaseJson(TypedDict):
+    id: str
+    spaceId: str
+    fromPhase: str | None
+    toPhase: str
+    message: str | None
+    summary: str | None
+    reason: str | None
+    entityId: str
+    createdAt: str
+
+
+def message_json(row: sa.Row[Any]) -> MessageJson:
+    """From a row of `messages` with the sender's `sender_name` and `sender_type` beside it."""
+    message: MessageJson = {
+        "id": row.id,
+        "spaceId": row.space_id,
+        "seq": row.seq,
+        "sender": {"id": row.sender_id, "name": row.sender_name, "type": row.sender_type},
+        "kind": row.kind,
+        "text": row.text,
+        "replyTo": row.reply_to,
+        "mentions": row.mentions or [],
+        "origin": row.origin,
+        "runId": row.run_id,
+        "chainDepth": row.chain_depth,
+        "clientId": row.client_id,
+        "createdAt": iso(row.created_at),
+    }
+    if row.tool is not None:
+        message["tool"] = row.tool
+    return message
+
+
+def member_json(row: sa.Row[Any]) -> MemberJson:
+    return {
+        "id": row.entity_id,
+        "entityId": row.entity_id,
+        "name": row.name,
+        "type": row.type,
+        "role": row.role,
+        "joinedAt": iso(row.joined_at),
+    }
+
+
+def space_facts(row: sa.Row[Any], prefix: str = "") -> SpaceFactsJson:
+    """From the columns of `spaces`, which may be labelled with a prefix beside others of the same name."""
+    column = row._mapping
+    return {
+        "id": column[f"{prefix}id"],
+        "name": column[f"{prefix}name"],
+        "description": column[f"{prefix}description"],
+        "triggers": column[f"{prefix}triggers"],
+        "orchestratorId": column[f"{prefix}orchestrator_id"],
+        "phase": column[f"{prefix}phase"],
+        "createdAt": iso(column[f"{prefix}created_at"]),
+    }
+
+
+def phase_json(row: sa.Row[Any]) -> PhaseJson:
+    return {
+        "id": row.id,
+        "spaceId": row.space_id,
+        "fromPhase": row.from_phase,
+        "toPhase": row.to_phase,
+        "message": row.message,
+        "summary": row.summary,
+        "reason": row.reason,
+        "entityId": row.entity_id,
+        "createdAt": iso(row.created_at),
+    }
