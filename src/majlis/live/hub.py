@@ -134,8 +134,9 @@ class Hub:
         return stream
 
     def _begin(self, stream: Stream, begin: Start, hello: str) -> None:
-        stream.position = dict(begin.positions)
-        stream.moved_at = dict(begin.moved_at or {})
+        # A space joined while we were reading is followed already; the snapshot may not know it.
+        stream.position.update(begin.positions)
+        stream.moved_at.update(begin.moved_at or {})
         held, stream.held = stream.held, {}
         stream.send("connected", hello)
         if begin.resync:

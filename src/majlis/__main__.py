@@ -1,0 +1,5 @@
+"""`python -m majlis`."""
+
+from majlis.cli.main import run
+
+run()

@@ -1,0 +1,66 @@
+"""The HTTP application: routes, the door they stand behind, and the gateway they call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from majlis import __version__
+from majlis.api.door import Door
+from majlis.api.errors import add_error_handlers
+from majlis.api.limits import RateLimit
+from majlis.api.routes import agents, entities, events, health, messages, session, spaces, tokens
+from majlis.gateway import Gateway
+
+_ROUTERS = (health, entities, tokens, session, agents, spaces, messages, events)
+
+
+def create_app(gateway: Gateway) -> ASGIApp:
+    """Starts the gateway with the server and closes it with it."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await gateway.start()
+        yield
+        await gateway.close()
+
+    app = FastAPI(
+        title="Majlis",
+        version=__version__,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        generate_unique_id_function=_operation_id,
+    )
+    settings = gateway.settings
+    app.state.gateway = gateway
+    app.state.caller_limit = RateLimit("caller", settings.requests_per_second, settings.requests_burst)
+    app.state.sign_in_limit = RateLimit("sign_in", settings.sign_ins_per_minute / 60, settings.sign_ins_per_minute)
+    add_error_handlers(app)
+    for module in _ROUTERS:
+        app.include_router(module.router)
+    return Door(_with_cors(app, settings.allowed_origins), settings.public_url.startswith("https://"))
+
+
+def _with_cors(app: ASGIApp, origins: list[str]) -> ASGIApp:
+    """No other origin may call unless it is named in the settings."""
+    if not origins:
+        return app
+    return CORSMiddleware(
+        app,
+        allow_origins=origins,
+        allow_credentials=True,
+        allow_methods=["GET", "POST", "PATCH", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
+    )
+
+
+def _operation_id(route: APIRoute) -> str:
+    """Stable names for SDKs: the resource and the verb, `messages.create`."""
+    return f"{route.tags[0]}_{route.name}" if route.tags else route.name

@@ -1,0 +1,122 @@
+"""What requests may hold. Strict: an unknown field, a wrong type or an oversized value is refused with its path."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+from majlis.clock import parse_iso
+from majlis.errors import NotFound
+from majlis.spaces.posting import MAX_MENTIONS
+from majlis.spaces.shapes import SpaceRole, Triggers
+from majlis.store import ids
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
+ShortLine = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
+Text = Annotated[str, StringConstraints(max_length=1024 * 1024)]
+# Ids in bodies and cursors: a malformed one is the caller's mistake (422) …
+IdText = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}_[0-9a-z]{16}$")]
+
+
+def _known_shape(value: str) -> str:
+    """… and in a path it is simply an id of nothing (404)."""
+    if not ids.looks_like_id(value):
+        raise NotFound("not_found", "There is nothing with this id.")
+    return value
+
+
+PathId = Annotated[str, AfterValidator(_known_shape)]
+
+
+def _moment(value: str) -> str:
+    parse_iso(value)
+    return value
+
+
+Moment = Annotated[
+    str, StringConstraints(max_length=64), AfterValidator(_moment), Field(json_schema_extra={"format": "date-time"})
+]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=False)
+
+    def changes(self) -> dict[str, Any]:
+        """The fields that were given, under their names in the domain."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class NewEntity(Body):
+    type: Literal["human", "service"]
+    name: Name
+    external_id: Line | None = None
+    role: Literal["owner", "admin", "member"] = "member"
+
+
+class EntityChange(Body):
+    name: Name = Field(default="", description="The new name.")
+    external_id: Line | None = None
+    role: Literal["owner", "admin", "member"] = "member"
+
+
+class NewToken(Body):
+    label: ShortLine | None = None
+    expires_at: Moment | None = None
+
+
+class SignIn(Body):
+    code: Line | None = Field(default=None, description="From a one-time sign-in link.")
+    token: Line | None = Field(default=None, description="A bearer token, to be exchanged for a session.")
+
+
+class NewAgent(Body):
+    name: Name
+    config: dict[str, Any] = Field(default_factory=dict)
+
+
+class AgentChange(Body):
+    name: Name = ""
+    config: dict[str, Any] = Field(
+        default_factory=dict, description="Merged into the present config (JSON Merge Patch); null means the default."
+    )
+
+
+class NewSpace(Body):
+    name: Name
+    description: Annotated[str, StringConstraints(max_length=4096)] = ""
+    triggers: Triggers = "everyone"
+    orchestrator_id: IdText | None = None
+
+
+class SpaceChange(Body):
+    name: Name = ""
+    description: Annotated[str, StringConstraints(max_length=4096)] = ""
+    triggers: Triggers = "everyone"
+    orchestrator_id: IdText | None = None
+
+
+class NewMember(Body):
+    entity_id: IdText
+    role: SpaceRole | None = None
+
+
+class NewMessage(Body):
+    text: Text
+    client_id: ShortLine | None = None
+    reply_to: IdText | None = None
+    mentions: Annotated[list[IdText], Field(max_length=MAX_MENTIONS)] = Field(default_factory=list)
+    session_id: Line | None = None
+
+
+class ReadPosition(Body):
+    last_message_id: IdText
+
+
+class NewPhase(Body):
+    phase: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    message: Text | None = None
+    summary: Text | None = None
+    reason: Text | None = None

@@ -1,0 +1,94 @@
+"""Live events as Server-Sent Events: one space, or all of the caller's spaces and its own notices.
+
+Written by hand rather than with a library: one small task for each open stream, one timer for all heartbeats, and a
+reader that stalls is cut off at the socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Header, Query
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from majlis import metrics
+from majlis.api.auth import TheCaller, TheGateway
+from majlis.api.bodies import PathId
+from majlis.api.errors import refusals
+from majlis.errors import Unauthenticated
+from majlis.live.hub import Hub
+from majlis.live.stream import Stream
+from majlis.spaces.access import unknown_space
+
+router = APIRouter(tags=["live"])
+
+ABORT = "majlis.abort"
+_HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"x-accel-buffering", b"no"),  # proxies must pass events on as they come
+]
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events."}
+}
+LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", max_length=16_384)]
+LastEventIdParam = Annotated[str | None, Query(alias="lastEventId", max_length=16_384)]
+
+
+@router.get("/api/spaces/{space_id}/events", response_class=Response, responses={**_STREAM, **refusals(404)})
+async def follow_space(
+    gateway: TheGateway,
+    caller: TheCaller,
+    space_id: PathId,
+    header: LastEventId = None,
+    last_event_id: LastEventIdParam = None,
+) -> Response:
+    stream = await gateway.hub.open_space(caller, space_id, header or last_event_id, _hello())
+    if stream is None:
+        raise unknown_space(space_id)
+    return EventStream(gateway.hub, stream)
+
+
+@router.get("/api/events", response_class=Response, responses={**_STREAM, **refusals()})
+async def follow_all(
+    gateway: TheGateway, caller: TheCaller, header: LastEventId = None, last_event_id: LastEventIdParam = None
+) -> Response:
+    stream = await gateway.hub.open_gateway(caller, header or last_event_id, _hello())
+    if stream is None:
+        raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
+    return EventStream(gateway.hub, stream)
+
+
+class EventStream(Response):
+    def __init__(self, hub: Hub, stream: Stream) -> None:
+        self._hub = hub
+        self._stream = stream
+        self.background = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        stream = self._stream
+        stream.cut_off = scope.get(ABORT)
+        gone = asyncio.create_task(_wait_until_gone(receive, stream))
+        metrics.open_streams.inc()
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
+            async for chunk in stream.chunks():
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            gone.cancel()
+            metrics.open_streams.dec()
+            self._hub.leave(stream)
+
+
+async def _wait_until_gone(receive: Receive, stream: Stream) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    stream.close()
+
+
+def _hello() -> str:
+    """No agent runs yet, so none is active, none asks, and nobody writes."""
+    return orjson.dumps({"type": "connected", "activeAgents": [], "pendingToolCalls": [], "streams": []}).decode()

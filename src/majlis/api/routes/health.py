@@ -1,0 +1,55 @@
+"""Is it up, and how is it doing."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal, NotRequired
+
+import sqlalchemy as sa
+from fastapi import APIRouter, Response
+from typing_extensions import TypedDict
+
+from majlis import __version__, metrics
+from majlis.api.auth import TheGateway
+from majlis.api.errors import refusals
+from majlis.api.reply import reply
+from majlis.errors import Unavailable
+from majlis.gateway import Gateway
+from majlis.store.transactions import Tx
+
+router = APIRouter(tags=["health"])
+_PATIENCE_SECONDS = 3
+
+
+class HealthJson(TypedDict):
+    status: Literal["ok"]
+    version: str
+    database: str
+    bus: str
+    reason: NotRequired[str]
+
+
+@router.get("/api/health", response_model=HealthJson, responses=refusals())
+async def get_health(gateway: TheGateway) -> Response:
+    problem = await _database_problem(gateway) or gateway.bus.problem()
+    if problem is not None:
+        raise Unavailable("unhealthy", f"A part of Majlis is down: {problem}.")
+    return reply({"status": "ok", "version": __version__, "database": gateway.db.dialect, "bus": gateway.bus.kind})
+
+
+@router.get("/metrics", response_class=Response, include_in_schema=False)
+async def get_metrics() -> Response:
+    return Response(metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+async def _database_problem(gateway: Gateway) -> str | None:
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            await gateway.db.read(_ping)
+    except Exception as error:
+        return f"the database does not answer ({type(error).__name__})"
+    return None
+
+
+def _ping(tx: Tx) -> None:
+    tx.execute(sa.text("SELECT 1"))

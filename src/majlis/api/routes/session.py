@@ -1,0 +1,63 @@
+"""The browser's session: opened with a one-time code or a token, ended by signing out."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from majlis.api.auth import COOKIE, TheCaller, TheGateway, https, require_own_page
+from majlis.api.bodies import SignIn
+from majlis.api.errors import refusals
+from majlis.api.reply import nothing, reply
+from majlis.api.routes.entities import MeJson
+from majlis.entities.caller import Caller
+from majlis.entities.sessions import (
+    SESSION_MILLIS,
+    issue_sign_in_code,
+    sign_in_with_code,
+    sign_in_with_token,
+    sign_out,
+)
+from majlis.errors import Invalid
+from majlis.gateway import Gateway
+
+router = APIRouter(tags=["session"])
+
+
+@router.post("/api/session", status_code=201, response_model=MeJson, responses=refusals())
+async def sign_in(gateway: TheGateway, request: Request, body: SignIn) -> Response:
+    """Opens a session; the answer sets the cookie."""
+    limit_sign_in(request)
+    require_own_page(request)
+    caller, secret = await open_session(gateway, body.code, body.token)
+    answer = reply({"id": caller.id, "name": caller.name, "type": caller.type, "role": caller.role}, 201)
+    set_cookie(answer, gateway, secret)
+    return answer
+
+
+@router.delete("/api/session", status_code=204, responses=refusals())
+async def end(gateway: TheGateway, caller: TheCaller) -> Response:
+    await gateway.db.write(sign_out, caller)
+    answer = nothing()
+    answer.delete_cookie(COOKIE, path="/")
+    return answer
+
+
+async def open_session(gateway: Gateway, code: str | None, token: str | None) -> tuple[Caller, str]:
+    if code is not None and token is None:
+        return await gateway.db.write(sign_in_with_code, gateway.hasher, code)
+    if token is not None and code is None:
+        if gateway.is_owner_token(gateway.hasher.hash(token)):
+            owners, _ = await gateway.db.write(issue_sign_in_code, gateway.hasher, gateway.owner_id)
+            return await gateway.db.write(sign_in_with_code, gateway.hasher, owners)
+        return await gateway.db.write(sign_in_with_token, gateway.hasher, token)
+    raise Invalid("invalid_request", "Give either code or token.", {"path": "code"})
+
+
+def limit_sign_in(request: Request) -> None:
+    request.app.state.sign_in_limit.spend(request.client.host if request.client else "unknown")
+
+
+def set_cookie(answer: Response, gateway: Gateway, secret: str) -> None:
+    answer.set_cookie(
+        COOKIE, secret, max_age=SESSION_MILLIS // 1000, path="/", httponly=True, samesite="lax", secure=https(gateway)
+    )

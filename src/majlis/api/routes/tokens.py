@@ -1,0 +1,57 @@
+"""Tokens: made once, shown once, ended at any time; and one-time sign-in links for people."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from typing_extensions import TypedDict
+
+from majlis.api.auth import TheCaller, TheGateway
+from majlis.api.bodies import NewToken, PathId
+from majlis.api.errors import refusals
+from majlis.api.reply import nothing, reply
+from majlis.clock import iso, parse_iso
+from majlis.entities.sessions import create_sign_in_code
+from majlis.entities.shapes import TokenJson
+from majlis.entities.tokens import create_token, list_tokens, revoke_token
+
+router = APIRouter(tags=["tokens"])
+
+
+class NewTokenJson(TokenJson):
+    token: str
+
+
+class SignInLinkJson(TypedDict):
+    url: str
+    expiresAt: str
+
+
+@router.post("/api/entities/{entity_id}/tokens", status_code=201, response_model=NewTokenJson, responses=refusals(404))
+async def create(gateway: TheGateway, caller: TheCaller, entity_id: PathId, body: NewToken | None = None) -> Response:
+    asked = body or NewToken()
+    expires_at = parse_iso(asked.expires_at) if asked.expires_at else None
+    row, token = await gateway.db.write(create_token, gateway.hasher, caller, entity_id, asked.label, expires_at)
+    return reply({**row, "token": token}, 201)
+
+
+@router.get("/api/entities/{entity_id}/tokens", response_model=list[TokenJson], responses=refusals(404))
+async def list_of_entity(gateway: TheGateway, caller: TheCaller, entity_id: PathId) -> Response:
+    return reply(await gateway.db.read(list_tokens, caller, entity_id))
+
+
+@router.delete("/api/tokens/{token_id}", status_code=204, responses=refusals(404))
+async def revoke(gateway: TheGateway, caller: TheCaller, token_id: PathId) -> Response:
+    await gateway.db.write(revoke_token, caller, token_id)
+    return nothing()
+
+
+@router.post(
+    "/api/entities/{entity_id}/sign-in-links",
+    status_code=201,
+    response_model=SignInLinkJson,
+    responses=refusals(404),
+)
+async def create_sign_in_link(gateway: TheGateway, caller: TheCaller, request: Request, entity_id: PathId) -> Response:
+    code, expires_at = await gateway.db.write(create_sign_in_code, gateway.hasher, caller, entity_id)
+    base = gateway.settings.public_url or str(request.base_url).rstrip("/")
+    return reply({"url": f"{base}/sign-in/{code}", "expiresAt": iso(expires_at)}, 201)

@@ -1,0 +1,76 @@
+"""Running the HTTP server: uvicorn, with live streams ended first when it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from majlis.api.app import create_app
+from majlis.api.routes.events import ABORT
+from majlis.errors import ConfigurationError
+from majlis.gateway import Gateway
+from majlis.settings import Settings
+
+_GRACE_SECONDS = 10
+
+
+class _Protocol(HttpToolsProtocol):
+    """Lets a stream cut off a reader that has stalled: ASGI itself has no word for that."""
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        scope: dict[str, Any] = self.scope  # type: ignore[assignment]
+        scope[ABORT] = self.transport.abort
+
+
+class Server(uvicorn.Server):
+    def __init__(self, gateway: Gateway) -> None:
+        settings = gateway.settings
+        config = uvicorn.Config(
+            create_app(gateway),
+            http=_Protocol,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=settings.trusted_proxies or None,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            backlog=4096,
+        )
+        super().__init__(config)
+        self._gateway = gateway
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._gateway.hub.end_streams()
+        await super().shutdown(sockets)
+
+
+def bind(settings: Settings) -> socket.socket:
+    """Listen before anything else, so that a port in use is one clear line and not a half-started gateway."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        raise ConfigurationError(
+            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
+            "Choose another with --port, or stop what is using it."
+        ) from None
+    listener.listen(4096)
+    listener.setblocking(False)
+    return listener
+
+
+def address(settings: Settings, listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return settings.public_url or f"http://{shown}:{port}"

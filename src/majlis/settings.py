@@ -1,0 +1,194 @@
+"""Every option of Majlis in one typed object: flags beat environment beats `majlis.toml` beats defaults.
+
+A key that is not here is refused. `docs/configuration.md` describes each one; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+
+from majlis.errors import ConfigurationError
+from majlis.store.opening import parse_database_url
+
+PREFIX = "MAJLIS_"
+CONFIG_FILE = "majlis.toml"
+OWNER_TOKEN_LENGTH = 24
+# Read by the command line's client, by `--config` and by the tests; not settings of a gateway.
+_OTHER_VARIABLES = {"MAJLIS_URL", "MAJLIS_TOKEN", "MAJLIS_CONFIG"}
+_SECRETS = {"owner_token", "secret_key"}
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = Field("127.0.0.1", description="Address to listen on.", min_length=1)
+    port: int = Field(8700, description="Port to listen on; 0 takes a free one.", ge=0, le=65535)
+    data_dir: Path = Field(Path("majlis-data"), description="Folder for the embedded database and the server's key.")
+    database_url: str = Field(
+        "", description="`postgresql://…` or `sqlite:///…`; empty means SQLite in the data directory."
+    )
+    bus_url: str = Field("", description="`nats://host:4222` when several processes serve one PostgreSQL; empty: none.")
+    workers: int = Field(
+        4, description="How many agent runs this process works on at once; 0 means none.", ge=0, le=256
+    )
+    public_url: str = Field(
+        "", description="Address at which people reach Majlis, for links and cookies; empty: host and port."
+    )
+    owner_name: str = Field("Owner", description="Name of the first owner, used once, when the gateway is new.")
+    owner_token: SecretStr | None = Field(
+        None, description="Fixed bearer token of the owner, for automation. Environment only; at least 24 characters."
+    )
+    secret_key: SecretStr | None = Field(
+        None,
+        description="The server's key, the same on every node. Environment only; empty: made and kept in the data "
+        "directory.",
+    )
+    allowed_origins: list[str] = Field(
+        default_factory=list, description="Other web origins whose pages may call the API (CORS); none by default."
+    )
+    trusted_proxies: list[str] = Field(
+        default_factory=list, description="Addresses of proxies whose X-Forwarded-For and -Proto are believed."
+    )
+    requests_per_second: int = Field(
+        1000, description="Requests a second that one caller may make for long; 0: no limit.", ge=0
+    )
+    requests_burst: int = Field(10_000, description="Requests that one caller may make at once.", ge=1)
+    sign_ins_per_minute: int = Field(10, description="Sign-in attempts a minute from one address.", ge=1)
+    events_kept_hours: int = Field(
+        72, description="How long the event log is kept; a client away for longer starts afresh.", ge=1
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="How much is logged.")
+    log_format: Literal["auto", "text", "json"] = Field(
+        "auto", description="`auto` is text on a terminal and JSON otherwise."
+    )
+
+    @field_validator("owner_token")
+    @classmethod
+    def _long_enough(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is not None and len(token.get_secret_value()) < OWNER_TOKEN_LENGTH:
+            raise ValueError(f"must have at least {OWNER_TOKEN_LENGTH} characters")
+        return token
+
+    @field_validator("public_url")
+    @classmethod
+    def _web_address(cls, url: str) -> str:
+        if url and not url.startswith(("http://", "https://")):
+            raise ValueError("must begin with http:// or https://")
+        return url.rstrip("/")
+
+    @field_validator("bus_url")
+    @classmethod
+    def _nats_address(cls, url: str) -> str:
+        if url and not url.startswith(("nats://", "tls://", "ws://", "wss://")):
+            raise ValueError("must begin with nats:// or tls://")
+        return url
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Settings:
+        if self.bus_url and self.embedded:
+            raise ValueError("bus_url needs a PostgreSQL database_url: SQLite serves one machine and needs no bus")
+        return self
+
+    @property
+    def database(self) -> str:
+        return self.database_url or f"sqlite:///{self.data_dir / 'majlis.db'}"
+
+    @property
+    def embedded(self) -> bool:
+        return parse_database_url(self.database).get_backend_name() == "sqlite"
+
+
+def load_settings(
+    flags: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+    config_file: Path | None = None,
+) -> Settings:
+    environment = os.environ if environment is None else environment
+    values = {
+        **_from_file(config_file, environment),
+        **_from_environment(environment),
+        **{name: value for name, value in (flags or {}).items() if value is not None},
+    }
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, flags or {}, environment)) from None
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """Variables that look like settings but are none: worth a warning, since a typing error changes nothing else."""
+    return sorted(
+        name
+        for name in environment
+        if name.startswith(PREFIX)
+        and not name.startswith(("MAJLIS_TEST_", "MAJLIS_SETUP_"))
+        and name not in _OTHER_VARIABLES
+        and name.removeprefix(PREFIX).lower() not in Settings.model_fields
+    )
+
+
+def _from_file(path: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
+    asked = path or (Path(environment["MAJLIS_CONFIG"]) if environment.get("MAJLIS_CONFIG") else None)
+    if asked is None and not Path(CONFIG_FILE).is_file():
+        return {}
+    file = asked or Path(CONFIG_FILE)
+    try:
+        values = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"The configuration file {file} cannot be read: {error}.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"The configuration file {file} is not valid TOML: {error}.") from None
+    _refuse_unknown(file, values)
+    _refuse_secrets(file, values)
+    return values
+
+
+def _refuse_unknown(file: Path, values: dict[str, Any]) -> None:
+    for name in values:
+        if name not in Settings.model_fields:
+            close = get_close_matches(name, Settings.model_fields, 1)
+            hint = f" Did you mean {close[0]}?" if close else " docs/configuration.md lists all keys."
+            raise ConfigurationError(f"{file} has the unknown key {name}.{hint}")
+
+
+def _refuse_secrets(file: Path, values: dict[str, Any]) -> None:
+    for name in _SECRETS & values.keys():
+        raise ConfigurationError(
+            f"{file} holds {name}. Secrets do not belong in a file: set {PREFIX}{name.upper()} in the environment."
+        )
+    url = values.get("database_url")
+    if isinstance(url, str) and url and parse_database_url(url).password:
+        raise ConfigurationError(
+            f"{file} holds a password in database_url. Set {PREFIX}DATABASE_URL in the environment instead."
+        )
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, field in Settings.model_fields.items():
+        text = environment.get(PREFIX + name.upper())
+        if text:
+            is_list = field.annotation == list[str]
+            values[name] = [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+    return values
+
+
+def _explain(error: ValidationError, flags: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    first = error.errors(include_input=False, include_url=False)[0]
+    problem = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return f"The settings do not fit together: {problem}."
+    name = str(first["loc"][0])
+    variable = PREFIX + name.upper()
+    if flags.get(name) is not None:
+        source = f"--{name.replace('_', '-')}"
+    else:
+        source = variable if environment.get(variable) else f"{name} in {CONFIG_FILE}"
+    return f"{source}: {problem[0].lower()}{problem[1:]}."
