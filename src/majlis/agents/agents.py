@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -14,7 +15,7 @@ from majlis.entities.changing import change_entity, delete_entity
 from majlis.entities.entities import LIVING, add_entity
 from majlis.errors import NotFound
 from majlis.store.tables import agents, entities
-from majlis.store.transactions import Tx
+from majlis.store.transactions import Database, Tx
 
 _SELECT = (
     sa.select(*agents.c, entities.c.name, entities.c.created_at)
@@ -33,12 +34,10 @@ class AgentJson(TypedDict):
     updatedAt: str
 
 
-def create_agent(tx: Tx, caller: Caller, name: str, config: dict[str, Any]) -> AgentJson:
+async def create_agent(db: Database, caller: Caller, name: str, config: dict[str, Any]) -> AgentJson:
     require_administrator(caller)
-    parsed = parse_config(config)
-    agent_id = add_entity(tx, "agent", name)["id"]
-    tx.execute(agents.insert(), {"id": agent_id, "config": dump_config(parsed), "updated_at": tx.now})
-    return _agent_json(_find(tx, agent_id))
+    parsed = await asyncio.to_thread(parse_config, config)
+    return await db.write(_add, name, dump_config(parsed))
 
 
 def list_agents(tx: Tx, caller: Caller, after: str | None = None, limit: int = 1000) -> list[AgentJson]:
@@ -60,22 +59,48 @@ def get_agent(tx: Tx, caller: Caller, agent_id: str) -> AgentJson:
     return _agent_json(access_agent(tx, caller, agent_id))
 
 
-def change_agent(tx: Tx, caller: Caller, agent_id: str, name: str | None, changes: dict[str, Any] | None) -> AgentJson:
+async def change_agent(
+    db: Database, caller: Caller, agent_id: str, name: str | None, changes: dict[str, Any] | None
+) -> AgentJson:
+    """A large config takes its time to check, so that happens outside the transaction. One that was changed
+    meanwhile is taken up anew: the second of two changes is made on top of the first."""
     require_administrator(caller)
-    agent = _find(tx, agent_id)
-    if name is not None:
-        change_entity(tx, caller, agent_id, {"name": name})
-    if changes is not None:
-        config = patch_config(parse_config(agent.config), changes)
-        values = {"config": dump_config(config), "version": agents.c.version + 1, "updated_at": tx.now}
-        tx.execute(agents.update().where(agents.c.id == agent_id).values(values))
-    return _agent_json(_find(tx, agent_id))
+    while True:
+        agent = await db.read(_find, agent_id)
+        config = await asyncio.to_thread(_patched, agent.config, changes) if changes is not None else None
+        changed = await db.write(_change, caller, agent_id, name, config, agent.version)
+        if changed is not None:
+            return changed
 
 
 def delete_agent(tx: Tx, caller: Caller, agent_id: str) -> None:
     require_administrator(caller)
     _find(tx, agent_id)
     delete_entity(tx, caller, agent_id)
+
+
+def _add(tx: Tx, name: str, config: dict[str, Any]) -> AgentJson:
+    agent_id = add_entity(tx, "agent", name)["id"]
+    tx.execute(agents.insert(), {"id": agent_id, "config": config, "updated_at": tx.now})
+    return _agent_json(_find(tx, agent_id))
+
+
+def _patched(config: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    return dump_config(patch_config(parse_config(config), changes))
+
+
+def _change(
+    tx: Tx, caller: Caller, agent_id: str, name: str | None, config: dict[str, Any] | None, version: int
+) -> AgentJson | None:
+    """None when the agent is no longer at this version."""
+    if config is not None:
+        values = {"config": config, "version": version + 1, "updated_at": tx.now}
+        unchanged = agents.c.id == agent_id, agents.c.version == version
+        if tx.execute(agents.update().where(*unchanged).values(values)).rowcount == 0:
+            return None
+    if name is not None:
+        change_entity(tx, caller, agent_id, {"name": name})
+    return _agent_json(_find(tx, agent_id))
 
 
 def _find(tx: Tx, agent_id: str) -> sa.Row[Any]:

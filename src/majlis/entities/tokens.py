@@ -18,6 +18,7 @@ from majlis.entities.caller import Caller, require_power_over
 from majlis.entities.entities import access_entity, access_entity_to_change
 from majlis.entities.shapes import TokenJson, token_json
 from majlis.errors import Invalid, NotFound
+from majlis.live.log import TokenEnded
 from majlis.store import ids
 from majlis.store.tables import entities, tokens
 from majlis.store.transactions import Tx
@@ -107,15 +108,6 @@ def end_tokens(tx: Tx, which: sa.ColumnElement[bool]) -> None:
         tokens.update().where(which, tokens.c.ended_at.is_(None)).values(ended_at=tx.now).returning(tokens.c.id)
     )
     tx.outbox.extend(TokenEnded(row.id) for row in ended)
-
-
-class TokenEnded:
-    """Leaves after commit: streams opened with this token end."""
-
-    __slots__ = ("token_id",)
-
-    def __init__(self, token_id: str) -> None:
-        self.token_id = token_id
 
 
 def find_caller(tx: Tx, hash: str, kind: TokenKind) -> Caller | None:

@@ -17,15 +17,13 @@ import orjson
 import structlog
 
 from majlis import clock
-from majlis.entities.caller import Caller
-from majlis.entities.tokens import TokenEnded
 from majlis.live import log
 from majlis.live.bus import Bus, Unsubscribe
 from majlis.live.channel import Channel
 from majlis.live.cursor import parse_gateway_cursor, parse_space_cursor
-from majlis.live.log import LoggedEvent
+from majlis.live.log import LoggedEvent, TokenEnded
 from majlis.live.replay import REPLAY_LIMIT, Start, start_gateway_stream, start_space_stream, valid_tokens
-from majlis.live.stream import Stream
+from majlis.live.stream import Listener, Stream
 from majlis.store.transactions import Database
 
 _SHARDS = 64
@@ -86,7 +84,7 @@ class Hub:
         payload = {"t": topic, "k": type, "d": orjson.dumps({"type": type, **data}).decode()}
         self._bus.publish(_shard(topic), orjson.dumps(payload))
 
-    async def open_space(self, caller: Caller, space_id: str, last_id: str | None, hello: str) -> Stream | None:
+    async def open_space(self, caller: Listener, space_id: str, last_id: str | None, hello: str) -> Stream | None:
         """None when the caller may not follow this space. `hello` is the data of the `connected` event."""
         cursor = parse_space_cursor(last_id, space_id) if last_id else None
         stream = Stream(caller, space_id, lambda: self._verified_at)
@@ -96,7 +94,7 @@ class Hub:
 
         return await self._open(stream, [space_id, caller.id], start, hello)
 
-    async def open_gateway(self, caller: Caller, last_id: str | None, hello: str) -> Stream | None:
+    async def open_gateway(self, caller: Listener, last_id: str | None, hello: str) -> Stream | None:
         cursor = parse_gateway_cursor(last_id, caller.id) if last_id else None
         stream = Stream(caller, None, lambda: self._verified_at)
 

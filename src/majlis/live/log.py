@@ -41,6 +41,13 @@ class LoggedEvent:
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class TokenEnded:
+    """Leaves after commit like an event, though no log keeps it: streams opened with this token end."""
+
+    token_id: str
+
+
 def record_for_space(tx: Tx, space_id: str, type: str, data: dict[str, Any]) -> int:
     """Takes the space's lock. The event's number in the space."""
     seq: int = tx.execute(_NEXT_OF_SPACE, {"topic": space_id, "at": tx.now}).scalar_one()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from majlis.entities.caller import Caller
 from majlis.live.cursor import OVERLAP_MILLIS, GatewayCursor, SpaceCursor, tag
 from majlis.live.log import LoggedEvent
+from majlis.live.stream import Listener
 from majlis.store.tables import entities, events, members, spaces, tokens
 from majlis.store.transactions import Tx
 
@@ -28,7 +28,9 @@ class Start:
     moved_at: dict[str, int] | None = None
 
 
-def start_space_stream(tx: Tx, caller: Caller, space_id: str, cursor: SpaceCursor | None, known: bool) -> Start | None:
+def start_space_stream(
+    tx: Tx, caller: Listener, space_id: str, cursor: SpaceCursor | None, known: bool
+) -> Start | None:
     """None when the caller is no member (any more), or no caller any more."""
     space = tx.one(
         sa.select(spaces.c.event_seq)
@@ -51,7 +53,9 @@ def start_space_stream(tx: Tx, caller: Caller, space_id: str, cursor: SpaceCurso
     return Start(wanted, heads, _in_order(missed))
 
 
-def start_gateway_stream(tx: Tx, caller: Caller, cursor: GatewayCursor | None, known: bool, kept: int) -> Start | None:
+def start_gateway_stream(
+    tx: Tx, caller: Listener, cursor: GatewayCursor | None, known: bool, kept: int
+) -> Start | None:
     """`kept` is how long the log keeps events, in milliseconds."""
     own_head = _own_head(tx, caller)
     if own_head is None:
@@ -104,7 +108,7 @@ def valid_tokens(tx: Tx, token_ids: set[str]) -> set[str]:
     return {row.id for row in tx.all(statement)}
 
 
-def _own_head(tx: Tx, caller: Caller) -> int | None:
+def _own_head(tx: Tx, caller: Listener) -> int | None:
     statement = sa.select(entities.c.event_seq).where(entities.c.id == caller.id, entities.c.deleted_at.is_(None))
     return tx.execute(statement).scalar_one_or_none()
 

@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
 import orjson
 
-from majlis.entities.caller import Caller
 from majlis.live.cursor import OVERLAP_MILLIS, GatewayCursor, SpaceCursor, tag
 from majlis.live.log import LoggedEvent
 
 MAX_QUEUED_BYTES = 1024 * 1024
 MAX_QUEUED_EVENTS = 1000
 HEARTBEAT = b": heartbeat\n\n"
+
+
+class Listener(Protocol):
+    """Whose stream it is, and with which token it was opened."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def token_id(self) -> str: ...
+    @property
+    def expires_at(self) -> int | None: ...
 
 
 class Stream:
@@ -38,7 +49,7 @@ class Stream:
         "verified_at",
     )
 
-    def __init__(self, caller: Caller, space: str | None, verified_at: Callable[[], int]) -> None:
+    def __init__(self, caller: Listener, space: str | None, verified_at: Callable[[], int]) -> None:
         self.caller = caller
         self.space = space
         # Since when everything in the log is known to have reached this process (for the cursor of all spaces).

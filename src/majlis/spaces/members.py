@@ -67,8 +67,9 @@ def remove_member(tx: Tx, caller: Caller, space_id: str, entity_id: str) -> None
 
 def leave(tx: Tx, space_id: str, entity_id: str) -> None:
     """Without a question of permission: for `remove_member`, and for an entity that is being deleted."""
-    tx.execute(members.delete().where(members.c.space_id == space_id, members.c.entity_id == entity_id))
+    # The event first: its number comes with the space's lock, and only then is it certain that no post is under way.
     _tell(tx, "space.member.left", space_id, entity_id, {})
+    tx.execute(members.delete().where(members.c.space_id == space_id, members.c.entity_id == entity_id))
 
 
 def find_member(tx: Tx, space_id: str, entity_id: str) -> sa.Row[Any] | None:

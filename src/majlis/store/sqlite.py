@@ -10,6 +10,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,7 +26,6 @@ _BATCH = 128
 _READERS = 4
 _BUSY_SECONDS = 30
 _PRAGMAS = (
-    "PRAGMA journal_mode=WAL",
     # FULL: an acknowledged message survives a power cut, not only a crash (docs/decisions.md has the figures).
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
@@ -101,6 +101,7 @@ class SqliteDatabase:
             check_same_thread=False,
             cached_statements=256,
         )
+        _use_write_ahead_log(raw)
         for pragma in _PRAGMAS:
             raw.execute(pragma)
         return raw
@@ -132,28 +133,30 @@ class SqliteDatabase:
                 _settle([job], error)
 
     def _commit_together(self, conn: sa.Connection, raw: sqlite3.Connection, first: _Job) -> None:
+        """Nobody is told anything before the commit, not even those whose work was refused: the reason for a
+        refusal (a name that is taken, a repeated client id) may be something that this very batch commits."""
         raw.execute("BEGIN IMMEDIATE")
-        done = [first]
+        jobs = [first]
         try:
-            if not first.run(conn):
+            if first.run(conn):
+                self._join_in(conn, raw, jobs)
+                raw.execute("COMMIT")
+            else:
                 raw.execute("ROLLBACK")
-                _settle([first])
-                return
-            while len(done) < _BATCH and (job := self._waiting()) is not None:
-                raw.execute("SAVEPOINT job")
-                if job.run(conn):
-                    done.append(job)
-                else:
-                    raw.execute("ROLLBACK TO job")
-                    _settle([job])
-                raw.execute("RELEASE job")
-            raw.execute("COMMIT")
         except Exception as error:
             if raw.in_transaction:
                 raw.execute("ROLLBACK")
-            _settle(done, error)
+            _settle(jobs, error)
             return
-        _settle(done, after_commit=self.after_commit)
+        _settle(jobs, after_commit=self.after_commit)
+
+    def _join_in(self, conn: sa.Connection, raw: sqlite3.Connection, jobs: list[_Job]) -> None:
+        while len(jobs) < _BATCH and (job := self._waiting()) is not None:
+            jobs.append(job)
+            raw.execute("SAVEPOINT job")
+            if not job.run(conn):
+                raw.execute("ROLLBACK TO job")
+            raw.execute("RELEASE job")
 
     def _waiting(self) -> _Job | None:
         try:
@@ -215,6 +218,18 @@ def _resolve(future: asyncio.Future[object], result: object, error: BaseExceptio
         future.set_exception(error)
     else:
         future.set_result(result)
+
+
+def _use_write_ahead_log(raw: sqlite3.Connection) -> None:
+    """Once for a new file; the switch does not wait for other connections by itself, so we do."""
+    give_up = time.monotonic() + _BUSY_SECONDS
+    while raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            raw.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
 
 
 def _data_version(tx: Tx) -> int:

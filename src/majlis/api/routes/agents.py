@@ -18,7 +18,7 @@ router = APIRouter(tags=["agents"])
 
 @router.post("/api/agents", status_code=201, response_model=AgentJson, responses=refusals(409))
 async def create(gateway: TheGateway, caller: TheCaller, body: NewAgent) -> Response:
-    return reply(await gateway.db.write(create_agent, caller, body.name, body.config), 201)
+    return reply(await create_agent(gateway.db, caller, body.name, body.config), 201)
 
 
 @router.get("/api/agents", response_model=list[AgentJson], responses=refusals())
@@ -45,7 +45,7 @@ async def get_one(gateway: TheGateway, caller: TheCaller, agent_id: PathId) -> R
 @router.patch("/api/agents/{agent_id}", response_model=AgentJson, responses=refusals(404, 409))
 async def change(gateway: TheGateway, caller: TheCaller, agent_id: PathId, body: AgentChange) -> Response:
     given = body.changes()
-    return reply(await gateway.db.write(change_agent, caller, agent_id, given.get("name"), given.get("config")))
+    return reply(await change_agent(gateway.db, caller, agent_id, given.get("name"), given.get("config")))
 
 
 @router.delete("/api/agents/{agent_id}", status_code=204, responses=refusals(404, 409))

@@ -1,0 +1,1 @@
+"""What an agent is: its config, checked in full before it is kept."""

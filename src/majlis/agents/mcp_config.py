@@ -1,0 +1,84 @@
+"""The MCP servers whose tools an agent may use: reached by URL, or started as a command."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, Tag, model_validator
+
+from majlis.agents.addresses import ServerAddress
+from majlis.agents.headers import Headers
+from majlis.agents.wire import Maybe, Name, Wire, form_of, refusal, refuse_repeated
+
+
+def _splits(line: str) -> str:
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        raise refusal("has a quote that is not closed; close it, or write the command as an array") from None
+    if not words or not words[0]:
+        raise refusal("should name a program")
+    return line
+
+
+def _names_a_program(words: tuple[str, ...]) -> tuple[str, ...]:
+    if not words or not words[0].strip():
+        raise refusal("should start with the name of a program")
+    return words
+
+
+def _form(value: object) -> str | None:
+    match value:
+        case str():
+            return "line"
+        case list() | tuple():
+            return "words"
+    return None
+
+
+def _listed_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise refusal("is listed twice; remove one", index)
+    return names
+
+
+Command = Annotated[
+    Annotated[str, AfterValidator(_splits), Tag("line")]
+    | Annotated[tuple[str, ...], AfterValidator(_names_a_program), Tag("words")],
+    form_of(_form, "should be text or an array of texts"),
+]
+ForeignToolName = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class McpServer(Wire):
+    name: Name
+    url: Maybe[ServerAddress] = None
+    headers: Maybe[Headers] = None
+    """Sent to the `url`."""
+    command: Maybe[Command] = None
+    """Program and arguments, as an array or as one line with shell quoting; no shell runs it."""
+    allowed_tools: Maybe[Annotated[tuple[ForeignToolName, ...], AfterValidator(_listed_once)]] = None
+    """Left out: all that the server offers."""
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command as program and arguments; empty for a server with a URL."""
+        return tuple(shlex.split(self.command)) if isinstance(self.command, str) else self.command or ()
+
+    @model_validator(mode="after")
+    def _one_way_to_reach_it(self) -> Self:
+        if (self.url is None) == (self.command is None):
+            raise refusal('should have either "url" or "command"')
+        if self.headers is not None and self.url is None:
+            raise refusal('goes with "url" only; remove it', "headers")
+        return self
+
+
+def _names_differ(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
+    refuse_repeated([server.name for server in servers], "name")
+    return servers
+
+
+McpServers = Annotated[tuple[McpServer, ...], Field(max_length=32), AfterValidator(_names_differ)]

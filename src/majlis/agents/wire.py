@@ -1,0 +1,91 @@
+"""What every part of an agent config has in common: camelCase names, exact types, nothing unknown, never changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, JsonValue
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+JsonObject = dict[str, JsonValue]
+
+
+def _title(name: str, _field: object) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+class Wire(BaseModel):
+    """Names are accepted in their wire form only: two spellings of one setting could contradict each other."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
+        use_attribute_docstrings=True,
+        field_title_generator=_title,
+    )
+
+
+def _absent(value: object) -> bool:
+    return value is None
+
+
+T = TypeVar("T")
+Maybe = Annotated[T | None, Field(exclude_if=_absent)]
+"""May be left out; null says the same, and the dumped config leaves it out again."""
+
+
+def refusal(message: str, *at: str | int) -> PydanticCustomError:
+    """A problem in words that continue its path ("should be …"); `at` leads from the checked value to the offender."""
+    return PydanticCustomError("refused", "{message}", {"message": message, "at": at})
+
+
+def form_of(form: Callable[[object], str | None], advice: str) -> Discriminator:
+    """Chooses between the forms that a setting may have; `form` gives the tag of the one meant, or None."""
+    return Discriminator(form, custom_error_type="unknown_form", custom_error_message=advice)
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Text of a given form, where a bare pattern would not tell people what to write."""
+
+    pattern: str
+    advice: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(core), "pattern": f"^(?:{self.pattern})$"}
+
+    def _check(self, text: str) -> str:
+        if re.fullmatch(self.pattern, text, re.ASCII):
+            return text
+        raise refusal(self.advice)
+
+
+Name = Annotated[
+    str,
+    Matching(
+        r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}",
+        "should start with a letter or _ and hold only letters, digits, _ and -, 64 characters at most",
+    ),
+]
+"""What model providers accept as the name of a tool."""
+
+
+def refuse_repeated(names: list[str], *under: str) -> None:
+    """Names that differ only in case count as the same: people and models mix them up."""
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name.casefold() in seen:
+            raise refusal("is used twice (upper and lower case count as the same); rename one", index, *under)
+        seen.add(name.casefold())

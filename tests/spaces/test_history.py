@@ -1,0 +1,120 @@
+"""Paging by keyset: every message once, whatever the page size; and search over what one may read."""
+
+from __future__ import annotations
+
+import pytest
+
+from majlis.errors import Invalid, NotFound
+from majlis.spaces.history import get_message, read_page
+from majlis.spaces.members import leave
+from majlis.spaces.posting import Draft, post
+from majlis.spaces.search import search
+from majlis.store.transactions import Database
+from tests.spaces.actors import callers, space_of
+
+
+@pytest.mark.parametrize("limit", [1, 3, 10, 23, 24, 50])
+async def test_paging_in_either_direction_visits_every_message_once(db: Database, limit: int) -> None:
+    (husam,) = await callers(db, "Husam")
+    space = await space_of(db, husam)
+    ids = [(await post(db, husam, space, Draft(f"m{n}")))[0]["id"] for n in range(23)]
+
+    backward: list[str] = []
+    cursor = None
+    while True:
+        page = await db.read(read_page, husam, space, limit, cursor)
+        backward = [message["id"] for message in page["messages"]] + backward
+        if not page["hasMore"]:
+            break
+        cursor = page["messages"][0]["id"]
+    assert backward == ids
+
+    forward = [ids[0]]
+    while True:
+        page = await db.read(read_page, husam, space, limit, None, forward[-1])
+        forward += [message["id"] for message in page["messages"]]
+        assert page["total"] == 23
+        if not page["hasMore"]:
+            break
+    assert forward == ids
+
+
+async def test_a_cursor_of_another_space_is_refused(db: Database) -> None:
+    (husam,) = await callers(db, "Husam")
+    here, elsewhere = await space_of(db, husam), await space_of(db, husam)
+    message, _ = await post(db, husam, elsewhere, Draft("there"))
+    for before, after in ((message["id"], None), (None, message["id"]), ("msg_0000000000000000", None)):
+        with pytest.raises(Invalid, match="names no message"):
+            await db.read(read_page, husam, here, 50, before, after)
+    with pytest.raises(Invalid, match="not both"):
+        await db.read(read_page, husam, here, 50, message["id"], message["id"])
+
+
+async def test_a7_who_has_left_reads_nothing_any_more(db: Database) -> None:
+    husam, sara = await callers(db, "Husam", "Sara")
+    space = await space_of(db, husam, sara)
+    message, _ = await post(db, husam, space, Draft("secret plan"))
+    assert await db.read(get_message, sara, message["id"]) == message
+    assert [m["id"] for m in (await db.read(search, sara, "secret"))["messages"]] == [message["id"]]
+    await db.write(leave, space, sara.id)
+    with pytest.raises(NotFound):
+        await db.read(read_page, sara, space)
+    with pytest.raises(NotFound):
+        await db.read(get_message, sara, message["id"])
+    with pytest.raises(NotFound):
+        await db.read(search, sara, "secret", space)
+    assert (await db.read(search, sara, "secret"))["messages"] == []
+
+
+WORDS = [
+    ("report", "The quarterly REPORT is ready"),
+    ("repo", "The quarterly REPORT is ready"),
+    ("ready quarterly", "The quarterly REPORT is ready"),
+    ("example", "see https://example.com/path?q=1"),
+    ("husam", "mail husam@example.com please"),
+    ("well-known", "a well-known fact"),
+    ("محمد", "كتب محمد الرسالة"),
+    ("straße", "Die STRASSE und die Straße"),
+    ("42", "the answer is 42, of course"),
+    ("don", "don't panic"),
+]
+
+
+@pytest.mark.parametrize(("query", "text"), WORDS)
+async def test_search_finds_whole_words_and_beginnings_of_the_last(db: Database, query: str, text: str) -> None:
+    (husam,) = await callers(db, "Husam")
+    space = await space_of(db, husam)
+    await post(db, husam, space, Draft("nothing to see here"))
+    message, _ = await post(db, husam, space, Draft(text))
+    assert [found["id"] for found in (await db.read(search, husam, query))["messages"]] == [message["id"]]
+    assert (await db.read(search, husam, f"{query} absent"))["messages"] == []
+
+
+@pytest.mark.parametrize("query", ["* OR", "a AND NOT b", "NEAR(a b)", "text:x", "a:*", "a' | 'b"])
+async def test_a_query_is_words_and_never_an_expression(db: Database, query: str) -> None:
+    (husam,) = await callers(db, "Husam")
+    space = await space_of(db, husam)
+    await post(db, husam, space, Draft("something else"))
+    assert (await db.read(search, husam, query))["messages"] == []
+
+
+@pytest.mark.parametrize("query", ['"', "'", "\\", "(((", "!&|", "   "])
+async def test_a_query_without_a_word_is_refused(db: Database, query: str) -> None:
+    (husam,) = await callers(db, "Husam")
+    with pytest.raises(Invalid, match="at least one word"):
+        await db.read(search, husam, query)
+
+
+async def test_search_pages_from_the_newest_to_the_oldest(db: Database) -> None:
+    (husam,) = await callers(db, "Husam")
+    space = await space_of(db, husam)
+    ids = [(await post(db, husam, space, Draft(f"needle {n}")))[0]["id"] for n in range(7)]
+    found: list[str] = []
+    before = None
+    while True:
+        page = await db.read(search, husam, "needle", space, 3, before)
+        found += [message["id"] for message in page["messages"]]
+        if not page["hasMore"]:
+            break
+        before = found[-1]
+    assert found == ids[::-1]

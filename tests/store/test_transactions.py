@@ -1,0 +1,137 @@
+"""One transaction: all of it or nothing, and what leaves the process leaves after the commit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import sqlalchemy as sa
+
+from majlis.errors import Conflict
+from majlis.store.opening import open_database
+from majlis.store.tables import gateway
+from majlis.store.transactions import Database, Tx
+from tests.databases import PostgresDatabases, SqliteDatabases
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    opened = open_database(database_url)
+    yield opened
+    await opened.close()
+
+
+def put(tx: Tx, key: str, fail: bool = False) -> str:
+    tx.execute(gateway.insert(), {"key": key, "value": "x"})
+    tx.outbox.append(key)
+    if fail:
+        raise Conflict("no", f"{key} was told to fail")
+    return key
+
+
+def keys(tx: Tx) -> set[str]:
+    return {row.key for row in tx.all(sa.select(gateway.c.key))}
+
+
+async def test_a_crowd_of_writes_commits_those_that_succeed_and_none_of_the_others(db: Database) -> None:
+    sent: list[object] = []
+    db.after_commit = sent.extend
+    results = await asyncio.gather(*(db.write(put, f"k{n}", n % 3 == 0) for n in range(300)), return_exceptions=True)
+    failed = {n for n, result in enumerate(results) if isinstance(result, Conflict)}
+    assert failed == {n for n in range(300) if n % 3 == 0}
+    expected = {f"k{n}" for n in range(300) if n % 3}
+    assert await db.read(keys) == expected
+    assert set(sent) == expected
+    assert len(sent) == len(expected)
+
+
+async def test_a_broken_constraint_undoes_its_own_transaction_only(db: Database) -> None:
+    def twice(tx: Tx) -> None:
+        put(tx, "other")
+        put(tx, "same")
+
+    await db.write(put, "same")
+    results = await asyncio.gather(
+        db.write(twice), *(db.write(put, f"k{n}") for n in range(20)), return_exceptions=True
+    )
+    assert isinstance(results[0], sa.exc.IntegrityError)
+    assert await db.read(keys) == {"same", *(f"k{n}" for n in range(20))}
+
+
+async def test_nothing_leaves_before_the_commit(db: Database) -> None:
+    """The outbox is handed over when another connection can already see the rows."""
+    seen: list[bool] = []
+    loop = asyncio.get_running_loop()
+    finished = asyncio.Event()
+
+    async def look() -> None:
+        seen.append("leaving" in await db.read(keys))
+        finished.set()
+
+    def leave(_: list[object]) -> None:
+        loop.call_soon(lambda: tasks.append(loop.create_task(look())))
+
+    tasks: list[asyncio.Task[None]] = []
+    db.after_commit = leave
+    await db.write(put, "leaving")
+    await finished.wait()
+    assert seen == [True]
+
+
+async def test_a_snapshot_sees_one_moment(db: Database) -> None:
+    """A write that commits between two statements of a snapshot is not seen by the second one."""
+    loop = asyncio.get_running_loop()
+    between = asyncio.Event()
+
+    def look_twice(tx: Tx) -> tuple[int, int]:
+        before = len(keys(tx))
+        loop.call_soon_threadsafe(between.set)
+        # Give the writer time to commit: a statement that takes a while, inside the snapshot.
+        if tx.dialect == "postgresql":
+            tx.execute(sa.text("SELECT pg_sleep(0.2)"))
+        else:
+            tx.execute(
+                sa.text(
+                    "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM c LIMIT 400000) SELECT max(n) FROM c"
+                )
+            )
+        return before, len(keys(tx))
+
+    reading = asyncio.create_task(db.snapshot(look_twice))
+    await between.wait()
+    await db.write(put, "meanwhile")
+    assert await reading == (0, 0)
+    assert await db.read(keys) == {"meanwhile"}
+
+
+async def test_two_transactions_that_lock_each_other_out_both_get_through(
+    postgres_databases: PostgresDatabases,
+) -> None:
+    """PostgreSQL rolls one of them back; it runs again. SQLite has one writer and nothing to lock out."""
+    db = open_database(await asyncio.to_thread(postgres_databases.fresh))
+    await db.write(put, "a")
+    await db.write(put, "b")
+
+    def touch(tx: Tx, *order: str) -> None:
+        for key in order:
+            tx.execute(gateway.update().where(gateway.c.key == key).values(value=gateway.c.value + "!"))
+            tx.execute(sa.text("SELECT pg_sleep(0.05)"))
+
+    await asyncio.gather(*(db.write(touch, *order) for order in (("a", "b"), ("b", "a")) * 2))
+    values = await db.read(lambda tx: [row.value for row in tx.all(sa.select(gateway.c.value))])
+    assert values == ["x!!!!", "x!!!!"]
+    await db.close()
+
+
+async def test_sqlite_tells_whether_another_process_has_written(sqlite_databases: SqliteDatabases) -> None:
+    url = sqlite_databases.fresh()
+    ours, theirs = open_database(url), open_database(url)
+    await ours.changed_elsewhere()
+    await ours.write(put, "mine")
+    assert not await ours.changed_elsewhere()
+    await theirs.write(put, "theirs")
+    assert await ours.changed_elsewhere()
+    assert not await ours.changed_elsewhere()
+    await ours.close()
+    await theirs.close()
