@@ -1,0 +1,46 @@
+# Every command a developer needs. ARGS is passed on: make run ARGS="--port 8080", make test ARGS="-k inbox".
+SHELL := bash
+PYTHON ?= python3
+WORKERS ?= 2
+ARGS ?=
+BIN := .venv/bin
+
+# Runs a command and says how long it took.
+stage = @echo "== $(1)"; TIMEFORMAT="== $(1): %1R s"; time $(2)
+
+.PHONY: help setup setup-dev run test check format bench lock clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## make .venv with the majlis command in .venv/bin
+	@$(PYTHON) -m tools.setup
+
+setup-dev:
+	@$(PYTHON) -m tools.setup --dev
+
+run: setup ## start the server; options in ARGS
+	@exec $(BIN)/majlis serve $(ARGS)
+
+test: check ## check, then all tests; pytest options in ARGS
+	@echo "== pytest"; $(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+check: setup-dev ## lint, format, types, imports
+	$(call stage,ruff check,$(BIN)/ruff check)
+	$(call stage,ruff format,$(BIN)/ruff format --check)
+	$(call stage,mypy,$(BIN)/mypy)
+	$(call stage,lint-imports,$(BIN)/lint-imports)
+
+format: setup-dev ## put the code into shape, with ruff's safe fixes
+	@$(BIN)/ruff check --fix --quiet; $(BIN)/ruff format
+
+bench: setup-dev ## measure; options in ARGS
+	@$(BIN)/python -m bench $(ARGS)
+
+lock: setup-dev ## pin pyproject.toml's ranges anew; ARGS=--upgrade takes newer versions
+	@$(BIN)/python -m tools.relock $(ARGS)
+
+clean: ## remove .venv, caches and builds
+	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
+	find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +

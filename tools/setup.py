@@ -1,0 +1,17 @@
+"""`make setup` starts here, on whatever Python the machine has: this file must parse on an old one too."""
+
+import sys
+
+
+def main() -> int:
+    if sys.version_info < (3, 11):  # noqa: UP036 - the machine's Python may be any
+        version = ".".join(str(part) for part in sys.version_info[:3])
+        print(f"setup: Python 3.11 or newer is needed, this is {version}; try: make PYTHON=python3.12 setup")
+        return 2
+    from tools import environment
+
+    return environment.main(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
