@@ -21,7 +21,7 @@ from majlis.live.bus import Handler, InProcessBus, Unsubscribe
 
 _logger = structlog.get_logger(__name__)
 _OUTGOING = 10_000
-_RETRY_SECONDS = 1.0
+_RETRY_SECONDS = 0.5
 
 
 class NatsBus:
@@ -38,6 +38,7 @@ class NatsBus:
         self._work = asyncio.Event()
         self._runner: asyncio.Task[None] | None = None
         self._problem: str | None = "not connected yet"
+        self._last_error = ""
 
     async def start(self) -> None:
         first_try = asyncio.Event()
@@ -73,33 +74,35 @@ class NatsBus:
         while True:
             try:
                 client = await self._connect()
-            except (NatsError, OSError, TimeoutError) as error:
-                self._problem = f"cannot reach NATS ({error})"
-                _logger.warning("NATS is out of reach; trying again", error=str(error))
+            except (NatsError, OSError, TimeoutError):
+                if not first_try.is_set():
+                    _logger.warning("NATS is out of reach; trying again and again", error=self._last_error)
+                self._problem = f"cannot reach NATS ({self._last_error})"
                 first_try.set()
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             self._client = client
             while not client.is_closed:
+                self._work.clear()
                 await self._pump(client)
                 first_try.set()
-                self._work.clear()
-                if not self._outgoing:
-                    await self._work.wait()
+                await self._work.wait()
 
     async def _connect(self) -> Client:
         client = await nats.connect(
             self._url,
             no_echo=True,
             connect_timeout=2,
-            reconnect_time_wait=0.5,
-            max_reconnect_attempts=-1,
-            allow_reconnect=True,
+            # We reconnect ourselves: the client's own loop would also hold up the very first connection.
+            allow_reconnect=False,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0.05,
             error_cb=self._on_error,
-            disconnected_cb=self._on_disconnect,
-            reconnected_cb=self._on_reconnect,
+            closed_cb=self._on_closed,
             name="majlis",
         )
+        if self._problem is not None:
+            _logger.info("connected to NATS")
         self._problem = None
         self._remote = dict.fromkeys(self._remote)
         return client
@@ -119,11 +122,10 @@ class NatsBus:
         self._local.dispatch(message.subject.removeprefix(self._prefix), message.data)
 
     async def _on_error(self, error: Exception) -> None:
-        _logger.warning("NATS reported an error", error=str(error))
+        self._last_error = str(error) or type(error).__name__
+        _logger.debug("NATS reported an error", error=self._last_error)
 
-    async def _on_disconnect(self) -> None:
+    async def _on_closed(self) -> None:
         self._problem = "the connection to NATS is lost; reconnecting"
-
-    async def _on_reconnect(self) -> None:
-        self._problem = None
-        _logger.info("connected to NATS again")
+        _logger.warning(self._problem, error=self._last_error)
+        self._work.set()
