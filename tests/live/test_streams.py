@@ -9,9 +9,12 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
+from majlis.entities.caller import Caller
 from majlis.live.replay import REPLAY_LIMIT
 from majlis.settings import Settings
+from majlis.spaces.posting import Draft, post_message
 from majlis.store.tables import events
+from majlis.store.transactions import Tx
 from tests.follower import Event, Follower
 from tests.waiting import until
 from tests.world import Person, World, serve_world
@@ -102,12 +105,17 @@ async def test_more_missed_than_can_be_replayed_is_one_resync_and_never_a_part(w
     async with follow(world.owner, space, whole) as stream:
         await stream.next()
         mark = stream.last_id
-    for start in range(0, REPLAY_LIMIT + 1, 100):
-        await asyncio.gather(*(world.owner.say(space, f"m{n}") for n in range(start, start + 100)))
+    await world.gateway.db.write(_say_many, world.owner, space, REPLAY_LIMIT + 1)
     async with follow(world.owner, space, whole, mark) as stream:
         assert [(await stream.next()).type for _ in range(2)] == ["connected", "resync"]
         await world.owner.say(space, "live")
         assert (await stream.next()).data["message"]["text"] == "live"
+
+
+def _say_many(tx: Tx, person: Person, space: str, count: int) -> None:
+    sender = Caller(person.id, person.name, "human", "owner", "")
+    for n in range(count):
+        post_message(tx, sender, space, Draft(f"m{n}"))
 
 
 async def test_what_was_trimmed_from_the_log_is_one_resync(world: World, whole: bool) -> None:

@@ -1,0 +1,42 @@
+"""A process that has everything loaded and forks a server whenever it is told to.
+
+`kill -9` two hundred times is only worth testing if a restart is quick; this one takes tens of milliseconds, and
+the killed process is as dead as any. Each line on stdin starts one; its pid and port come back on stdout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+
+import alembic.command  # noqa: F401 - loaded here so that no child has to
+
+from majlis.gateway import open_gateway
+from majlis.logs import set_up_logging
+from majlis.serving import Server, bind
+from majlis.settings import load_settings
+
+
+def main() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for _ in sys.stdin:
+        if os.fork() == 0:
+            sys.stdin.close()
+            asyncio.run(serve())
+            os._exit(0)
+
+
+async def serve() -> None:
+    settings = load_settings()
+    set_up_logging(settings)
+    listener = bind(settings)
+    gateway = await open_gateway(settings)
+    sys.stdout.write(f"{os.getpid()} {listener.getsockname()[1]}\n")
+    sys.stdout.flush()
+    await Server(gateway).serve(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Two `majlis serve` on one database: one message, one row; and each sees the other's events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.processes import ServerProcess
+from tests.world import Person
+
+
+@pytest.fixture
+async def pair(database_url: str, bus_url: str, tmp_path: Path) -> AsyncIterator[tuple[Person, Person]]:
+    """The owner, through either process."""
+    servers = [ServerProcess(database_url, tmp_path, bus_url) for _ in range(2)]
+    await asyncio.gather(*(server.start() for server in servers))
+    owners = [await server.owner() for server in servers]
+    yield owners[0], owners[1]
+    for owner in owners:
+        await owner.http.aclose()
+    assert await asyncio.gather(*(server.stop() for server in servers)) == [0, 0]
+
+
+async def test_m16_a_thousand_identical_posts_at_once_make_one_message(pair: tuple[Person, Person]) -> None:
+    space = await pair[0].create_space()
+    body = {"text": "exactly once", "clientId": "the-same"}
+    answers = await asyncio.gather(*(pair[n % 2].post(f"/api/spaces/{space}/messages", body) for n in range(1_000)))
+    statuses = [answer.status_code for answer in answers]
+    assert sorted(set(statuses)) == [200, 201]
+    assert statuses.count(201) == 1
+    assert len({answer.json()["id"] for answer in answers}) == 1
+    history = await pair[1].history(space)
+    assert [message["seq"] for message in history["messages"]] == [1]
+    assert history["total"] == 1
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["one space", "all spaces"])
+async def test_each_process_sees_the_others_events(pair: tuple[Person, Person], whole: bool) -> None:
+    here, there = pair
+    space = await here.create_space()
+    async with here.follow(None if whole else space) as mine, there.follow(None if whole else space) as theirs:
+        await mine.next()
+        await theirs.next()
+        await asyncio.gather(*((here, there)[n % 2].say(space, f"m{n}") for n in range(40)))
+        for stream in (mine, theirs):
+            seqs: list[int] = []
+            while len(seqs) < 40:
+                seqs.append((await stream.until("space.message")).data["message"]["seq"])
+            assert seqs == list(range(1, 41))
+
+
+async def test_a7_a_member_removed_through_one_process_is_cut_off_at_the_other(pair: tuple[Person, Person]) -> None:
+    here, there = pair
+    sara = await here.ok("POST", "/api/entities", {"type": "human", "name": "Sara"})
+    token = await here.ok("POST", f"/api/entities/{sara['id']}/tokens", {})
+    space = await here.create_space()
+    await here.ok("POST", f"/api/spaces/{space}/members", {"entityId": sara["id"]})
+    person = Person(there.base_url, token["token"], sara["id"], "Sara")
+    async with person.follow(space) as stream:
+        await stream.next()
+        await here.ok("DELETE", f"/api/spaces/{space}/members/{sara['id']}")
+        async with asyncio.timeout(2):
+            await stream.until_end()
+        await here.say(space, "without Sara")
+    await person.http.aclose()
+
+
+async def test_a_stream_goes_on_at_the_other_process_where_it_stopped(pair: tuple[Person, Person]) -> None:
+    here, there = pair
+    space = await here.create_space()
+    async with here.follow() as stream:
+        await stream.next()
+        await here.say(space, "one")
+        await stream.until_message("one")
+        mark = stream.last_id
+    await here.say(space, "two")
+    async with there.follow(last_id=mark) as stream:
+        await stream.until_message("two")
+        assert [event.type for event in stream.seen] == ["connected", "space.message"]
