@@ -32,7 +32,7 @@ class Person:
         )
 
     async def get(self, path: str, **params: Any) -> httpx.Response:
-        return await self.http.get(path, params={k: v for k, v in params.items() if v is not None})
+        return await self.http.get(path, params=params or None)
 
     async def post(self, path: str, body: Any = None) -> httpx.Response:
         return await self.http.post(path, json=body)
@@ -45,7 +45,7 @@ class Person:
 
     async def ok(self, method: str, path: str, body: Any = None, **params: Any) -> Any:
         """The answer's JSON, for calls that must succeed."""
-        response = await self.http.request(method, path, json=body, params=params)
+        response = await self.http.request(method, path, json=body, params=params or None)
         assert response.is_success, f"{method} {path} → {response.status_code} {response.text}"
         return response.json() if response.content else None
 
