@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Lifespan
 
 from majlis import __version__
 from majlis.api.door import Door
 from majlis.api.errors import add_error_handlers
 from majlis.api.limits import RateLimit
-from majlis.api.routes import agents, entities, events, health, messages, session, spaces, tokens
+from majlis.api.routes import agents, entities, events, health, messages, pages, session, spaces, tokens
 from majlis.gateway import Gateway
 
-_ROUTERS = (health, entities, tokens, session, agents, spaces, messages, events)
+_ROUTERS = (health, entities, tokens, session, agents, spaces, messages, events, pages)
 
 
 def create_app(gateway: Gateway) -> ASGIApp:
@@ -29,6 +30,20 @@ def create_app(gateway: Gateway) -> ASGIApp:
         yield
         await gateway.close()
 
+    app = _routes(lifespan)
+    settings = gateway.settings
+    app.state.gateway = gateway
+    app.state.caller_limit = RateLimit("caller", settings.requests_per_second, settings.requests_burst)
+    app.state.sign_in_limit = RateLimit("sign_in", settings.sign_ins_per_minute / 60, settings.sign_ins_per_minute)
+    return Door(_with_cors(app, settings.allowed_origins), settings.public_url.startswith("https://"))
+
+
+def openapi_document() -> dict[str, Any]:
+    """What `/api/openapi.json` serves, without a gateway: for SDK generators and tests."""
+    return _routes(None).openapi()
+
+
+def _routes(lifespan: Lifespan[FastAPI] | None) -> FastAPI:
     app = FastAPI(
         title="Majlis",
         version=__version__,
@@ -38,14 +53,10 @@ def create_app(gateway: Gateway) -> ASGIApp:
         lifespan=lifespan,
         generate_unique_id_function=_operation_id,
     )
-    settings = gateway.settings
-    app.state.gateway = gateway
-    app.state.caller_limit = RateLimit("caller", settings.requests_per_second, settings.requests_burst)
-    app.state.sign_in_limit = RateLimit("sign_in", settings.sign_ins_per_minute / 60, settings.sign_ins_per_minute)
     add_error_handlers(app)
     for module in _ROUTERS:
         app.include_router(module.router)
-    return Door(_with_cors(app, settings.allowed_origins), settings.public_url.startswith("https://"))
+    return app
 
 
 def _with_cors(app: ASGIApp, origins: list[str]) -> ASGIApp:
