@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 15
 
 
 @dataclass(frozen=True)
