@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import structlog
+import structlog.tracebacks
 
 from majlis.settings import Settings
 
@@ -14,10 +15,18 @@ if TYPE_CHECKING:
     from structlog.typing import Processor
 
 
+_traceback = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+
+
 def set_up_logging(settings: Settings) -> None:
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
-    renderer: Processor = structlog.dev.ConsoleRenderer() if text else structlog.processors.JSONRenderer()
+    # Plain tracebacks: the libraries' own would print local variables, and some of those are secrets.
+    renderer: Processor = (
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        if text
+        else structlog.processors.JSONRenderer()
+    )
     shared: list[Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -26,7 +35,7 @@ def set_up_logging(settings: Settings) -> None:
         processors=[
             *shared,
             structlog.processors.StackInfoRenderer(),
-            structlog.processors.dict_tracebacks if not text else structlog.dev.set_exc_info,
+            *([] if text else [_traceback]),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),

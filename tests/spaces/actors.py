@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Concatenate
+
 from majlis.entities.caller import Caller, EntityType
 from majlis.entities.entities import add_entity
 from majlis.spaces.members import join
 from majlis.spaces.spaces import create_space
-from majlis.store.transactions import Database, Tx
+from majlis.store.transactions import Database, P, T, Tx
+
+
+@dataclass(frozen=True)
+class As:
+    """Work done on somebody's behalf, as the API does it for the owner of a token."""
+
+    db: Database
+    caller: Caller
+
+    async def write(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.db.write(lambda tx: work(tx, self.caller, *args, **kwargs))
+
+    async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.db.read(lambda tx: work(tx, self.caller, *args, **kwargs))
 
 
 def add_caller(tx: Tx, name: str, type: EntityType = "human") -> Caller:

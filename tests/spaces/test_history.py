@@ -10,14 +10,14 @@ from majlis.spaces.members import leave
 from majlis.spaces.posting import Draft, post
 from majlis.spaces.search import search
 from majlis.store.transactions import Database
-from tests.spaces.actors import callers, space_of
+from tests.spaces.actors import As, callers, space_of
 
 
 @pytest.mark.parametrize("limit", [1, 3, 10, 23, 24, 50])
 async def test_paging_in_either_direction_visits_every_message_once(db: Database, limit: int) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    ids = [(await post(db, husam, space, Draft(f"m{n}")))[0]["id"] for n in range(23)]
+    ids = [(await post(As(db, husam), space, Draft(f"m{n}")))[0]["id"] for n in range(23)]
 
     backward: list[str] = []
     cursor = None
@@ -42,7 +42,7 @@ async def test_paging_in_either_direction_visits_every_message_once(db: Database
 async def test_a_cursor_of_another_space_is_refused(db: Database) -> None:
     (husam,) = await callers(db, "Husam")
     here, elsewhere = await space_of(db, husam), await space_of(db, husam)
-    message, _ = await post(db, husam, elsewhere, Draft("there"))
+    message, _ = await post(As(db, husam), elsewhere, Draft("there"))
     for before, after in ((message["id"], None), (None, message["id"]), ("msg_0000000000000000", None)):
         with pytest.raises(Invalid, match="names no message"):
             await db.read(read_page, husam, here, 50, before, after)
@@ -53,7 +53,7 @@ async def test_a_cursor_of_another_space_is_refused(db: Database) -> None:
 async def test_a7_who_has_left_reads_nothing_any_more(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
-    message, _ = await post(db, husam, space, Draft("secret plan"))
+    message, _ = await post(As(db, husam), space, Draft("secret plan"))
     assert await db.read(get_message, sara, message["id"]) == message
     assert [m["id"] for m in (await db.read(search, sara, "secret"))["messages"]] == [message["id"]]
     await db.write(leave, space, sara.id)
@@ -84,8 +84,8 @@ WORDS = [
 async def test_search_finds_whole_words_and_beginnings_of_the_last(db: Database, query: str, text: str) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    await post(db, husam, space, Draft("nothing to see here"))
-    message, _ = await post(db, husam, space, Draft(text))
+    await post(As(db, husam), space, Draft("nothing to see here"))
+    message, _ = await post(As(db, husam), space, Draft(text))
     assert [found["id"] for found in (await db.read(search, husam, query))["messages"]] == [message["id"]]
     assert (await db.read(search, husam, f"{query} absent"))["messages"] == []
 
@@ -94,7 +94,7 @@ async def test_search_finds_whole_words_and_beginnings_of_the_last(db: Database,
 async def test_a_query_is_words_and_never_an_expression(db: Database, query: str) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    await post(db, husam, space, Draft("something else"))
+    await post(As(db, husam), space, Draft("something else"))
     assert (await db.read(search, husam, query))["messages"] == []
 
 
@@ -108,7 +108,7 @@ async def test_a_query_without_a_word_is_refused(db: Database, query: str) -> No
 async def test_search_pages_from_the_newest_to_the_oldest(db: Database) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    ids = [(await post(db, husam, space, Draft(f"needle {n}")))[0]["id"] for n in range(7)]
+    ids = [(await post(As(db, husam), space, Draft(f"needle {n}")))[0]["id"] for n in range(7)]
     found: list[str] = []
     before = None
     while True:

@@ -17,7 +17,7 @@ from majlis.spaces.members import add_member, leave
 from majlis.spaces.posting import Draft, Posted, post
 from majlis.store.tables import events, members, messages, spaces
 from majlis.store.transactions import Database, Tx
-from tests.spaces.actors import add_caller, callers, space_of
+from tests.spaces.actors import As, add_caller, callers, space_of
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def hooks() -> Iterator[list[posting.PostHook]]:
 async def test_messages_are_numbered_from_one_without_holes(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
-    posted = await asyncio.gather(*(post(db, (husam, sara)[n % 2], space, Draft(f"m{n}")) for n in range(60)))
+    posted = await asyncio.gather(*(post(As(db, (husam, sara)[n % 2]), space, Draft(f"m{n}")) for n in range(60)))
     assert sorted(message["seq"] for message, _ in posted) == list(range(1, 61))
     page = await db.read(read_page, husam, space, 100)
     assert [message["seq"] for message in page["messages"]] == list(range(1, 61))
@@ -39,13 +39,13 @@ async def test_messages_are_numbered_from_one_without_holes(db: Database) -> Non
 async def test_m16_a_repeated_client_id_finds_the_first_message_at_any_concurrency(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
-    results = await asyncio.gather(*(post(db, husam, space, Draft(f"try {n}", client_id="c1")) for n in range(50)))
+    results = await asyncio.gather(*(post(As(db, husam), space, Draft(f"try {n}", client_id="c1")) for n in range(50)))
     assert len({message["id"] for message, _ in results}) == 1
     assert [new for _, new in results].count(True) == 1
-    other, new = await post(db, sara, space, Draft("mine", client_id="c1"))
+    other, new = await post(As(db, sara), space, Draft("mine", client_id="c1"))
     assert new
     assert other["seq"] == 2
-    again, new = await post(db, husam, space, Draft("much later", client_id="c1"))
+    again, new = await post(As(db, husam), space, Draft("much later", client_id="c1"))
     assert not new
     assert again["id"] == results[0][0]["id"]
 
@@ -54,9 +54,9 @@ async def test_a_repeated_or_refused_post_uses_up_no_number_and_moves_nobody(db:
     husam, sara = await callers(db, "Husam", "Sara")
     outsider = await db.write(add_caller, "Eve")
     space = await space_of(db, husam, sara)
-    await post(db, husam, space, Draft("one", client_id="c1"))
+    await post(As(db, husam), space, Draft("one", client_id="c1"))
     before = await db.read(_state, space)
-    await post(db, husam, space, Draft("one", client_id="c1"))
+    await post(As(db, husam), space, Draft("one", client_id="c1"))
     refused: list[tuple[Draft, type[Exception]]] = [
         (Draft("x", reply_to="msg_0000000000000000"), Invalid),
         (Draft("x", mentions=["ent_0000000000000000"]), Invalid),
@@ -67,11 +67,11 @@ async def test_a_repeated_or_refused_post_uses_up_no_number_and_moves_nobody(db:
     ]
     for draft, error in refused:
         with pytest.raises(error):
-            await post(db, sara, space, draft)
+            await post(As(db, sara), space, draft)
     with pytest.raises(NotFound):
-        await post(db, outsider, space, Draft("let me in"))
+        await post(As(db, outsider), space, Draft("let me in"))
     with pytest.raises(NotFound):
-        await post(db, husam, "spc_0000000000000000", Draft("hello?"))
+        await post(As(db, husam), "spc_0000000000000000", Draft("hello?"))
     assert await db.read(_state, space) == before
 
 
@@ -80,7 +80,7 @@ async def test_a_viewer_may_not_post(db: Database) -> None:
     space = await space_of(db, husam)
     await db.write(add_member, husam, space, sara.id, "viewer")
     with pytest.raises(Forbidden):
-        await post(db, sara, space, Draft("hello"))
+        await post(As(db, sara), space, Draft("hello"))
 
 
 async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_their_commit(
@@ -116,7 +116,7 @@ async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_t
 
     async def write(writer: int) -> None:
         for n in range(total // len(people)):
-            await post(db, people[writer], space, Draft(f"{writer}.{n}"))
+            await post(As(db, people[writer]), space, Draft(f"{writer}.{n}"))
 
     followers = [asyncio.create_task(follow()) for _ in range(3)]
     await asyncio.gather(*(write(n) for n in range(len(people))))
@@ -138,7 +138,7 @@ async def test_what_hangs_on_a_post_is_in_its_transaction(db: Database, hooks: l
 
     hooks.append(fail)
     with pytest.raises(RuntimeError):
-        await post(db, husam, space, Draft("hello"))
+        await post(As(db, husam), space, Draft("hello"))
     assert heard == ["hello"]
     assert await db.read(_state, space) == before
 
@@ -148,9 +148,9 @@ async def test_a7_a_member_removed_while_posting_waits_for_the_lock_cannot_post(
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
     results = await asyncio.gather(
-        *(post(db, sara, space, Draft(f"m{n}")) for n in range(10)),
+        *(post(As(db, sara), space, Draft(f"m{n}")) for n in range(10)),
         db.write(leave, space, sara.id),
-        *(post(db, sara, space, Draft(f"late {n}")) for n in range(10)),
+        *(post(As(db, sara), space, Draft(f"late {n}")) for n in range(10)),
         return_exceptions=True,
     )
     statement = sa.select(events.c.type).where(events.c.topic == space).order_by(events.c.seq)
@@ -165,9 +165,9 @@ async def test_t6_an_agent_never_posts_at_depth_zero(db: Database) -> None:
     (husam,) = await callers(db, "Husam")
     bot = await db.write(add_caller, "Bot", "agent")
     space = await space_of(db, husam, bot)
-    assert (await post(db, husam, space, Draft("hi")))[0]["chainDepth"] == 0
-    assert (await post(db, bot, space, Draft("hi")))[0]["chainDepth"] == 1
-    assert (await post(db, bot, space, Draft("hi", chain_depth=4)))[0]["chainDepth"] == 4
+    assert (await post(As(db, husam), space, Draft("hi")))[0]["chainDepth"] == 0
+    assert (await post(As(db, bot), space, Draft("hi")))[0]["chainDepth"] == 1
+    assert (await post(As(db, bot), space, Draft("hi", chain_depth=4)))[0]["chainDepth"] == 4
 
 
 async def test_posting_takes_four_statements(db: Database) -> None:
@@ -179,7 +179,7 @@ async def test_posting_takes_four_statements(db: Database) -> None:
     def count(_c: object, _cur: object, statement: str, *_: object) -> None:
         statements.append(statement.split()[0])
 
-    await post(db, husam, space, Draft("hello", client_id="c1"))
+    await post(As(db, husam), space, Draft("hello", client_id="c1"))
     assert statements == ["UPDATE", "UPDATE", "INSERT", "INSERT"]
 
 

@@ -12,13 +12,15 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Lifespan
 
 from majlis import __version__
+from majlis.api.auth import KnownTokens
 from majlis.api.door import Door
 from majlis.api.errors import add_error_handlers
 from majlis.api.limits import RateLimit
 from majlis.api.routes import agents, entities, events, health, messages, pages, session, spaces, tokens
 from majlis.gateway import Gateway
 
-_ROUTERS = (health, entities, tokens, session, agents, spaces, messages, events, pages)
+# Those in the hot path first: routes are tried in order.
+_ROUTERS = (messages, spaces, events, entities, tokens, session, agents, health, pages)
 
 
 def create_app(gateway: Gateway) -> ASGIApp:
@@ -33,6 +35,7 @@ def create_app(gateway: Gateway) -> ASGIApp:
     app = _routes(lifespan)
     settings = gateway.settings
     app.state.gateway = gateway
+    app.state.known_tokens = KnownTokens()
     app.state.caller_limit = RateLimit("caller", settings.requests_per_second, settings.requests_burst)
     app.state.sign_in_limit = RateLimit("sign_in", settings.sign_ins_per_minute / 60, settings.sign_ins_per_minute)
     return Door(_with_cors(app, settings.allowed_origins), settings.public_url.startswith("https://"))

@@ -1,60 +1,118 @@
-"""Who is calling: a bearer token, or the browser's session cookie with proof that the page is our own."""
+"""Who is calling: a bearer token, or the browser's session cookie with proof that the page is our own.
+
+A route is handed an `Entry` rather than a caller: work is run on the caller's behalf, and the token is looked up in
+the same transaction as the work. That is one round trip less, and a token that ends meanwhile opens nothing.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Concatenate
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 
 from majlis.entities.caller import Caller
-from majlis.entities.tokens import find_caller
+from majlis.entities.tokens import TokenKind, find_caller
 from majlis.errors import Forbidden, Unauthenticated
 from majlis.gateway import Gateway, owner_caller
+from majlis.store.transactions import P, T, Tx
 
 COOKIE = "majlis_session"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_REMEMBERED = 10_000
 
 
-def the_gateway(request: Request) -> Gateway:
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What a request brought, not yet believed."""
+
+    digest: str
+    kind: TokenKind
+    # The id of the owner, when it is the fixed token of the settings.
+    owner_id: str | None = None
+
+    def identify(self, tx: Tx) -> Caller:
+        if self.owner_id is not None:
+            return owner_caller(tx, self.owner_id)
+        caller = find_caller(tx, self.digest, self.kind)
+        if caller is None and self.kind == "session":
+            raise Unauthenticated("session_ended", "This session has ended. Sign in again.")
+        if caller is None:
+            raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
+        return caller
+
+
+class Entry:
+    """Runs work on the caller's behalf: `work(tx, caller, …)`."""
+
+    __slots__ = ("_credential", "_gateway", "_known")
+
+    def __init__(self, gateway: Gateway, credential: Credential, known: KnownTokens) -> None:
+        self._gateway = gateway
+        self._credential = credential
+        self._known = known
+
+    async def write(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        # Strangers must not queue up at the writer: a token that was never good here is tried on a reader first.
+        if self._credential.digest not in self._known:
+            await self.caller()
+        return await self._gateway.db.write(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+
+    async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._gateway.db.read(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+
+    async def snapshot(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._gateway.db.snapshot(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+
+    async def caller(self) -> Caller:
+        caller = await self._gateway.db.read(self._credential.identify)
+        self._known.add(self._credential.digest)
+        return caller
+
+
+class KnownTokens:
+    """Digests of tokens that were good once; the oldest are forgotten first. It opens nothing by itself."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, None] = {}
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._digests
+
+    def add(self, digest: str) -> None:
+        self._digests[digest] = None
+        if len(self._digests) > _REMEMBERED:
+            del self._digests[next(iter(self._digests))]
+
+
+async def the_gateway(request: Request) -> Gateway:
     gateway: Gateway = request.app.state.gateway
     return gateway
 
 
-async def authenticate(request: Request) -> Caller:
-    gateway = the_gateway(request)
+async def enter(request: Request) -> Entry:
+    state = request.app.state
+    credential = _credential(state.gateway, request)
+    state.caller_limit.spend(credential.digest)
+    return Entry(state.gateway, credential, state.known_tokens)
+
+
+def _credential(gateway: Gateway, request: Request) -> Credential:
     header = request.headers.get("authorization")
     if header is not None:
-        caller = await _by_token(gateway, header)
-    else:
-        caller = await _by_cookie(gateway, request)
-    request.app.state.caller_limit.spend(caller.id)
-    return caller
-
-
-async def _by_token(gateway: Gateway, header: str) -> Caller:
-    scheme, _, token = header.partition(" ")
-    if scheme.lower() != "bearer" or not token:
-        raise Unauthenticated("unauthenticated", "Send the header Authorization: Bearer <token>.")
-    digest = gateway.hasher.hash(token.strip())
-    if gateway.is_owner_token(digest):
-        return await gateway.db.read(owner_caller, gateway.owner_id)
-    caller = await gateway.db.read(find_caller, digest, "api")
-    if caller is None:
-        raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
-    return caller
-
-
-async def _by_cookie(gateway: Gateway, request: Request) -> Caller:
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Unauthenticated("unauthenticated", "Send the header Authorization: Bearer <token>.")
+        digest = gateway.hasher.hash(token.strip())
+        return Credential(digest, "api", gateway.owner_id if gateway.is_owner_token(digest) else None)
     secret = request.cookies.get(COOKIE)
     if secret is None:
         raise Unauthenticated("unauthenticated", "Send a bearer token, or sign in with a browser.")
     if request.method not in _SAFE:
         require_own_page(request)
-    caller = await gateway.db.read(find_caller, gateway.hasher.hash(secret), "session")
-    if caller is None:
-        raise Unauthenticated("session_ended", "This session has ended. Sign in again.")
-    return caller
+    return Credential(gateway.hasher.hash(secret), "session")
 
 
 def require_own_page(request: Request) -> None:
@@ -65,7 +123,7 @@ def require_own_page(request: Request) -> None:
         own = site == "same-origin"
     else:
         own = origin is not None and urlsplit(origin).netloc == request.headers.get("host")
-    if not own and origin not in the_gateway(request).settings.allowed_origins:
+    if not own and origin not in request.app.state.gateway.settings.allowed_origins:
         raise Forbidden("cross_site", "This request did not come from a page of this gateway.")
 
 
@@ -73,5 +131,5 @@ def https(gateway: Gateway) -> bool:
     return gateway.settings.public_url.startswith("https://")
 
 
-TheCaller = Annotated[Caller, Depends(authenticate)]
+TheEntry = Annotated[Entry, Depends(enter)]
 TheGateway = Annotated[Gateway, Depends(the_gateway)]

@@ -15,7 +15,7 @@ SESSION_MILLIS = 30 * 24 * 3600 * 1000
 SIGN_IN_MILLIS = 60 * 60 * 1000
 
 
-def create_sign_in_code(tx: Tx, hasher: Hasher, caller: Caller, entity_id: str) -> tuple[str, int]:
+def create_sign_in_code(tx: Tx, caller: Caller, hasher: Hasher, entity_id: str) -> tuple[str, int]:
     access_entity_to_change(tx, caller, entity_id)
     return issue_sign_in_code(tx, hasher, entity_id)
 

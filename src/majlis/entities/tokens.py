@@ -58,7 +58,7 @@ class Hasher:
 
 
 def create_token(
-    tx: Tx, hasher: Hasher, caller: Caller, entity_id: str, label: str | None = None, expires_at: int | None = None
+    tx: Tx, caller: Caller, hasher: Hasher, entity_id: str, label: str | None = None, expires_at: int | None = None
 ) -> tuple[TokenJson, str]:
     access_entity_to_change(tx, caller, entity_id)
     if expires_at is not None and expires_at <= tx.now:

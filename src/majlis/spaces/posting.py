@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Concatenate, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis import clock
-from majlis.entities.caller import EntityType
+from majlis.entities.caller import Caller, EntityType
 from majlis.errors import Invalid
 from majlis.live import log
 from majlis.spaces.access import require, unknown_space
@@ -23,7 +23,7 @@ from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson
 from majlis.spaces.text import checked_text
 from majlis.store import ids
 from majlis.store.tables import members, messages, spaces
-from majlis.store.transactions import Database, Dialect, Tx
+from majlis.store.transactions import Dialect, P, T, Tx
 
 MAX_MENTIONS = 50
 
@@ -93,14 +93,21 @@ class Repeated(Exception):
     """This sender has used this client id in this space before. The transaction must not commit."""
 
 
-async def post(db: Database, sender: Sender, space_id: str, draft: Draft) -> tuple[MessageJson, bool]:
+class Hands(Protocol):
+    """Somebody on whose behalf work is run in a transaction."""
+
+    async def write(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+
+    async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+
+
+async def post(hands: Hands, space_id: str, draft: Draft) -> tuple[MessageJson, bool]:
     """The stored message, and whether it is new. A repeated client id finds the first one, for ever (M16)."""
     try:
-        return await db.write(post_message, sender, space_id, draft), True
+        return await hands.write(post_message, space_id, draft), True
     except Repeated:
         assert draft.client_id is not None
-        first = await db.read(find_by_client_id, sender, space_id, draft.client_id)
-        return first, False
+        return await hands.read(find_by_client_id, space_id, draft.client_id), False
 
 
 def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> MessageJson:

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from typing_extensions import TypedDict
 
-from majlis.api.auth import TheCaller, TheGateway
+from majlis.api.auth import TheEntry
 from majlis.api.bodies import EntityChange, IdText, NewEntity, PathId
 from majlis.api.errors import refusals
 from majlis.api.reply import nothing, reply
-from majlis.entities.caller import EntityType, GatewayRole
+from majlis.entities.caller import Caller, EntityType, GatewayRole
 from majlis.entities.changing import change_entity, delete_entity
 from majlis.entities.entities import access_entity, create_entity, list_entities
 from majlis.entities.shapes import EntityJson, entity_json
@@ -28,44 +28,48 @@ class MeJson(TypedDict):
 
 
 @router.get("/api/me", response_model=MeJson, responses=refusals())
-async def get_me(caller: TheCaller) -> Response:
+async def get_me(entry: TheEntry) -> Response:
+    caller = await entry.caller()
     return reply({"id": caller.id, "name": caller.name, "type": caller.type, "role": caller.role})
 
 
 @router.post("/api/entities", status_code=201, response_model=EntityJson, responses=refusals(409))
-async def create(gateway: TheGateway, caller: TheCaller, body: NewEntity) -> Response:
-    entity = await gateway.db.write(create_entity, caller, body.type, body.name, body.external_id, body.role)
+async def create(entry: TheEntry, body: NewEntity) -> Response:
+    entity = await entry.write(create_entity, body.type, body.name, body.external_id, body.role)
     return reply(entity, 201)
 
 
 @router.get("/api/entities", response_model=list[EntityJson], responses=refusals())
 async def list_all(
-    gateway: TheGateway,
-    caller: TheCaller,
+    entry: TheEntry,
     type: EntityType | None = None,
     after: Annotated[IdText | None, Query(description="The last id of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> Response:
-    return reply(await gateway.db.read(list_entities, type, after, limit))
+    return reply(await entry.read(_list, type, after, limit))
 
 
 @router.get("/api/entities/{entity_id}", response_model=EntityJson, responses=refusals(404))
-async def get_one(gateway: TheGateway, caller: TheCaller, entity_id: PathId) -> Response:
-    return reply(await gateway.db.read(_get, entity_id))
+async def get_one(entry: TheEntry, entity_id: PathId) -> Response:
+    return reply(await entry.read(_get, entity_id))
 
 
 @router.patch("/api/entities/{entity_id}", response_model=EntityJson, responses=refusals(404, 409))
-async def change(gateway: TheGateway, caller: TheCaller, entity_id: PathId, body: EntityChange) -> Response:
+async def change(entry: TheEntry, entity_id: PathId, body: EntityChange) -> Response:
     changes = body.changes()
     role = changes.pop("role", None)
-    return reply(await gateway.db.write(change_entity, caller, entity_id, changes, role))
+    return reply(await entry.write(change_entity, entity_id, changes, role))
 
 
 @router.delete("/api/entities/{entity_id}", status_code=204, responses=refusals(404, 409))
-async def delete(gateway: TheGateway, caller: TheCaller, entity_id: PathId) -> Response:
-    await gateway.db.write(delete_entity, caller, entity_id)
+async def delete(entry: TheEntry, entity_id: PathId) -> Response:
+    await entry.write(delete_entity, entity_id)
     return nothing()
 
 
-def _get(tx: Tx, entity_id: str) -> EntityJson:
+def _list(tx: Tx, _: Caller, type: EntityType | None, after: str | None, limit: int) -> list[EntityJson]:
+    return list_entities(tx, type, after, limit)
+
+
+def _get(tx: Tx, _: Caller, entity_id: str) -> EntityJson:
     return entity_json(access_entity(tx, entity_id))

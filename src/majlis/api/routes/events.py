@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from majlis import metrics
-from majlis.api.auth import TheCaller, TheGateway
+from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import PathId
 from majlis.api.errors import refusals
 from majlis.errors import Unauthenticated
@@ -40,12 +40,12 @@ LastEventIdParam = Annotated[str | None, Query(alias="lastEventId", max_length=1
 @router.get("/api/spaces/{space_id}/events", response_class=Response, responses={**_STREAM, **refusals(404)})
 async def follow_space(
     gateway: TheGateway,
-    caller: TheCaller,
+    entry: TheEntry,
     space_id: PathId,
     header: LastEventId = None,
     last_event_id: LastEventIdParam = None,
 ) -> Response:
-    stream = await gateway.hub.open_space(caller, space_id, header or last_event_id, _hello())
+    stream = await gateway.hub.open_space(await entry.caller(), space_id, header or last_event_id, _hello())
     if stream is None:
         raise unknown_space(space_id)
     return EventStream(gateway.hub, stream)
@@ -53,9 +53,9 @@ async def follow_space(
 
 @router.get("/api/events", response_class=Response, responses={**_STREAM, **refusals()})
 async def follow_all(
-    gateway: TheGateway, caller: TheCaller, header: LastEventId = None, last_event_id: LastEventIdParam = None
+    gateway: TheGateway, entry: TheEntry, header: LastEventId = None, last_event_id: LastEventIdParam = None
 ) -> Response:
-    stream = await gateway.hub.open_gateway(caller, header or last_event_id, _hello())
+    stream = await gateway.hub.open_gateway(await entry.caller(), header or last_event_id, _hello())
     if stream is None:
         raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
     return EventStream(gateway.hub, stream)

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from majlis import metrics
-from majlis.api.auth import TheCaller, TheGateway
+from majlis.api.auth import TheEntry
 from majlis.api.bodies import IdText, NewMessage, PathId
 from majlis.api.errors import refusals
 from majlis.api.reply import reply
@@ -25,38 +25,36 @@ router = APIRouter(tags=["messages"])
     response_model=MessageJson,
     responses={200: {"model": MessageJson, "description": "A repeated clientId: the first message."}, **refusals(404)},
 )
-async def create(gateway: TheGateway, caller: TheCaller, space_id: PathId, body: NewMessage) -> Response:
+async def create(entry: TheEntry, space_id: PathId, body: NewMessage) -> Response:
     draft = Draft(body.text, body.client_id, body.reply_to, body.mentions, body.session_id)
-    message, new = await post(gateway.db, caller, space_id, draft)
+    message, new = await post(entry, space_id, draft)
     if new:
-        metrics.messages_posted.labels(caller.type).inc()
+        metrics.messages_posted.labels(message["sender"]["type"]).inc()
     return reply(message, 201 if new else 200)
 
 
 @router.get("/api/spaces/{space_id}/messages", response_model=MessagePageJson, responses=refusals(404))
 async def list_of_space(
-    gateway: TheGateway,
-    caller: TheCaller,
+    entry: TheEntry,
     space_id: PathId,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
     before: Annotated[IdText | None, Query(description="Messages before this one.")] = None,
     after: Annotated[IdText | None, Query(description="Messages after this one.")] = None,
 ) -> Response:
-    return reply(await gateway.db.read(read_page, caller, space_id, limit, before, after))
+    return reply(await entry.read(read_page, space_id, limit, before, after))
 
 
 @router.get("/api/messages/{message_id}", response_model=MessageJson, responses=refusals(404))
-async def get_one(gateway: TheGateway, caller: TheCaller, message_id: PathId) -> Response:
-    return reply(await gateway.db.read(get_message, caller, message_id))
+async def get_one(entry: TheEntry, message_id: PathId) -> Response:
+    return reply(await entry.read(get_message, message_id))
 
 
 @router.get("/api/search", response_model=SearchJson, responses=refusals(404))
 async def find(
-    gateway: TheGateway,
-    caller: TheCaller,
+    entry: TheEntry,
     q: Annotated[str, Query(min_length=1, max_length=256, description="Words; the last may be a beginning.")],
     space_id: Annotated[IdText | None, Query(alias="spaceId")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
     before: Annotated[IdText | None, Query(description="The last message of the page before.")] = None,
 ) -> Response:
-    return reply(await gateway.db.read(search, caller, q, space_id, limit, before))
+    return reply(await entry.read(search, q, space_id, limit, before))

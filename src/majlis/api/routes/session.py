@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from majlis.api.auth import COOKIE, TheCaller, TheGateway, https, require_own_page
+from majlis.api.auth import COOKIE, TheEntry, TheGateway, https, require_own_page
 from majlis.api.bodies import SignIn
 from majlis.api.errors import refusals
 from majlis.api.reply import nothing, reply
@@ -26,8 +26,8 @@ router = APIRouter(tags=["session"])
 @router.post("/api/session", status_code=201, response_model=MeJson, responses=refusals())
 async def sign_in(gateway: TheGateway, request: Request, body: SignIn) -> Response:
     """Opens a session; the answer sets the cookie."""
-    limit_sign_in(request)
     require_own_page(request)
+    limit_sign_in(request)
     caller, secret = await open_session(gateway, body.code, body.token)
     answer = reply({"id": caller.id, "name": caller.name, "type": caller.type, "role": caller.role}, 201)
     set_cookie(answer, gateway, secret)
@@ -35,8 +35,8 @@ async def sign_in(gateway: TheGateway, request: Request, body: SignIn) -> Respon
 
 
 @router.delete("/api/session", status_code=204, responses=refusals())
-async def end(gateway: TheGateway, caller: TheCaller) -> Response:
-    await gateway.db.write(sign_out, caller)
+async def end(entry: TheEntry) -> Response:
+    await entry.write(sign_out)
     answer = nothing()
     answer.delete_cookie(COOKIE, path="/")
     return answer

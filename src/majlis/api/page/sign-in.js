@@ -1,0 +1,27 @@
+/** Exchanges a token for a session; the answer sets the cookie and this address then holds the chat. */
+
+const form = document.getElementById('sign-in');
+const token = document.getElementById('token');
+const problem = document.getElementById('problem');
+const button = form.querySelector('button');
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  button.disabled = true;
+  problem.textContent = '';
+  problem.textContent = await signIn(token.value.trim());
+  button.disabled = false;
+  if (problem.textContent) token.select();
+});
+
+async function signIn(value) {
+  try {
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await fetch('/api/session', { method: 'POST', headers, body: JSON.stringify({ token: value }) });
+    if (!answer.ok) return (await answer.json()).error.message;
+    location.reload();
+    return '';
+  } catch {
+    return 'Majlis cannot be reached. Check your connection and try again.';
+  }
+}

@@ -1,0 +1,35 @@
+"""Secrets are never logged, not even when something fails that nobody foresaw."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import sys, structlog
+from majlis.logs import set_up_logging
+from majlis.settings import Settings
+
+set_up_logging(Settings(log_format=sys.argv[1]))
+
+def sign_in(code: str) -> None:
+    raise RuntimeError("unforeseen")
+
+try:
+    sign_in("mc_" + "secret" * 3)
+except RuntimeError as error:
+    structlog.get_logger().error("a request failed", exc_info=error)
+"""
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_a_traceback_in_the_log_shows_where_and_no_values(format: str) -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM, format], capture_output=True, text=True, check=True)
+    assert "unforeseen" in done.stderr
+    assert "sign_in" in done.stderr
+    assert "secretsecret" not in done.stderr
+    if format == "json":
+        assert json.loads(done.stderr)["event"] == "a request failed"
