@@ -1,0 +1,64 @@
+"""`python -m bench`: run the measures and print one table. The exit code says whether all are within their limits."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+
+from bench import durability, flat, idle_streams, live, posting, queries
+from bench.results import ENGINES, Engine, Result
+from bench.stage import Stage, open_stage
+from bench.table import as_table
+
+Measure = Callable[[Stage], list[Result]]
+MEASURES: dict[str, Measure] = {
+    "post": posting.measure,
+    "queries": queries.measure,
+    "idle": idle_streams.measure,
+    "live": live.measure,
+    "flat": flat.measure,
+    "durability": durability.measure,
+}
+
+
+def main() -> int:
+    options = _options()
+    console = Console(stderr=True)
+    load_before = os.getloadavg()[0]
+    results: list[Result] = []
+    for engine in [options.engine] if options.engine else ENGINES:
+        results += _run(engine, options.only or list(MEASURES), options.quick, console)
+    Console(width=110).print(as_table(results, load_before))
+    if options.json:
+        found = {"loadBefore": load_before, "results": [asdict(result) for result in results]}
+        options.json.write_text(json.dumps(found, indent=2) + "\n")
+    return 1 if any(result.over for result in results) else 0
+
+
+def _run(engine: Engine, names: list[str], quick: bool, console: Console) -> list[Result]:
+    found: list[Result] = []
+    with open_stage(engine, quick) as stage:
+        for name in names:
+            with console.status(f"{name} on {engine}"):
+                found += MEASURES[name](stage)
+    return found
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m bench", description="Measure Majlis. Figures are ratios of one run.")
+    parser.add_argument("--only", action="append", choices=MEASURES, metavar="NAME", help=", ".join(MEASURES))
+    parser.add_argument("--engine", choices=ENGINES, help="one engine instead of both")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, and a tenth of the million messages")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file, too")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

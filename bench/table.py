@@ -1,0 +1,50 @@
+"""The one table that a run prints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from bench.results import Result
+
+_DIGITS = {"ms": 2, "KB": 1, "statements": 0}
+
+
+def as_table(results: Sequence[Result], load_before: float) -> Table:
+    table = Table("measure", "engine", caption=_load(load_before))
+    for heading in ("ours", "floor", "ratio", "limit"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    for result in results:
+        table.add_row(
+            result.measure,
+            result.engine,
+            _figure(result, result.ours),
+            _figure(result, result.floor),
+            "" if result.ratio is None else f"{result.ratio:.2f}",
+            "" if result.limit is None else f"{result.limit:g}",
+            _verdict(result),
+        )
+    return table
+
+
+def _load(before: float) -> str:
+    """Ratios bear a little noise. Others that flush the same disk slow the floor more than us, and flatter us."""
+    said = f"{os.cpu_count()} cores, load {before:.1f} before the run"
+    busy = before > (os.cpu_count() or 1) / 2
+    return f"{said}: the machine was busy, so these figures are worth little" if busy else said
+
+
+def _figure(result: Result, value: float | None) -> str:
+    if value is None:
+        return ""
+    unit = "" if result.unit == "statements" else f" {result.unit}"
+    return f"{value:.{_DIGITS[result.unit]}f}{unit}"
+
+
+def _verdict(result: Result) -> str:
+    if result.limit is None:
+        return ""
+    return "[bold red]over" if result.over else "[green]ok"
