@@ -39,6 +39,7 @@ class NatsBus:
         self._runner: asyncio.Task[None] | None = None
         self._problem: str | None = "not connected yet"
         self._last_error = ""
+        self._closing = False
 
     async def start(self) -> None:
         first_try = asyncio.Event()
@@ -61,6 +62,7 @@ class NatsBus:
         return self._problem
 
     async def close(self) -> None:
+        self._closing = True
         if self._runner is not None:
             self._runner.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -126,6 +128,8 @@ class NatsBus:
         _logger.debug("NATS reported an error", error=self._last_error)
 
     async def _on_closed(self) -> None:
+        if self._closing:
+            return
         self._problem = "the connection to NATS is lost; reconnecting"
         _logger.warning(self._problem, error=self._last_error)
         self._work.set()

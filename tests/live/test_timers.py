@@ -1,0 +1,72 @@
+"""What the hub does by the clock: heartbeats, and the end of streams whose token has ended unheard."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from majlis import clock
+from majlis.live import hub
+from majlis.settings import Settings
+from majlis.store.tables import tokens
+from tests.follower import StreamEnded
+from tests.world import serve_world
+
+
+@pytest.fixture
+def quick_timers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(hub, "_BEAT_EVERY", 2)
+
+
+def test_the_heartbeat_is_due_before_fifteen_seconds_are_over() -> None:
+    assert hub._POLL_SECONDS * hub._BEAT_EVERY <= 15
+
+
+@pytest.mark.usefixtures("quick_timers")
+async def test_an_idle_stream_hears_a_heartbeat(settings: Settings) -> None:
+    async with serve_world(settings) as world:
+        space = await world.owner.create_space()
+        async with world.owner.follow(space) as stream:
+            await stream.next()
+            waiting = asyncio.create_task(stream.next())
+            async with asyncio.timeout(10):
+                while stream.comments < 3:
+                    await world.owner.get("/api/health")
+            await world.owner.say(space, "awake")
+            assert (await waiting).type == "space.message"
+
+
+@pytest.mark.usefixtures("quick_timers")
+async def test_a_stream_ends_with_its_token_even_if_nobody_said_so(settings: Settings) -> None:
+    """The hint may be lost on the bus; here the row is ended behind the gateway's back."""
+    async with serve_world(settings) as world:
+        sara = await world.person("Sara")
+        async with sara.follow() as stream:
+            await stream.next()
+            ending = tokens.update().where(tokens.c.entity_id == sara.id).values(ended_at=clock.now())
+            await world.gateway.db.write(lambda tx: tx.execute(ending))
+            with pytest.raises(StreamEnded):
+                await stream.next()
+
+
+@pytest.mark.usefixtures("quick_timers")
+async def test_a_stream_ends_when_its_token_expires(settings: Settings) -> None:
+    async with serve_world(settings) as world:
+        sara = await world.person("Sara")
+        brief = await world.with_token(sara.id, "Sara", expiresAt=clock.iso(clock.now() + 700))
+        async with brief.follow() as stream:
+            await stream.next()
+            with pytest.raises(StreamEnded):
+                await stream.next()
+
+
+@pytest.mark.usefixtures("quick_timers")
+async def test_a_deleted_entity_hears_nothing_more(settings: Settings) -> None:
+    async with serve_world(settings) as world:
+        sara = await world.person("Sara")
+        async with sara.follow() as stream:
+            await stream.next()
+            await world.owner.ok("DELETE", f"/api/entities/{sara.id}")
+            await stream.until_end()
