@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
+from majlis.live.log import LoggedEvent
 from majlis.live.replay import REPLAY_LIMIT
 from majlis.settings import Settings
 from majlis.spaces.posting import Draft, post_message
@@ -187,6 +188,25 @@ async def test_what_happened_in_a_space_before_one_joined_is_not_replayed(world:
         await stream.until_message("after Sara")
         assert texts(stream.seen) == ["after Sara"]
         assert "space.member.joined" in [event.type for event in stream.seen]
+
+
+async def test_coming_back_is_followed_even_if_that_notice_overtakes_the_leaving(world: World) -> None:
+    """Two topics may reach a process in either order; here the personal notices come first."""
+    sara = await world.person("Sara")
+    space = await world.owner.create_space("Lobby", sara)
+    db, hub = world.gateway.db, world.gateway.hub
+    async with sara.follow() as stream:
+        await stream.next()
+        late: list[object] = []
+        db.after_commit = late.extend
+        await world.owner.ok("DELETE", f"/api/spaces/{space}/members/{sara.id}")
+        await world.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": sara.id})
+        db.after_commit = hub.publish
+        assert all(isinstance(event, LoggedEvent) for event in late)
+        hub.publish(sorted(late, key=lambda event: isinstance(event, LoggedEvent) and event.topic == space))
+        await stream.until("space.member.joined", entityId=sara.id)
+        await world.owner.say(space, "welcome back")
+        await stream.until_message("welcome back")
 
 
 async def test_c4_a_persons_other_tabs_follow_and_nobody_elses(world: World, whole: bool) -> None:

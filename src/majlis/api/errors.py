@@ -56,16 +56,20 @@ def add_error_handlers(app: FastAPI) -> None:
 
 def failure_response(error: Exception, request_id: str) -> Response:
     """For what nobody foresaw: logged whole, told to the caller as no more than a number to ask about."""
-    if isinstance(error, _UNREACHABLE) or _connection_lost(error):
-        _logger.warning("the database is out of reach", request_id=request_id, error=str(error))
-        return error_response(Unavailable("unavailable", "The database cannot be reached now. Try again in a moment."))
+    if isinstance(error, _UNREACHABLE) or _passing(error):
+        _logger.warning("the database is out of reach or overloaded", request_id=request_id, error=str(error))
+        return error_response(Unavailable("unavailable", "The database does not answer now. Try again in a moment."))
     _logger.error("a request failed", request_id=request_id, exc_info=error)
     message = f"Something went wrong here, not with your request. The log has it under {request_id}."
     return error_response(MajlisError("internal", message, {"requestId": request_id}))
 
 
-def _connection_lost(error: Exception) -> bool:
-    return isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
+def _passing(error: Exception) -> bool:
+    """A lost connection, or a lock that was waited for in vain (PostgreSQL's 55P03, SQLite's "locked")."""
+    if not isinstance(error, sa.exc.DBAPIError):
+        return False
+    locked = getattr(error.orig, "sqlstate", None) == "55P03" or "database is locked" in str(error.orig)
+    return error.connection_invalidated or locked
 
 
 async def _majlis_error(_: Request, error: Exception) -> Response:

@@ -22,7 +22,14 @@ from majlis.live.bus import Bus, Unsubscribe
 from majlis.live.channel import Channel
 from majlis.live.cursor import parse_gateway_cursor, parse_space_cursor
 from majlis.live.log import LoggedEvent, TokenEnded
-from majlis.live.replay import REPLAY_LIMIT, Start, start_gateway_stream, start_space_stream, valid_tokens
+from majlis.live.replay import (
+    REPLAY_LIMIT,
+    Start,
+    is_member,
+    start_gateway_stream,
+    start_space_stream,
+    valid_tokens,
+)
 from majlis.live.stream import Listener, Stream
 from majlis.store.transactions import Database
 
@@ -223,6 +230,7 @@ class Hub:
             for stream in [s for s in channel.streams if s.caller.id == entity_id and channel.topic != entity_id]:
                 if stream.space is None:
                     self._detach(stream, channel.topic)
+                    self._spawn(self._follow_again(stream, channel.topic, event.seq))
                 else:
                     stream.close()
         elif event.type == "space.member.joined":
@@ -238,6 +246,11 @@ class Hub:
         stream.position[space_id] = seq
         stream.moved_at[space_id] = clock.now()
         await self._catch_up(stream, [space_id])
+
+    async def _follow_again(self, stream: Stream, space_id: str, seq: int) -> None:
+        """Who left may have come back already, and that notice may have overtaken the leaving on the bus."""
+        if await self._db.read(is_member, space_id, stream.caller.id):
+            await self._follow(stream, space_id, seq)
 
     def _fill(self, channel: Channel) -> None:
         if channel.topic not in self._filling:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from majlis.store.tables import entities, events, spaces
 from majlis.store.transactions import Tx
 
+_TOPICS_AT_ONCE = 1000
 _INSERT = events.insert()
 _NEXT_OF_SPACE = (
     spaces.update()
@@ -83,7 +84,9 @@ def heads(tx: Tx, topics: list[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for table in (spaces, entities):
         wanted = [topic for topic in topics if topic.startswith("spc_") == (table is spaces)]
-        if wanted:
-            rows = tx.all(sa.select(table.c.id, table.c.event_seq).where(table.c.id.in_(wanted)))
+        # In parts: an engine takes some thirty thousand parameters, and a process may follow more topics.
+        for start in range(0, len(wanted), _TOPICS_AT_ONCE):
+            part = wanted[start : start + _TOPICS_AT_ONCE]
+            rows = tx.all(sa.select(table.c.id, table.c.event_seq).where(table.c.id.in_(part)))
             found.update({row.id: row.event_seq for row in rows})
     return found

@@ -98,6 +98,11 @@ def start_gateway_stream(
     return Start(positions, heads, _in_order(missed), moved_at=moved_at)
 
 
+def is_member(tx: Tx, space_id: str, entity_id: str) -> bool:
+    which = sa.exists().where(members.c.space_id == space_id, members.c.entity_id == entity_id)
+    return bool(tx.execute(sa.select(which)).scalar_one())
+
+
 def valid_tokens(tx: Tx, token_ids: set[str]) -> set[str]:
     """Which of these tokens still open a door."""
     statement = (

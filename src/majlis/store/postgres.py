@@ -58,12 +58,10 @@ class PostgresDatabase:
         return result
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        async with self._readers.connect() as conn:
-            return await conn.run_sync(lambda c: work(Tx(c), *args, **kwargs))
+        return await _look(self._readers, lambda tx: work(tx, *args, **kwargs))
 
     async def snapshot(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        async with self._snapshots.connect() as conn:
-            return await conn.run_sync(lambda c: work(Tx(c), *args, **kwargs))
+        return await _look(self._snapshots, lambda tx: work(tx, *args, **kwargs))
 
     async def changed_elsewhere(self) -> bool:
         return True
@@ -79,6 +77,18 @@ class PostgresDatabase:
                 return work(tx), tx.outbox
 
             return await conn.run_sync(run)
+
+
+async def _look(engine: AsyncEngine, work: Callable[[Tx], T]) -> T:
+    """Reading again does no harm: once more when the pooled connection had died (the server was restarted)."""
+    try:
+        async with engine.connect() as conn:
+            return await conn.run_sync(lambda c: work(Tx(c)))
+    except sa.exc.DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+    async with engine.connect() as conn:
+        return await conn.run_sync(lambda c: work(Tx(c)))
 
 
 def _worth_retrying(error: sa.exc.DBAPIError) -> bool:
