@@ -25,6 +25,15 @@ class StreamEnded(Exception):
     pass
 
 
+async def lines(response: httpx.Response) -> AsyncIterator[str]:
+    """Lines end at a line feed only; httpx's own would also end them at separators that a message may contain."""
+    rest = ""
+    async for text in response.aiter_text():
+        *whole, rest = (rest + text).split("\n")
+        for line in whole:
+            yield line
+
+
 class Follower:
     def __init__(self, http: httpx.AsyncClient, path: str, last_id: str | None = None) -> None:
         self._http = http
@@ -42,7 +51,7 @@ class Follower:
         self._response = await self._http.send(request, stream=True)
         assert self._response.status_code == 200, await self._response.aread()
         assert self._response.headers["content-type"].startswith("text/event-stream")
-        self._lines = self._response.aiter_lines()
+        self._lines = lines(self._response)
         return self
 
     async def __aexit__(

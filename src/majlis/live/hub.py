@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -78,7 +78,7 @@ class Hub:
         for stream in tuple(self._streams):
             stream.close()
 
-    def publish(self, outbox: list[object]) -> None:
+    def publish(self, outbox: Sequence[object]) -> None:
         """After commit: what a transaction left in its outbox goes to everyone who follows it."""
         for item in outbox:
             if isinstance(item, LoggedEvent):

@@ -64,8 +64,12 @@ def record_for_entity(tx: Tx, entity_id: str, type: str, data: dict[str, Any]) -
 
 
 def append(tx: Tx, topic: str, seq: int, type: str, data: dict[str, Any]) -> None:
-    """For callers that took the number themselves, together with something else of the same row."""
-    event = LoggedEvent(topic, seq, type, orjson.dumps({"type": type, **data}).decode(), tx.now)
+    """For callers that took the number themselves, together with something else of the same row.
+
+    A space's events carry their number, so that a client can tell what its loaded state contains already.
+    """
+    numbered = {"type": type, **data, "eventSeq": seq} if topic.startswith("spc_") else {"type": type, **data}
+    event = LoggedEvent(topic, seq, type, orjson.dumps(numbered).decode(), tx.now)
     tx.execute(_INSERT, {"topic": topic, "seq": seq, "type": type, "data": event.data, "at": tx.now})
     tx.outbox.append(event)
 

@@ -82,4 +82,5 @@ def _space_json(row: sa.Row[Any], everyone: list[MemberJson]) -> SpaceJson:
         "lastMessage": message_json(row) if row.id is not None else None,
         "lastSeenMessageId": row.seen_id,
         "lastSeenSeq": row.seen_seq,
+        "eventSeq": row.s_event_seq,
     }

@@ -82,6 +82,7 @@ class SpaceJson(SpaceFactsJson):
     lastMessage: MessageJson | None
     lastSeenMessageId: str | None
     lastSeenSeq: int
+    eventSeq: int
 
 
 class PhaseJson(TypedDict):

@@ -1,0 +1,129 @@
+"""Spaces, their members, and what is said in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
+from uuid import uuid4
+
+from majlis.client import wire
+from majlis.client.call import Call, call
+
+if TYPE_CHECKING:
+    from majlis.client.shapes import (
+        MemberJson,
+        MessageJson,
+        MessagePageJson,
+        PhaseJson,
+        ReadJson,
+        SearchJson,
+        SpaceChanges,
+        SpaceJson,
+        SpaceRole,
+        Triggers,
+    )
+
+
+class SpaceCalls:
+    @call
+    def list_spaces(self) -> Call[list[SpaceJson]]:
+        """One's own, the liveliest first."""
+        return wire.get(wire.at("spaces"))
+
+    @call
+    def get_space(self, space_id: str) -> Call[SpaceJson]:
+        return wire.get(wire.at("spaces", space_id))
+
+    @call
+    def create_space(
+        self,
+        name: str,
+        description: str | None = None,
+        triggers: Triggers | None = None,
+        orchestrator_id: str | None = None,
+    ) -> Call[SpaceJson]:
+        body = wire.given(name=name, description=description, triggers=triggers, orchestrator_id=orchestrator_id)
+        return wire.post(wire.at("spaces"), body)
+
+    @call
+    def change_space(self, space_id: str, **changes: Unpack[SpaceChanges]) -> Call[SpaceJson]:
+        return wire.patch(wire.at("spaces", space_id), wire.camel(changes))
+
+    @call
+    def delete_space(self, space_id: str) -> Call[None]:
+        return wire.delete(wire.at("spaces", space_id))
+
+    @call
+    def list_members(self, space_id: str) -> Call[list[MemberJson]]:
+        return wire.get(wire.at("spaces", space_id, "members"))
+
+    @call
+    def add_member(self, space_id: str, entity_id: str, role: SpaceRole | None = None) -> Call[MemberJson]:
+        """Adding a member again is no error; with another role it changes the role."""
+        body = wire.given(entity_id=entity_id, role=role)
+        return wire.post(wire.at("spaces", space_id, "members"), body, repeatable=True)
+
+    @call
+    def remove_member(self, space_id: str, entity_id: str) -> Call[None]:
+        return wire.delete(wire.at("spaces", space_id, "members", entity_id))
+
+    @call
+    def post(
+        self,
+        space_id: str,
+        text: str,
+        client_id: str | None = None,
+        reply_to: str | None = None,
+        mentions: Sequence[str] = (),
+        session_id: str | None = None,
+    ) -> Call[MessageJson]:
+        """Say something. It always carries a client id, so it is sent again after a failure and still there once."""
+        body = wire.given(
+            text=text,
+            client_id=client_id or uuid4().hex,
+            reply_to=reply_to,
+            mentions=list(mentions) or None,
+            session_id=session_id,
+        )
+        return wire.post(wire.at("spaces", space_id, "messages"), body, repeatable=True)
+
+    @call
+    def list_messages(
+        self, space_id: str, limit: int | None = None, before: str | None = None, after: str | None = None
+    ) -> Call[MessagePageJson]:
+        """Oldest first; without a cursor the newest ones."""
+        return wire.get(wire.at("spaces", space_id, "messages"), limit=limit, before=before, after=after)
+
+    @call
+    def get_message(self, message_id: str) -> Call[MessageJson]:
+        return wire.get(wire.at("messages", message_id))
+
+    @call
+    def mark_read(self, space_id: str, last_message_id: str) -> Call[ReadJson]:
+        """Move one's own position forward to this message; it never moves back."""
+        body = wire.given(last_message_id=last_message_id)
+        return wire.post(wire.at("spaces", space_id, "read"), body, repeatable=True)
+
+    @call
+    def search(
+        self, query: str, space_id: str | None = None, limit: int | None = None, before: str | None = None
+    ) -> Call[SearchJson]:
+        """Every word of the query, the last one also as a beginning; the newest first."""
+        return wire.get(wire.at("search"), q=query, space_id=space_id, limit=limit, before=before)
+
+    @call
+    def enter_phase(
+        self,
+        space_id: str,
+        phase: str,
+        message: str | None = None,
+        summary: str | None = None,
+        reason: str | None = None,
+    ) -> Call[PhaseJson]:
+        body = wire.given(phase=phase, message=message, summary=summary, reason=reason)
+        return wire.post(wire.at("spaces", space_id, "phase"), body)
+
+    @call
+    def list_phases(self, space_id: str) -> Call[list[PhaseJson]]:
+        """The newest first."""
+        return wire.get(wire.at("spaces", space_id, "phases"))

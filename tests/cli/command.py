@@ -1,0 +1,110 @@
+"""The `majlis` command as its users run it: a process of its own, with arguments, environment, input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PATIENCE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Command:
+    """Knows no variable of Majlis but those it is given."""
+
+    def __init__(self, folder: Path, compiled: Path, **environment: str) -> None:
+        self._folder = folder
+        self._environment = {name: value for name, value in os.environ.items() if not name.startswith("MAJLIS_")}
+        self._environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        self._environment |= {"PYTHONPYCACHEPREFIX": str(compiled), "COLUMNS": "80", **environment}
+
+    def given(self, **environment: str) -> Command:
+        other = Command(self._folder, self._folder)
+        other._environment = self._environment | environment
+        return other
+
+    async def __call__(self, *arguments: str | bytes, stdin: bytes = b"") -> Ran:
+        process = await self._start(*arguments)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            out, err = await process.communicate(stdin)
+        assert b"Traceback" not in out + err, err.decode()
+        assert process.returncode is not None
+        return Ran(process.returncode, out.decode(), err.decode())
+
+    async def ok(self, *arguments: str, stdin: bytes = b"") -> Ran:
+        ran = await self(*arguments, stdin=stdin)
+        assert ran.code == 0, f"{arguments} → {ran.code} {ran.err}"
+        return ran
+
+    async def line(self, *arguments: str | bytes, code: int, stdin: bytes = b"") -> str:
+        """The one line on stderr of a command that must fail with this code and print nothing else."""
+        ran = await self(*arguments, stdin=stdin)
+        assert (ran.code, ran.out) == (code, ""), f"{arguments!r} → {ran}"
+        [line] = ran.err.splitlines()
+        return line.removeprefix("majlis: ")
+
+    @asynccontextmanager
+    async def running(self, *arguments: str) -> AsyncIterator[Running]:
+        process = await self._start(*arguments)
+        try:
+            yield Running(process)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+
+    async def _start(self, *arguments: str | bytes) -> Process:
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "majlis", *arguments,
+            cwd=self._folder, env=self._environment, stdin=PIPE, stdout=PIPE, stderr=PIPE,
+        )  # fmt: skip
+
+
+class Running:
+    """A command that goes on until it is told to stop."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def out(self) -> str:
+        assert self._process.stdout is not None
+        return await self._line(self._process.stdout)
+
+    async def err(self) -> str:
+        assert self._process.stderr is not None
+        return (await self._line(self._process.stderr)).removeprefix("majlis: ")
+
+    def hang_up(self) -> None:
+        """Nobody reads what it prints any more."""
+        pipe = self._process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]
+        pipe.close()
+
+    async def stop(self, signal: int) -> int:
+        self._process.send_signal(signal)
+        return await self.end()
+
+    async def end(self) -> int:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            return await self._process.wait()
+
+    async def _line(self, stream: asyncio.StreamReader) -> str:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            return (await stream.readline()).decode().rstrip("\n")

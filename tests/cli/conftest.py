@@ -1,0 +1,38 @@
+"""The command in an empty folder, with a database of its own, and beside a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from majlis.settings import Settings
+from tests.cli.command import Command
+from tests.nats_servers import free_port
+from tests.world import World
+
+
+@pytest.fixture(scope="session")
+def compiled(pytestconfig: pytest.Config) -> Path:
+    """Bytecode for all runs of all sessions: most of a command's time would go into compiling what it imports."""
+    return pytestconfig.rootpath / ".pytest_cache" / "bytecode"
+
+
+@pytest.fixture
+def bare(tmp_path: Path, compiled: Path) -> Command:
+    """In an empty folder on a machine where nothing is set up and nothing listens."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    return Command(folder, compiled, MAJLIS_PORT=str(free_port()))
+
+
+@pytest.fixture
+def local(bare: Command, settings: Settings) -> Command:
+    """Beside a database, with no server."""
+    return bare.given(MAJLIS_DATABASE_URL=settings.database_url, MAJLIS_DATA_DIR=str(settings.data_dir))
+
+
+@pytest.fixture
+def majlis(bare: Command, world: World) -> Command:
+    """With the address of a server and the owner's token."""
+    return bare.given(MAJLIS_URL=world.base_url, MAJLIS_TOKEN=world.owner.token)

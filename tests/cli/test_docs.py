@@ -1,0 +1,44 @@
+"""docs/cli.md names every command, and its tour is run as it stands."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from majlis.cli.main import app
+from majlis.settings import Settings
+from tests.world import World
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_the_tour_runs(world: World, settings: Settings, compiled: Path) -> None:
+    [tour] = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAJLIS_")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment |= {
+        "MAJLIS_URL": world.base_url,
+        "MAJLIS_DATABASE_URL": settings.database_url,
+        "MAJLIS_DATA_DIR": str(settings.data_dir),
+        "MAJLIS_PORT": world.base_url.rpartition(":")[2],
+        "PYTHONPYCACHEPREFIX": str(compiled),
+    }
+    script = f'majlis() {{ "{sys.executable}" -m majlis "$@"; }}\n{tour}'
+    run = await asyncio.create_subprocess_exec("bash", "-e", "-c", script, env=environment)
+    assert await run.wait() == 0
+    [space] = await world.owner.ok("GET", "/api/spaces")
+    said = (await world.owner.history(space["id"]))["messages"]
+    assert [message["text"] for message in said] == ["Hello, everybody", "Two\nlines"]
+
+
+def test_every_command_is_described() -> None:
+    groups = typer.main.get_command(app)
+    for name in groups.list_commands(typer.Context(groups)):  # type: ignore[attr-defined]
+        assert f"majlis {name}" in PAGE or f"· {name}" in PAGE, name

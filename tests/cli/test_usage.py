@@ -1,0 +1,104 @@
+"""Help reads well and comes at once; whatever is asked wrongly gets one line, the right code, and no traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+
+from majlis import __version__
+from tests.cli.command import Command
+
+COMMANDS = ("serve", "migrate", "doctor", "token", "space", "send", "tail", "export", "import")
+
+
+async def test_help_lists_every_command_with_a_whole_sentence(bare: Command) -> None:
+    shown = await bare.ok("--help")
+    assert shown == await bare.ok() == await bare.ok("-h")
+    for command in COMMANDS:
+        [line] = [line for line in shown.out.splitlines() if line.startswith(f"  {command} ")]
+        assert line.endswith(".")
+        assert not line.endswith("..."), "the summary is too long for the list"
+
+
+async def test_every_commands_help_fits_a_terminal_and_begins_with_its_usage(bare: Command) -> None:
+    asked = [[command, "--help"] for command in COMMANDS]
+    asked += [["token", verb, "--help"] for verb in ("create", "list", "revoke", "sign-in")]
+    asked += [
+        ["space", verb, "--help"] for verb in ("list", "create", "show", "members", "add-member", "remove-member")
+    ]
+    for arguments, shown in zip(asked, await asyncio.gather(*(bare.ok(*one) for one in asked)), strict=True):
+        assert shown.out.startswith(f"Usage: majlis {' '.join(arguments[:-1])} ")
+        assert max(len(line) for line in shown.out.splitlines()) <= 80
+        assert not shown.err
+
+
+async def test_help_comes_at_once(bare: Command) -> None:
+    """In processor time, so that a busy machine does not count; a command's own heavy imports wait until it runs."""
+    shown = await bare.given(PYTHONPROFILEIMPORTTIME="1").ok("--help")
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in shown.err.splitlines()}
+    assert "typer" in imported
+    assert imported.isdisjoint({"sqlalchemy", "alembic", "pydantic", "fastapi", "httpx", "rich", "nats", "structlog"})
+    before = children_seconds()
+    await bare.ok("--help")
+    assert children_seconds() - before < 0.4
+
+
+def children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+async def test_the_version_is_told(bare: Command) -> None:
+    assert (await bare.ok("--version")).out == f"{__version__}\n"
+
+
+BAD_USAGE = [
+    ["nope"],
+    ["--nope"],
+    ["serve", "--bogus"],
+    ["serve", "--port", "abc"],
+    ["serve", "--database-url", "mysql://x"],
+    ["serve", "--config", "nowhere.toml"],
+    ["serve", "--data-dir", "/proc/majlis"],
+    ["migrate", "--data-dir", "/proc/majlis"],
+    ["migrate", "--database-url", "postgresql://nobody@127.0.0.1:1/x"],
+    ["token"],
+    ["token", "nope"],
+    ["token", "create"],
+    ["token", "create", "Owner"],
+    ["token", "create", "Owner", "--expires", "soon"],
+    ["token", "revoke"],
+    ["space"],
+    ["space", "create", "X", "--triggers", "never"],
+    ["space", "add-member", "X"],
+    ["space", "add-member", "X", "Y", "--role", "king"],
+    ["space", "list", "--url", "here"],
+    ["space", "list", "--url", "http://["],
+    ["send"],
+    ["send", "Lobby"],
+    ["tail"],
+    ["tail", "Lobby", "--lines", "-1"],
+]
+
+
+async def test_what_is_asked_wrongly_gets_one_line_and_code_2(bare: Command) -> None:
+    for arguments, line in zip(
+        BAD_USAGE, await asyncio.gather(*(bare.line(*a, code=2) for a in BAD_USAGE)), strict=True
+    ):
+        assert len(line) > 20, arguments
+        assert line.endswith((".", ")")), line
+
+
+async def test_a_usage_error_says_where_to_look(bare: Command) -> None:
+    told = await bare.line("token", "creat", code=2)
+    assert told == "No such command 'creat'. Did you mean 'create'? Try majlis token --help."
+    assert await bare.line("send", "x", code=2) == "Missing argument 'TEXT'. Try majlis send --help."
+
+
+async def test_a_bad_variable_is_named(bare: Command) -> None:
+    assert (await bare.given(MAJLIS_WORKERS="many").line("migrate", code=2)).startswith("MAJLIS_WORKERS: ")
+
+
+async def test_a_terminal_that_cannot_show_a_character_still_shows_the_line(bare: Command) -> None:
+    old = bare.given(PYTHONIOENCODING="latin-1")
+    assert "\\u4f60.toml" in await old.line("migrate", "--config", "你.toml", code=2)

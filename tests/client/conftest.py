@@ -1,0 +1,23 @@
+"""A client of the served gateway's owner, and the network between them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from majlis.client import MajlisClient
+from tests.client.proxy import Proxy
+from tests.world import World
+
+
+@pytest.fixture
+async def client(world: World) -> AsyncIterator[MajlisClient]:
+    async with MajlisClient(world.base_url, world.owner.token) as client:
+        yield client
+
+
+@pytest.fixture
+async def proxy(world: World) -> AsyncIterator[Proxy]:
+    async with Proxy(world.base_url) as proxy:
+        yield proxy

@@ -1,0 +1,159 @@
+"""Every resource through the SDK, awaited and blocking, against a real server."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import assert_type, get_type_hints
+
+import pytest
+
+from majlis import __version__
+from majlis.api.routes import entities as entity_routes
+from majlis.api.routes import health as health_routes
+from majlis.api.routes import tokens as token_routes
+from majlis.client import MajlisClient, SyncMajlisClient, shapes
+from majlis.client.shapes import MeJson, MessageJson, SpaceJson
+from majlis.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from tests.world import World
+
+
+async def test_people_and_services_are_made_found_changed_and_deleted(client: MajlisClient) -> None:
+    sara = await client.create_entity("human", "Sara", external_id="crm-1")
+    shop = await client.create_entity("service", "Shop")
+    assert sara["externalId"] == "crm-1"
+    assert await client.get_entity(sara["id"]) == sara
+    assert [entity["name"] for entity in await client.list_entities()] == ["Owner", "Sara", "Shop"]
+    assert await client.list_entities("service") == [shop]
+    assert await client.list_entities(after=sara["id"], limit=1) == [shop]
+    changed = await client.change_entity(sara["id"], name="Sarah", external_id=None, role="admin")
+    assert (changed["name"], changed["externalId"], changed["role"]) == ("Sarah", None, "admin")
+    await client.delete_entity(shop["id"])
+    with pytest.raises(NotFound):
+        await client.get_entity(shop["id"])
+
+
+async def test_a_token_works_until_it_is_revoked(world: World, client: MajlisClient) -> None:
+    sara = await client.create_entity("human", "Sara")
+    in_an_hour = datetime.now(UTC) + timedelta(hours=1)
+    made = await client.create_token(sara["id"], label="laptop", expires_at=in_an_hour)
+    async with MajlisClient(world.base_url, made["token"]) as hers:
+        assert await hers.me() == {"id": sara["id"], "name": "Sara", "type": "human", "role": "member"}
+        with pytest.raises(Forbidden):
+            await hers.create_entity("human", "Mallory")
+        assert [token["label"] for token in await client.list_tokens(sara["id"])] == ["laptop"]
+        await client.revoke_token(made["id"])
+        with pytest.raises(Unauthenticated):
+            await hers.me()
+    link = await client.create_sign_in_link(sara["id"])
+    assert link["url"].startswith(f"{world.base_url}/sign-in/")
+
+
+async def test_an_agent_is_made_and_its_config_changed(client: MajlisClient) -> None:
+    agent = await client.create_agent("Designer", {"instructions": "Draw.", "model": "demo"})
+    assert agent["config"]["instructions"] == "Draw."
+    changed = await client.change_agent(agent["id"], name="Painter", config={"instructions": "Paint."})
+    assert (changed["name"], changed["config"]["instructions"]) == ("Painter", "Paint.")
+    assert await client.list_agents() == [changed] == [await client.get_agent(agent["id"])]
+    assert (await client.agent_config_schema())["type"] == "object"
+    with pytest.raises(Invalid) as refused:
+        await client.create_agent("Broken", {"windo": 3})
+    assert refused.value.status == 422
+    await client.delete_agent(agent["id"])
+    assert await client.list_agents() == []
+
+
+async def test_a_space_lives_from_its_making_to_its_deletion(client: MajlisClient) -> None:
+    sara = await client.create_entity("human", "Sara")
+    space = await client.create_space("Lobby", description="Everyone", triggers="mentioned")
+    changed = await client.change_space(space["id"], name="Hall", orchestrator_id=None)
+    assert (changed["name"], changed["description"], changed["triggers"]) == ("Hall", "Everyone", "mentioned")
+    member = await client.add_member(space["id"], sara["id"], "viewer")
+    assert (await client.list_members(space["id"]))[1] == member
+    phase = await client.enter_phase(space["id"], "design", summary="All agreed.")
+    assert await client.list_phases(space["id"]) == [phase]
+    await client.remove_member(space["id"], sara["id"])
+    assert len((await client.get_space(space["id"]))["members"]) == 1
+    await client.delete_space(space["id"])
+    assert await client.list_spaces() == []
+
+
+async def test_messages_are_posted_paged_found_and_read(client: MajlisClient, world: World) -> None:
+    sara = await world.person("Sara")
+    space = await client.create_space("Lobby")
+    await client.add_member(space["id"], sara.id)
+    first = await client.post(space["id"], "hello world")
+    second = await client.post(space["id"], "hello @Sara", reply_to=first["id"], mentions=[sara.id])
+    assert (second["replyTo"], second["mentions"]) == (first["id"], [sara.id])
+    assert await client.get_message(first["id"]) == first
+    page = await client.list_messages(space["id"], limit=1, before=second["id"])
+    assert page == {"messages": [first], "total": 2, "hasMore": False}
+    assert (await client.list_messages(space["id"], after=first["id"]))["messages"] == [second]
+    assert (await client.search("hello wor"))["messages"] == [first]
+    assert (await client.search("hello", space["id"], limit=1))["hasMore"]
+    async with MajlisClient(world.base_url, sara.token) as hers:
+        assert (await hers.list_spaces())[0]["unreadCount"] == 2
+        assert await hers.mark_read(space["id"], first["id"]) == {"lastSeenMessageId": first["id"], "unreadCount": 1}
+
+
+async def test_a_post_always_carries_a_client_id_and_the_callers_own_if_there_is_one(client: MajlisClient) -> None:
+    space = (await client.create_space("Lobby"))["id"]
+    made = await client.post(space, "hello")
+    assert made["clientId"]
+    own = await client.post(space, "hello", client_id="mine")
+    again = await client.post(space, "something else", client_id="mine")
+    assert own["clientId"] == "mine"
+    assert again == own
+
+
+async def test_health_needs_no_token(world: World) -> None:
+    async with MajlisClient(world.base_url) as nobody:
+        assert await nobody.health() == {
+            "status": "ok",
+            "version": __version__,
+            "database": world.gateway.db.dialect,
+            "bus": "in-process",
+        }
+        with pytest.raises(Unauthenticated):
+            await nobody.me()
+
+
+async def test_an_id_cannot_lead_a_call_astray(client: MajlisClient) -> None:
+    space = (await client.create_space("Lobby"))["id"]
+    for strange in ("", ".", "..", "../..", "a/b", "a?b=c", "a#b", "%2e%2e", "ü", "\udc80"):
+        with pytest.raises(NotFound):
+            await client.remove_member(space, strange)
+    assert len((await client.get_space(space))["members"]) == 1
+
+
+async def test_the_blocking_client_has_the_same_methods(world: World) -> None:
+    def talk() -> list[str]:
+        with SyncMajlisClient(world.base_url, world.owner.token) as client:
+            space = client.create_space("Lobby")
+            client.post(space["id"], "hello")
+            with pytest.raises(Conflict):
+                client.create_entity("human", "owner")
+            return [client.me()["name"], client.list_messages(space["id"])["messages"][0]["text"]]
+
+    assert await asyncio.to_thread(talk) == ["Owner", "hello"]
+
+
+async def test_both_clients_have_exact_types(world: World, client: MajlisClient) -> None:
+    """Checked by mypy; running it shows that the types tell the truth."""
+    assert_type(await client.me(), MeJson)
+    assert_type(await client.list_spaces(), list[SpaceJson])
+    space = await client.create_space("Lobby")
+    assert_type(await client.post(space["id"], "hello"), MessageJson)
+    assert_type(await client.delete_space(space["id"]), None)
+    with SyncMajlisClient(world.base_url, world.owner.token) as blocking:
+        assert_type(await asyncio.to_thread(blocking.list_spaces), list[SpaceJson])
+
+
+def test_the_shapes_that_only_the_wire_knows_are_those_of_the_api() -> None:
+    for mine, theirs in (
+        (shapes.MeJson, entity_routes.MeJson),
+        (shapes.NewTokenJson, token_routes.NewTokenJson),
+        (shapes.SignInLinkJson, token_routes.SignInLinkJson),
+    ):
+        assert get_type_hints(mine) == get_type_hints(theirs)
+    assert get_type_hints(shapes.HealthJson).items() <= get_type_hints(health_routes.HealthJson).items()
