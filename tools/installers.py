@@ -26,7 +26,8 @@ def install_with_uv(lock: str) -> bool:
         with step("getting uv", NETWORK):
             pip("install", "--require-hashes", "--requirement", "tools/requirements.lock")
         with step(f"installing {lock}", NETWORK):
-            uv("sync", "--require-hashes", lock)
+            # Compiled once here, rather than by every process that starts where bytecode may not be written.
+            uv("sync", "--require-hashes", "--compile-bytecode", lock)
     except CommandError as error:
         print(f"setup: going on with pip, as uv did not do it: {error.__cause__}", flush=True)
         return False
