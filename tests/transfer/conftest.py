@@ -1,0 +1,110 @@
+"""Two gateways: one that is furnished and exported, and a fresh one beside it. Databases are swept and used again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import asyncpg
+import orjson
+import pytest
+
+from majlis.gateway import open_gateway
+from majlis.settings import Settings
+from majlis.store.tables import metadata
+from majlis.store.transactions import Database
+from tests.databases import PostgresDatabases, SqliteDatabases
+from tests.transfer.house import House, Said, exported, furnish, written
+
+Databases = SqliteDatabases | PostgresDatabases
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where processes keep what they have compiled of Majlis: the first one does it for all."""
+    return tmp_path_factory.mktemp("compiled")
+
+
+@pytest.fixture(scope="session")
+def two_rooms(postgres_databases: PostgresDatabases) -> Iterator[list[str]]:
+    """On PostgreSQL a new database takes most of a second."""
+    urls = [postgres_databases.fresh() for _ in range(2)]
+    yield urls
+    for url in urls:
+        postgres_databases.drop(url)
+
+
+@pytest.fixture(scope="session")
+def moved_out(sqlite_databases: SqliteDatabases, tmp_path_factory: pytest.TempPathFactory) -> tuple[House, bytes]:
+    """A furnished gateway on SQLite, and its export: made once, since most tests only need the file."""
+
+    async def move_out() -> tuple[House, bytes]:
+        folder = tmp_path_factory.mktemp("moved-out")
+        gateway = await open_gateway(Settings(database_url=sqlite_databases.fresh(), data_dir=folder, port=0))
+        try:
+            return await gateway.db.write(furnish), written(await exported(gateway.db))
+        finally:
+            await gateway.db.close()
+
+    return asyncio.run(move_out())
+
+
+@pytest.fixture
+def house(moved_out: tuple[House, bytes]) -> House:
+    return moved_out[0]
+
+
+@pytest.fixture
+def lines(moved_out: tuple[House, bytes]) -> list[Said]:
+    return [orjson.loads(line) for line in moved_out[1].splitlines()]
+
+
+@pytest.fixture
+def database_url(databases: Databases, request: pytest.FixtureRequest) -> Iterator[str]:
+    yield from _room(databases, request, 0)
+
+
+@pytest.fixture
+def target_url(databases: Databases, request: pytest.FixtureRequest) -> Iterator[str]:
+    yield from _room(databases, request, 1)
+
+
+@pytest.fixture
+async def source(settings: Settings) -> AsyncIterator[Database]:
+    """A gateway with nothing in it but its owner."""
+    gateway = await open_gateway(settings)
+    yield gateway.db
+    await gateway.db.close()
+
+
+@pytest.fixture
+async def furnished(source: Database) -> House:
+    return await source.write(furnish)
+
+
+@pytest.fixture
+async def target(target_url: str, tmp_path: Path) -> AsyncIterator[Database]:
+    """Another gateway, started once and not used since."""
+    gateway = await open_gateway(Settings(database_url=target_url, data_dir=tmp_path / "target", port=0))
+    yield gateway.db
+    await gateway.db.close()
+
+
+def _room(databases: Databases, request: pytest.FixtureRequest, number: int) -> Iterator[str]:
+    if isinstance(databases, SqliteDatabases):
+        url = databases.fresh()
+        yield url
+        databases.drop(url)
+    else:
+        url = request.getfixturevalue("two_rooms")[number]
+        asyncio.run(sweep(url))
+        yield url
+
+
+async def sweep(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(";".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables)))
+    finally:
+        await connection.close()

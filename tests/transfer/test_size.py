@@ -1,0 +1,60 @@
+"""Memory does not grow with the number of messages."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from majlis.gateway import find_owner
+from majlis.store import ids
+from majlis.store.tables import messages, spaces
+from majlis.store.transactions import Database, Tx
+from majlis.transfer import kinds, reading
+from majlis.transfer.exporting import export
+from majlis.transfer.importing import import_file
+from majlis.transfer.progress import Progress
+from majlis.transfer.rejected import Rejected
+
+PAGE = 20
+TEXT = "x" * 10_000
+
+
+def add_space(tx: Tx, size: int) -> None:
+    space = {"id": ids.new("spc"), "name": "Big", "head_seq": size, "event_at": 0, "created_at": 0}
+    tx.execute(spaces.insert(), space)
+    said = {"space_id": space["id"], "sender_id": find_owner(tx), "text": TEXT, "created_at": tx.now}
+    tx.execute(messages.insert(), [{**said, "id": ids.new("msg"), "seq": seq} for seq in range(1, size + 1)])
+
+
+async def peaks(source: Database, target: Database, folder: Path) -> list[int]:
+    """The most that was in use at once while exporting, and while importing."""
+    found = []
+    with (folder / "big.jsonl").open("wb") as file:
+        tracemalloc.start()
+        await source.snapshot(export, None, file.write, Progress("test"))
+        found.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    with (folder / "big.jsonl").open("rb") as file, Rejected(folder / "rejected") as rejected:
+        tracemalloc.start()
+        source_file = reading.Source(file, "big", Progress("test"))
+        assert (await import_file(target, source_file, rejected, "Owner")).clean
+        found.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    return found
+
+
+async def test_an_export_and_its_import_hold_a_page_in_memory_not_the_gateway(
+    source: Database, target: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "KINDS", tuple(replace(kind, page=PAGE) for kind in kinds.KINDS))
+    monkeypatch.setattr(reading, "BATCH_LINES", PAGE)
+    await source.write(add_space, 2 * PAGE)
+    of_few = await peaks(source, target, tmp_path)
+    await source.write(add_space, 20 * PAGE)
+    of_many = await peaks(source, target, tmp_path)
+    grown = [many - few for many, few in zip(of_many, of_few, strict=True)]
+    # Held in memory, the further messages would take ten times as much.
+    assert all(more < 2 * PAGE * len(TEXT) for more in grown), (of_few, of_many)

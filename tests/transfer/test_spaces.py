@@ -1,0 +1,121 @@
+"""One space moves alone: with everybody in it and its own work, and without what belongs to others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from majlis.entities.entities import add_entity
+from majlis.errors import ConfigurationError
+from majlis.gateway import owner_caller
+from majlis.spaces.spaces import create_space, delete_space
+from majlis.store import ids
+from majlis.store.tables import agents, deliveries, entities, members, runs
+from majlis.store.transactions import Database, Tx
+from tests.transfer.house import House, exported, imported, of_type
+
+
+async def test_a_space_travels_with_its_people_and_its_work_only(
+    source: Database, furnished: House, target: Database, tmp_path: Path
+) -> None:
+    await source.write(add_entity, "human", "Stranger")
+    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
+    lines = await exported(source, "Project Alpha")
+    assert lines[0]["scope"] == "space"
+    assert {line["id"] for line in of_type(lines, "entity")} == {furnished.owner, furnished.sara, furnished.scout}
+    assert {line["id"] for line in of_type(lines, "space")} == {furnished.alpha}
+    assert set(lines[-1]["counts"]) == {
+        *("entity", "space", "agent", "member", "message", "phase", "run", "step", "delivery")
+    }
+    assert (await imported(target, lines, tmp_path))[0].clean
+    there = await exported(target, furnished.alpha)
+    assert there[1:] == [{**line, "status": "queued"} if "running" in line.values() else line for line in lines[1:]]
+
+
+async def test_the_export_of_a_space_gives_nobody_power_over_a_gateway(
+    source: Database, furnished: House, target: Database, tmp_path: Path
+) -> None:
+    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
+    lines = await exported(source, furnished.alpha)
+    assert not any("role" in line for line in of_type(lines, "entity"))
+    await imported(target, lines, tmp_path)
+    row = await target.read(Tx.one, sa.select(entities.c.role).where(entities.c.id == furnished.owner))
+    assert row is not None
+    assert row.role == "member"
+    forged = [{**line, "role": "owner"} if line["type"] == "entity" else line for line in lines]
+    _, asides = await imported(target, forged, tmp_path)
+    assert {aside["type"] for aside in asides} == {"entity"}
+    assert "gives nobody power" in asides[0]["reason"]
+
+
+async def test_what_leads_to_another_space_is_not_said(
+    source: Database, furnished: House, target: Database, tmp_path: Path
+) -> None:
+    """A run may look into another space, and take events of several: the space here does not tell."""
+
+    def reach_out(tx: Tx) -> None:
+        tx.execute(agents.update().values(active_space_id=furnished.beta))
+        tx.execute(runs.update().where(runs.c.id == furnished.run).values(active_space_id=furnished.beta))
+        other = {"id": ids.new("run"), "agent_id": furnished.scout, "status": "running", "trigger": {}}
+        tx.execute(runs.insert(), {**other, "trigger_space_id": furnished.beta, "created_at": tx.now})
+        tx.execute(deliveries.update().where(deliveries.c.state == "taken").values(run_id=other["id"]))
+
+    await source.write(reach_out)
+    lines = await exported(source, furnished.alpha)
+    assert furnished.beta not in str(lines)
+    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
+    assert (await imported(target, lines, tmp_path))[0].clean
+    states = await target.read(Tx.all, sa.select(deliveries.c.state))
+    # Nobody here holds it, so somebody here can take it.
+    assert [row.state for row in states] == ["pending", "pending"]
+    assert (await imported(source, lines, tmp_path))[0].counts.keys() == {
+        (name, "present") for name in lines[-1]["counts"]
+    }
+
+
+async def test_a_deleted_space_leaves_its_tombstone_only(
+    source: Database, furnished: House, target: Database, tmp_path: Path
+) -> None:
+    def delete(tx: Tx) -> None:
+        delete_space(tx, owner_caller(tx, furnished.owner), furnished.beta)
+
+    await source.write(delete)
+    lines = await exported(source)
+    assert {line["spaceId"] for line in of_type(lines, "message")} == {furnished.alpha}
+    assert {line["id"] for line in of_type(lines, "space")} == {furnished.alpha, furnished.beta}
+    summary, _ = await imported(target, lines, tmp_path)
+    assert (summary.clean, summary.placeholders) == (True, 0)
+
+
+async def test_what_belongs_to_a_space_that_is_deleted_here_is_set_aside(
+    source: Database, furnished: House, target: Database, tmp_path: Path
+) -> None:
+    lines = await exported(source)
+    await imported(target, lines, tmp_path)
+
+    def delete(tx: Tx) -> None:
+        delete_space(tx, owner_caller(tx, furnished.owner), furnished.beta)
+
+    await target.write(delete)
+    _, asides = await imported(target, lines, tmp_path)
+    assert {aside["type"]: aside["reason"] for aside in asides} == {
+        "space": "differs from what is here (deletedAt)",
+        "member": f"its space {furnished.beta} is deleted here",
+    }
+    row = await target.read(Tx.one, sa.select(sa.func.count()).where(members.c.space_id == furnished.beta))
+    assert row == (0,)
+
+
+async def test_a_space_is_found_by_id_or_by_a_name_that_is_its_own(source: Database, furnished: House) -> None:
+    assert (await exported(source, "Beta"))[1:] == (await exported(source, furnished.beta))[1:]
+    with pytest.raises(ConfigurationError, match='There is no space "Gamma" here'):
+        await exported(source, "Gamma")
+
+    def second(tx: Tx) -> str:
+        return create_space(tx, owner_caller(tx, furnished.owner), "Beta")["id"]
+
+    other = await source.write(second)
+    with pytest.raises(ConfigurationError, match=f"{furnished.beta}, {other}|{other}, {furnished.beta}"):
+        await exported(source, "Beta")
