@@ -15,6 +15,9 @@ from tests.world import World, serve_world
 
 ENGINES = ("sqlite", "postgresql")
 
+# Tests start `majlis` as a process many times: let it keep what it compiles, wherever the machine says not to.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:

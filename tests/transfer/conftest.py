@@ -10,10 +10,12 @@ import asyncpg
 import orjson
 import pytest
 
+from majlis.entities.entities import add_entity
 from majlis.gateway import open_gateway
 from majlis.settings import Settings
+from majlis.store.opening import open_database
 from majlis.store.tables import metadata
-from majlis.store.transactions import Database
+from majlis.store.transactions import Database, Tx
 from tests.databases import PostgresDatabases, SqliteDatabases
 from tests.transfer.house import House, Said, exported, furnish, written
 
@@ -21,9 +23,10 @@ Databases = SqliteDatabases | PostgresDatabases
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where processes keep what they have compiled of Majlis: the first one does it for all."""
-    return tmp_path_factory.mktemp("compiled")
+def compiled(pytestconfig: pytest.Config) -> Path:
+    """Where processes keep what they have compiled of Majlis and its libraries, from one session to the next."""
+    assert pytestconfig.cache is not None
+    return pytestconfig.cache.mkdir("compiled")
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +36,20 @@ def two_rooms(postgres_databases: PostgresDatabases) -> Iterator[list[str]]:
     yield urls
     for url in urls:
         postgres_databases.drop(url)
+
+
+@pytest.fixture(scope="session")
+def room_urls(sqlite_databases: SqliteDatabases, two_rooms: list[str]) -> dict[str, list[str]]:
+    return {"sqlite": [sqlite_databases.fresh() for _ in range(2)], "postgresql": two_rooms}
+
+
+@pytest.fixture(scope="session")
+async def rooms(room_urls: dict[str, list[str]]) -> AsyncIterator[dict[str, list[Database]]]:
+    """Open for the whole session: most of a short test's time would go into compiling its statements anew."""
+    opened = {engine: [open_database(url) for url in urls] for engine, urls in room_urls.items()}
+    yield opened
+    for db in (*opened["sqlite"], *opened["postgresql"]):
+        await db.close()
 
 
 @pytest.fixture(scope="session")
@@ -71,11 +88,10 @@ def target_url(databases: Databases, request: pytest.FixtureRequest) -> Iterator
 
 
 @pytest.fixture
-async def source(settings: Settings) -> AsyncIterator[Database]:
+async def source(rooms: dict[str, list[Database]], engine: str) -> Database:
     """A gateway with nothing in it but its owner."""
-    gateway = await open_gateway(settings)
-    yield gateway.db
-    await gateway.db.close()
+    await rooms[engine][0].write(move_out_and_in)
+    return rooms[engine][0]
 
 
 @pytest.fixture
@@ -84,11 +100,16 @@ async def furnished(source: Database) -> House:
 
 
 @pytest.fixture
-async def target(target_url: str, tmp_path: Path) -> AsyncIterator[Database]:
+async def target(rooms: dict[str, list[Database]], engine: str) -> Database:
     """Another gateway, started once and not used since."""
-    gateway = await open_gateway(Settings(database_url=target_url, data_dir=tmp_path / "target", port=0))
-    yield gateway.db
-    await gateway.db.close()
+    await rooms[engine][1].write(move_out_and_in)
+    return rooms[engine][1]
+
+
+def move_out_and_in(tx: Tx) -> None:
+    for table in reversed(metadata.sorted_tables):
+        tx.execute(table.delete())
+    add_entity(tx, "human", "Owner", role="owner")
 
 
 def _room(databases: Databases, request: pytest.FixtureRequest, number: int) -> Iterator[str]:

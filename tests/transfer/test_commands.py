@@ -51,11 +51,11 @@ def many_messages(lines: list[Said], count: int) -> list[Said]:
 
 
 async def test_an_import_that_is_killed_in_the_middle_can_simply_be_repeated(
-    lines: list[Said], target: Database, target_url: str, tmp_path: Path, compiled: Path
+    lines: list[Said], target: Database, engine: str, room_urls: dict[str, list[str]], tmp_path: Path, compiled: Path
 ) -> None:
     whole = many_messages(lines, 3 * BATCH_LINES)
     content = written(whole)
-    command = Command(tmp_path, compiled, MAJLIS_DATABASE_URL=target_url)
+    command = Command(tmp_path, compiled, MAJLIS_DATABASE_URL=room_urls[engine][1])
     child = await command._start("import", "-")
     assert child.stdin is not None
     child.stdin.write(content[: len(content) * 3 // 4])

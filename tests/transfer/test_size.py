@@ -18,7 +18,7 @@ from majlis.transfer.importing import import_file
 from majlis.transfer.progress import Progress
 from majlis.transfer.rejected import Rejected
 
-PAGE = 20
+PAGE = 10
 TEXT = "x" * 10_000
 
 
