@@ -20,8 +20,10 @@ class As:
     db: Database
     caller: Caller
 
-    async def write(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.db.write(lambda tx: work(tx, self.caller, *args, **kwargs))
+    async def write_brief(
+        self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self.db.write_brief(lambda tx: work(tx, self.caller, *args, **kwargs))
 
     async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.db.read(lambda tx: work(tx, self.caller, *args, **kwargs))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+import threading
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from majlis.errors import Conflict
 from majlis.store.opening import open_database
+from majlis.store.sqlite import SqliteDatabase
 from majlis.store.tables import gateway
 from majlis.store.transactions import Database, Tx
 from tests.databases import PostgresDatabases, SqliteDatabases
@@ -124,11 +128,67 @@ async def test_two_transactions_that_lock_each_other_out_both_get_through(
     await db.close()
 
 
+@pytest.fixture
+async def quick(sqlite_databases: SqliteDatabases) -> AsyncIterator[SqliteDatabase]:
+    """SQLite on a disk that it believes to be quick, so that brief writes are done at once."""
+    opened = SqliteDatabase(Path(sqlite_databases.fresh().removeprefix("sqlite:///")))
+    opened._flush_seconds = 0.0
+    yield opened
+    await opened.close()
+
+
+async def test_a_brief_write_alone_is_done_in_the_loops_own_thread(quick: SqliteDatabase) -> None:
+    def where(tx: Tx) -> str:
+        put(tx, threading.current_thread().name)
+        return threading.current_thread().name
+
+    sent: list[object] = []
+    quick.after_commit = sent.extend
+    assert await quick.write_brief(where) == threading.current_thread().name
+    assert sent == [threading.current_thread().name]
+    assert await quick.read(keys) == {threading.current_thread().name}
+
+
+async def test_brief_writes_of_a_crowd_share_a_flush_in_the_writer(quick: SqliteDatabase) -> None:
+    def where(_: Tx) -> str:
+        return threading.current_thread().name
+
+    assert set(await asyncio.gather(*(quick.write_brief(where) for _ in range(20)))) == {"sqlite-writer"}
+    quick._flush_seconds = 1.0
+    assert await quick.write_brief(where) == "sqlite-writer"
+
+
+async def test_a_brief_write_that_is_refused_leaves_nothing(quick: SqliteDatabase) -> None:
+    sent: list[object] = []
+    quick.after_commit = sent.extend
+    with pytest.raises(Conflict):
+        await quick.write_brief(put, "no", True)
+    with pytest.raises(sa.exc.IntegrityError):
+        await quick.write_brief(lambda tx: [put(tx, "same"), put(tx, "same")])
+    assert await quick.read(keys) == set()
+    assert sent == []
+
+
+async def test_a_brief_write_waits_for_whoever_holds_the_database(quick: SqliteDatabase) -> None:
+    """Locked by another process: the writer waits for it, and the loop goes on meanwhile."""
+    other = sqlite3.connect(quick.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    writing = asyncio.create_task(quick.write_brief(put, "patient"))
+    assert await quick.read(keys) == set()
+    assert not writing.done()
+    other.execute("COMMIT")
+    other.close()
+    assert await writing == "patient"
+
+
 async def test_sqlite_tells_whether_another_process_has_written(sqlite_databases: SqliteDatabases) -> None:
     url = sqlite_databases.fresh()
-    ours, theirs = open_database(url), open_database(url)
+    ours, theirs = (SqliteDatabase(Path(url.removeprefix("sqlite:///"))) for _ in range(2))
     await ours.changed_elsewhere()
     await ours.write(put, "mine")
+    assert not await ours.changed_elsewhere()
+    ours._flush_seconds = 0.0
+    await ours.write_brief(put, "mine, at once")
     assert not await ours.changed_elsewhere()
     await theirs.write(put, "theirs")
     assert await ours.changed_elsewhere()

@@ -55,16 +55,25 @@ class Entry:
         self._known = known
 
     async def write(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        # Strangers must not queue up at the writer: a token that was never good here is tried on a reader first.
-        if self._credential.digest not in self._known:
-            await self.caller()
+        await self._refuse_strangers()
         return await self._gateway.db.write(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+
+    async def write_brief(
+        self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        await self._refuse_strangers()
+        return await self._gateway.db.write_brief(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
 
     async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._gateway.db.read(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
 
     async def snapshot(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._gateway.db.snapshot(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+
+    async def _refuse_strangers(self) -> None:
+        """They must not queue up at the writer: a token that was never good here is tried on a reader first."""
+        if self._credential.digest not in self._known:
+            await self.caller()
 
     async def caller(self) -> Caller:
         caller = await self._gateway.db.read(self._credential.identify)

@@ -96,7 +96,9 @@ class Repeated(Exception):
 class Hands(Protocol):
     """Somebody on whose behalf work is run in a transaction."""
 
-    async def write(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+    async def write_brief(
+        self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T: ...
 
     async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
 
@@ -104,7 +106,7 @@ class Hands(Protocol):
 async def post(hands: Hands, space_id: str, draft: Draft) -> tuple[MessageJson, bool]:
     """The stored message, and whether it is new. A repeated client id finds the first one, for ever (M16)."""
     try:
-        return await hands.write(post_message, space_id, draft), True
+        return await hands.write_brief(post_message, space_id, draft), True
     except Repeated:
         assert draft.client_id is not None
         return await hands.read(find_by_client_id, space_id, draft.client_id), False

@@ -57,6 +57,8 @@ class PostgresDatabase:
             self.after_commit(outbox)
         return result
 
+    write_brief = write
+
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await _look(self._readers, lambda tx: work(tx, *args, **kwargs))
 

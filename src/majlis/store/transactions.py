@@ -56,6 +56,10 @@ class Database(Protocol):
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
 
+    async def write_brief(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write`, for work of a few statements: an engine may do it at once, where it stands."""
+        ...
+
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Each statement sees what is committed when it starts."""
         ...

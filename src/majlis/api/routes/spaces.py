@@ -69,7 +69,7 @@ async def remove(entry: TheEntry, space_id: PathId, entity_id: PathId) -> Respon
 
 @router.post("/api/spaces/{space_id}/read", response_model=ReadJson, responses=refusals(404))
 async def read(entry: TheEntry, space_id: PathId, body: ReadPosition) -> Response:
-    return reply(await entry.write(mark_read, space_id, body.last_message_id))
+    return reply(await entry.write_brief(mark_read, space_id, body.last_message_id))
 
 
 @router.post("/api/spaces/{space_id}/phase", response_model=PhaseJson, responses=refusals(404))
