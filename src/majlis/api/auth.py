@@ -65,7 +65,9 @@ class Entry:
         return await self._gateway.db.write_brief(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
 
     async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._gateway.db.read(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+        result = await self._gateway.db.read(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+        self._known.add(self._credential.digest)
+        return result
 
     async def snapshot(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._gateway.db.snapshot(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))

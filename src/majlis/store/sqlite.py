@@ -304,7 +304,8 @@ def _use_write_ahead_log(raw: sqlite3.Connection) -> None:
 
 
 def _data_version(tx: Tx) -> int:
-    return int(tx.conn.exec_driver_sql("PRAGMA data_version").scalar_one())
+    raw = cast(sqlite3.Connection, tx.conn.connection.driver_connection)
+    return int(raw.execute("PRAGMA data_version").fetchone()[0])
 
 
 def dump_json(value: Any) -> str:
