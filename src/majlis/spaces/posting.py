@@ -19,7 +19,7 @@ from majlis.errors import Invalid
 from majlis.live import log
 from majlis.spaces.access import require, unknown_space
 from majlis.spaces.history import find_by_client_id
-from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson
+from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson, message_of
 from majlis.spaces.text import checked_text
 from majlis.store import ids
 from majlis.store.tables import members, messages, spaces
@@ -127,7 +127,7 @@ def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Message
     values = _values(sender, space_id, draft, text, space.head_seq)
     if tx.execute(_INSERT[tx.dialect], values).scalar_one_or_none() is None:
         raise Repeated
-    message = _message_json(sender, values)
+    message = message_of({**values, "sender_name": sender.name, "sender_type": sender.type})
     log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, draft.stream_id))
     posted = Posted(message, space.triggers, space.orchestrator_id, values["root_cause"])
     for hook in post_hooks:
@@ -180,27 +180,6 @@ def _values(sender: Sender, space_id: str, draft: Draft, text: str, seq: int) ->
 def _depth(sender: Sender, draft: Draft) -> int:
     """An agent never speaks at depth 0: a chain is reset by nobody but a person (T6)."""
     return max(draft.chain_depth or 0, 1 if sender.type == "agent" else 0)
-
-
-def _message_json(sender: Sender, values: dict[str, Any]) -> MessageJson:
-    message: MessageJson = {
-        "id": values["id"],
-        "spaceId": values["space_id"],
-        "seq": values["seq"],
-        "sender": {"id": sender.id, "name": sender.name, "type": sender.type},
-        "kind": values["kind"],
-        "text": values["text"],
-        "replyTo": values["reply_to"],
-        "mentions": values["mentions"] or [],
-        "origin": values["origin"],
-        "runId": values["run_id"],
-        "chainDepth": values["chain_depth"],
-        "clientId": values["client_id"],
-        "createdAt": clock.iso(values["created_at"]),
-    }
-    if values["tool"] is not None:
-        message["tool"] = values["tool"]
-    return message
 
 
 def _event_data(space_id: str, message: MessageJson, stream_id: str | None) -> dict[str, Any]:

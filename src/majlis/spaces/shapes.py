@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, NotRequired
 
 import sqlalchemy as sa
@@ -98,24 +99,28 @@ class PhaseJson(TypedDict):
 
 
 def message_json(row: sa.Row[Any]) -> MessageJson:
-    """From a row of `messages` with the sender's `sender_name` and `sender_type` beside it."""
+    return message_of(row._mapping)
+
+
+def message_of(column: Mapping[str, Any]) -> MessageJson:
+    """From the columns of `messages` with the sender's `sender_name` and `sender_type` beside them."""
     message: MessageJson = {
-        "id": row.id,
-        "spaceId": row.space_id,
-        "seq": row.seq,
-        "sender": {"id": row.sender_id, "name": row.sender_name, "type": row.sender_type},
-        "kind": row.kind,
-        "text": row.text,
-        "replyTo": row.reply_to,
-        "mentions": row.mentions or [],
-        "origin": row.origin,
-        "runId": row.run_id,
-        "chainDepth": row.chain_depth,
-        "clientId": row.client_id,
-        "createdAt": iso(row.created_at),
+        "id": column["id"],
+        "spaceId": column["space_id"],
+        "seq": column["seq"],
+        "sender": {"id": column["sender_id"], "name": column["sender_name"], "type": column["sender_type"]},
+        "kind": column["kind"],
+        "text": column["text"],
+        "replyTo": column["reply_to"],
+        "mentions": column["mentions"] or [],
+        "origin": column["origin"],
+        "runId": column["run_id"],
+        "chainDepth": column["chain_depth"],
+        "clientId": column["client_id"],
+        "createdAt": iso(column["created_at"]),
     }
-    if row.tool is not None:
-        message["tool"] = row.tool
+    if column["tool"] is not None:
+        message["tool"] = column["tool"]
     return message
 
 
