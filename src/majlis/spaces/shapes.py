@@ -102,7 +102,7 @@ def message_json(row: sa.Row[Any]) -> MessageJson:
     return message_of(row._mapping)
 
 
-def message_of(column: Mapping[str, Any]) -> MessageJson:
+def message_of(column: Mapping[Any, Any]) -> MessageJson:
     """From the columns of `messages` with the sender's `sender_name` and `sender_type` beside them."""
     message: MessageJson = {
         "id": column["id"],
