@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
+import tempfile
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -26,12 +29,8 @@ def load_server_key(settings: Settings) -> bytes:
     path = settings.data_dir / _FILE
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
-        # Exclusive: of two processes that start at once, one makes the key and the other reads it.
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_hex(32))
-    except FileExistsError:
-        pass
+        if not path.exists():
+            _make(path)
     except OSError as error:
         raise ConfigurationError(
             f"The data directory {settings.data_dir} cannot be written ({error.strerror}). "
@@ -41,6 +40,21 @@ def load_server_key(settings: Settings) -> bytes:
     if len(key) < _MIN_LENGTH:
         raise ConfigurationError(f"The server's key in {path} is damaged. Restore it from a backup.")
     return key
+
+
+def _make(path: Path) -> None:
+    """Written aside and then linked into place: of two processes that start at once, one makes the key, and the
+    other reads it whole."""
+    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=".server-key-")  # readable by its owner only
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32))
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, path)
+    finally:
+        os.unlink(aside)
 
 
 def check_server_key(tx: Tx, key: bytes) -> None:

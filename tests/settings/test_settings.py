@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,15 @@ def test_the_servers_key_is_made_once_and_readable_by_its_owner_only(tmp_path: P
     assert len(key) >= 32
     assert load_server_key(settings) == key
     assert (tmp_path / "new" / "server.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_processes_that_start_at_once_agree_on_the_key(tmp_path: Path) -> None:
+    """The one that came second once read the file between its making and its writing, and called it damaged."""
+    with ThreadPoolExecutor(8) as pool:
+        for n in range(40):
+            settings = Settings(data_dir=tmp_path / str(n))
+            assert len(set(pool.map(lambda _, s=settings: load_server_key(s), range(8)))) == 1
+            assert [file.name for file in settings.data_dir.iterdir()] == ["server.key"]
 
 
 def test_a_short_or_damaged_key_is_refused(tmp_path: Path) -> None:
