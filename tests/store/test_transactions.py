@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -156,6 +156,37 @@ async def test_brief_writes_of_a_crowd_share_a_flush_in_the_writer(quick: Sqlite
     assert set(await asyncio.gather(*(quick.write_brief(where) for _ in range(20)))) == {"sqlite-writer"}
     quick._flush_seconds = 1.0
     assert await quick.write_brief(where) == "sqlite-writer"
+
+
+async def test_only_commits_that_wrote_something_tell_how_quick_the_disk_is(quick: SqliteDatabase) -> None:
+    """The poll of the log commits nothing once a second; that must not make a slow disk look quick."""
+    quick._flush_seconds = 1.0
+    for _ in range(50):
+        await quick.changed_elsewhere()
+        await quick.write(keys)
+    assert quick._flush_seconds == 1.0
+    await quick.write(put, "something")
+    assert quick._flush_seconds != 1.0
+
+
+async def test_a_foreign_write_between_the_two_looks_is_noticed_at_the_next(
+    quick: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = SqliteDatabase(quick.path)
+    await quick.changed_elsewhere()
+    submit = quick._submit
+
+    async def look_then_be_overtaken(work: Callable[[Tx], object]) -> object:
+        version = await submit(work)
+        await theirs.write(put, "between")
+        return version
+
+    with monkeypatch.context() as patched:
+        patched.setattr(quick, "_submit", look_then_be_overtaken)
+        first = await quick.changed_elsewhere()
+    assert first or await quick.changed_elsewhere()
+    assert not await quick.changed_elsewhere()
+    await theirs.close()
 
 
 async def test_a_brief_write_that_is_refused_leaves_nothing(quick: SqliteDatabase) -> None:

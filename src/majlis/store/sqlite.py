@@ -90,9 +90,10 @@ class SqliteDatabase:
 
     async def changed_elsewhere(self) -> bool:
         """`data_version` of a connection moves when *another* connection has written. We write over two, so it was
-        another process, or both of ours, if it moved for both."""
+        another process, or both of ours, if it moved for both. Both are asked under the writer's lock: a foreign
+        write between the two looks would move one now and the other at the next poll, and never be noticed."""
         conn, _ = self._open_at_once()
-        versions = cast(int, await self._submit(_data_version)), _data_version(Tx(conn))
+        versions = cast("tuple[int, int]", await self._submit(lambda tx: (_data_version(tx), _data_version(Tx(conn)))))
         before, self._versions = self._versions, versions
         return before is None or (versions[0] != before[0] and versions[1] != before[1])
 
@@ -135,9 +136,10 @@ class SqliteDatabase:
         except sqlite3.OperationalError:
             return None
         done = _Work(work)
+        changes_before = raw.total_changes
         try:
             if done.run(conn):
-                self._commit(raw)
+                self._commit(raw, changes_before)
             else:
                 raw.execute("ROLLBACK")
         except sqlite3.Error:
@@ -146,10 +148,12 @@ class SqliteDatabase:
             return None
         return done
 
-    def _commit(self, raw: sqlite3.Connection) -> None:
+    def _commit(self, raw: sqlite3.Connection, changes_before: int) -> None:
         started = time.perf_counter()
         raw.execute("COMMIT")
-        self._flush_seconds += (time.perf_counter() - started - self._flush_seconds) / 8
+        # Where nothing was written nothing was flushed, and nothing was learnt about the disk.
+        if raw.total_changes > changes_before:
+            self._flush_seconds += (time.perf_counter() - started - self._flush_seconds) / 8
 
     def _open_at_once(self) -> tuple[sa.Connection, sqlite3.Connection]:
         if self._at_once is None:
@@ -200,11 +204,12 @@ class SqliteDatabase:
         """Nobody is told anything before the commit, not even those whose work was refused: the reason for a
         refusal (a name that is taken, a repeated client id) may be something that this very batch commits."""
         raw.execute("BEGIN IMMEDIATE")
+        changes_before = raw.total_changes
         jobs = [first]
         try:
             if first.run(conn):
                 self._join_in(conn, raw, jobs)
-                self._commit(raw)
+                self._commit(raw, changes_before)
             else:
                 raw.execute("ROLLBACK")
         except Exception as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Literal, NotRequired
+from typing import Literal
 
 import sqlalchemy as sa
 from fastapi import APIRouter, Response
@@ -26,7 +26,6 @@ class HealthJson(TypedDict):
     version: str
     database: str
     bus: str
-    reason: NotRequired[str]
 
 
 @router.get("/api/health", response_model=HealthJson, responses=refusals())
