@@ -7,9 +7,17 @@ from datetime import UTC, datetime
 
 Millis = int
 
+_ahead = 0
+
 
 def now() -> Millis:
-    return time.time_ns() // 1_000_000
+    return time.time_ns() // 1_000_000 + _ahead
+
+
+def advance(millis: Millis) -> None:
+    """For tests: the whole process lives this much later from now on. Time never goes back."""
+    global _ahead
+    _ahead += millis
 
 
 def iso(at: Millis) -> str:

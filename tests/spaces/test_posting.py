@@ -5,25 +5,17 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
 
 from majlis.errors import Forbidden, Invalid, NotFound
-from majlis.spaces import posting
 from majlis.spaces.history import read_page
 from majlis.spaces.members import add_member, leave
 from majlis.spaces.posting import Draft, Posted, post
 from majlis.store.tables import events, members, messages, spaces
 from majlis.store.transactions import Database, Tx
 from tests.spaces.actors import As, add_caller, callers, space_of
-
-
-@pytest.fixture
-def hooks() -> Iterator[list[posting.PostHook]]:
-    yield posting.post_hooks
-    posting.post_hooks.clear()
 
 
 async def test_messages_are_numbered_from_one_without_holes(db: Database) -> None:
@@ -84,7 +76,7 @@ async def test_a_viewer_may_not_post(db: Database) -> None:
 
 
 async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_their_commit(
-    db: Database, hooks: list[posting.PostHook]
+    db: Database,
 ) -> None:
     """Numbers from a sequence commit out of order, and `seq > cursor` skips rows. Ours are given under the lock."""
     chance = random.Random(7)
@@ -98,7 +90,7 @@ async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_t
 
     people = await callers(db, *(f"Writer {n}" for n in range(6)))
     space = await space_of(db, people[0], *people[1:])
-    hooks.append(pause)
+    db.hooks.posted.append(pause)
     total = 180
     finished = asyncio.Event()
 
@@ -125,7 +117,7 @@ async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_t
         assert seen == list(range(1, total + 1))
 
 
-async def test_what_hangs_on_a_post_is_in_its_transaction(db: Database, hooks: list[posting.PostHook]) -> None:
+async def test_what_hangs_on_a_post_is_in_its_transaction(db: Database) -> None:
     """The hook where deliveries are written: a failure there undoes the message, its number and its event."""
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
@@ -136,7 +128,7 @@ async def test_what_hangs_on_a_post_is_in_its_transaction(db: Database, hooks: l
         heard.append(posted.message["text"])
         raise RuntimeError("the inbox is on fire")
 
-    hooks.append(fail)
+    db.hooks.posted.append(fail)
     with pytest.raises(RuntimeError):
         await post(As(db, husam), space, Draft("hello"))
     assert heard == ["hello"]

@@ -84,11 +84,6 @@ class Posted:
     root_cause: str
 
 
-# Called inside the transaction for every new message: here the inbox writes its deliveries.
-PostHook = Callable[[Tx, Posted], None]
-post_hooks: list[PostHook] = []
-
-
 class Repeated(Exception):
     """This sender has used this client id in this space before. The transaction must not commit."""
 
@@ -130,7 +125,7 @@ def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Message
     message = message_of({**values, "sender_name": sender.name, "sender_type": sender.type})
     log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, draft.stream_id))
     posted = Posted(message, space.triggers, space.orchestrator_id, values["root_cause"])
-    for hook in post_hooks:
+    for hook in tx.hooks.posted:
         hook(tx, posted)
     return message
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from majlis.store.sqlite import dump_json
-from majlis.store.transactions import AfterCommit, Dialect, P, T, Tx, keep_inside
+from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
 _RETRYABLE = {"40001", "40P01"}  # serialization failure, deadlock: the loser was rolled back whole
 _TRIES = 5
@@ -21,6 +21,7 @@ class PostgresDatabase:
 
     def __init__(self, url: sa.URL, pool_size: int = 10) -> None:
         self.after_commit: AfterCommit = keep_inside
+        self.hooks = Hooks()
         self._engine = create_async_engine(
             url.set(drivername="postgresql+asyncpg"),
             pool_size=pool_size,
@@ -60,10 +61,10 @@ class PostgresDatabase:
     write_brief = write
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await _look(self._readers, lambda tx: work(tx, *args, **kwargs))
+        return await self._look(self._readers, lambda tx: work(tx, *args, **kwargs))
 
     async def snapshot(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await _look(self._snapshots, lambda tx: work(tx, *args, **kwargs))
+        return await self._look(self._snapshots, lambda tx: work(tx, *args, **kwargs))
 
     async def changed_elsewhere(self) -> bool:
         return True
@@ -75,22 +76,21 @@ class PostgresDatabase:
         async with self._engine.begin() as conn:
 
             def run(sync_conn: sa.Connection) -> tuple[T, list[object]]:
-                tx = Tx(sync_conn)
+                tx = Tx(sync_conn, self.hooks)
                 return work(tx), tx.outbox
 
             return await conn.run_sync(run)
 
-
-async def _look(engine: AsyncEngine, work: Callable[[Tx], T]) -> T:
-    """Reading again does no harm: once more when the pooled connection had died (the server was restarted)."""
-    try:
+    async def _look(self, engine: AsyncEngine, work: Callable[[Tx], T]) -> T:
+        """Reading again does no harm: once more when the pooled connection had died (the server was restarted)."""
+        try:
+            async with engine.connect() as conn:
+                return await conn.run_sync(lambda c: work(Tx(c, self.hooks)))
+        except sa.exc.DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
         async with engine.connect() as conn:
-            return await conn.run_sync(lambda c: work(Tx(c)))
-    except sa.exc.DBAPIError as error:
-        if not error.connection_invalidated:
-            raise
-    async with engine.connect() as conn:
-        return await conn.run_sync(lambda c: work(Tx(c)))
+            return await conn.run_sync(lambda c: work(Tx(c, self.hooks)))
 
 
 def _worth_retrying(error: sa.exc.DBAPIError) -> bool:

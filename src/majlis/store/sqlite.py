@@ -24,7 +24,7 @@ import orjson
 import sqlalchemy as sa
 
 from majlis.errors import Unavailable
-from majlis.store.transactions import AfterCommit, Dialect, P, T, Tx, keep_inside
+from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
 _BATCH = 128
 _QUICK_SECONDS = 0.001
@@ -47,6 +47,7 @@ class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.after_commit: AfterCommit = keep_inside
+        self.hooks = Hooks()
         self.engine = sa.create_engine(
             "sqlite://",
             creator=self._connect,
@@ -93,7 +94,9 @@ class SqliteDatabase:
         another process, or both of ours, if it moved for both. Both are asked under the writer's lock: a foreign
         write between the two looks would move one now and the other at the next poll, and never be noticed."""
         conn, _ = self._open_at_once()
-        versions = cast("tuple[int, int]", await self._submit(lambda tx: (_data_version(tx), _data_version(Tx(conn)))))
+        versions = cast(
+            "tuple[int, int]", await self._submit(lambda tx: (_data_version(tx), _data_version(Tx(conn, self.hooks))))
+        )
         before, self._versions = self._versions, versions
         return before is None or (versions[0] != before[0] and versions[1] != before[1])
 
@@ -138,7 +141,7 @@ class SqliteDatabase:
         done = _Work(work)
         changes_before = raw.total_changes
         try:
-            if done.run(conn):
+            if done.run(conn, self.hooks):
                 self._commit(raw, changes_before)
             else:
                 raw.execute("ROLLBACK")
@@ -185,7 +188,7 @@ class SqliteDatabase:
         conn, raw = self._local.conn
         raw.execute("BEGIN")
         try:
-            return work(Tx(conn))
+            return work(Tx(conn, self.hooks))
         finally:
             raw.execute("ROLLBACK")
 
@@ -207,7 +210,7 @@ class SqliteDatabase:
         changes_before = raw.total_changes
         jobs = [first]
         try:
-            if first.run(conn):
+            if first.run(conn, self.hooks):
                 self._join_in(conn, raw, jobs)
                 self._commit(raw, changes_before)
             else:
@@ -223,7 +226,7 @@ class SqliteDatabase:
         while len(jobs) < _BATCH and (job := self._waiting()) is not None:
             jobs.append(job)
             raw.execute("SAVEPOINT job")
-            if not job.run(conn):
+            if not job.run(conn, self.hooks):
                 raw.execute("ROLLBACK TO job")
             raw.execute("RELEASE job")
 
@@ -248,8 +251,8 @@ class _Work:
         self.error: BaseException | None = None
         self.outbox: list[object] = []
 
-    def run(self, conn: sa.Connection) -> bool:
-        tx = Tx(conn)
+    def run(self, conn: sa.Connection, hooks: Hooks) -> bool:
+        tx = Tx(conn, hooks)
         try:
             self.result = self.work(tx)
         except BaseException as error:

@@ -20,13 +20,24 @@ T = TypeVar("T")
 Dialect = Literal["sqlite", "postgresql"]
 
 
+class Hooks:
+    """What else happens in a transaction of this database, made known by the gateway when it opens.
+
+    `posted` is called for every new message: here the inbox writes its deliveries. A database that is open without a
+    gateway (import, doctor) has none."""
+
+    def __init__(self) -> None:
+        self.posted: list[Callable[[Tx, Any], None]] = []
+
+
 class Tx:
-    """One transaction: a connection, the moment it began, and what leaves after its commit."""
+    """One transaction: a connection, the moment it began, what hangs on it, and what leaves after its commit."""
 
-    __slots__ = ("conn", "now", "outbox")
+    __slots__ = ("conn", "hooks", "now", "outbox")
 
-    def __init__(self, conn: sa.Connection) -> None:
+    def __init__(self, conn: sa.Connection, hooks: Hooks) -> None:
         self.conn = conn
+        self.hooks = hooks
         self.now = clock.now()
         self.outbox: list[object] = []
 
@@ -52,6 +63,7 @@ class Database(Protocol):
 
     dialect: Dialect
     engine: sa.Engine
+    hooks: Hooks
     after_commit: AfterCommit
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...

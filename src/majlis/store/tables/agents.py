@@ -14,6 +14,8 @@ agents = sa.Table(
     sa.Column("version", sa.Integer, nullable=False, server_default="1"),
     # consciousness: the space it is in lasts across cycles (A5).
     key("active_space_id", sa.ForeignKey("spaces.id")),
+    # When the agent next wakes by itself; null without a heartbeat (P6).
+    moment("heartbeat_at", index=True),
     moment("updated_at", nullable=False),
 )
 

@@ -25,7 +25,19 @@ runs = sa.Table(
     moment("lease_until"),
     sa.Column("fence", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
-    sa.Column("usage", Json),
+    sa.Column("requests", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("input_tokens", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("cached_tokens", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("output_tokens", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("waits", sa.BigInteger, nullable=False, server_default="0"),
+    # Time spent running; waiting is not counted (J6).
+    sa.Column("working_millis", sa.BigInteger, nullable=False, server_default="0"),
+    # For each space the number of the newest message that the run was shown, and the numbers of those it wrote (C2).
+    sa.Column("shown", Json),
+    # Remarks for people, such as "produced text, sent nothing".
+    sa.Column("notes", Json),
+    # The run waits in a space where only agents are: nobody there will notice a ring (M12).
+    sa.Column("among_agents", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("error", Json),
     moment("created_at", nullable=False),
     moment("started_at"),
@@ -41,6 +53,14 @@ sa.Index(
     sqlite_where=runs.c.status == "waiting_reply",
     postgresql_where=runs.c.status == "waiting_reply",
 )
+sa.Index(
+    "ix_runs_among_agents",
+    runs.c.id,
+    sqlite_where=sa.and_(runs.c.status == "waiting_reply", runs.c.among_agents),
+    postgresql_where=sa.and_(runs.c.status == "waiting_reply", runs.c.among_agents),
+)
+sa.Index("ix_runs_active_space_id", runs.c.active_space_id, runs.c.status)
+sa.Index("ix_runs_agent_id_id", runs.c.agent_id, runs.c.id)
 
 deliveries = sa.Table(
     "deliveries",
@@ -70,6 +90,13 @@ sa.Index(
     sqlite_where=deliveries.c.state == "pending",
     postgresql_where=deliveries.c.state == "pending",
 )
+sa.Index(
+    "ix_deliveries_owed",
+    deliveries.c.agent_id,
+    deliveries.c.id,
+    sqlite_where=deliveries.c.state == "pending",
+    postgresql_where=deliveries.c.state == "pending",
+)
 
 steps = sa.Table(
     "steps",
@@ -77,7 +104,7 @@ steps = sa.Table(
     key("run_id", sa.ForeignKey("runs.id"), primary_key=True),
     sa.Column("n", sa.Integer, primary_key=True),
     sa.Column("kind", sa.String(16), nullable=False),
-    sa.Column("call_id", sa.String(64)),
+    sa.Column("call_id", sa.String(256)),
     sa.Column("name", sa.String(128)),
     sa.Column("state", sa.String(16), nullable=False),
     sa.Column("input", Json),

@@ -1,0 +1,39 @@
+"""Why an agent runs (T11): kept on the run, shown to the model and by the API. Keys as on the wire."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+TriggerType = Literal["space_message", "plan", "service", "heartbeat", "tool_result"]
+
+
+class TriggerJson(TypedDict, total=False):
+    """`type` and `chainDepth` are always there; the others by type.
+
+    space_message: spaceId spaceName messageId senderId senderName senderType text timestamp senderExpectsReply
+    [replyTo] [answersExpired: the id of the agent's own question whose wait had timed out (M8)]
+    plan: planId planName instruction scheduledAt · service: serviceName payload eventId · heartbeat: scheduledAt
+    """
+
+    type: TriggerType
+    chainDepth: int
+    spaceId: str
+    spaceName: str
+    messageId: str
+    senderId: str
+    senderName: str
+    senderType: str
+    text: str
+    timestamp: str
+    senderExpectsReply: bool
+    replyTo: str
+    answersExpired: str
+    planId: str
+    planName: str
+    instruction: str
+    scheduledAt: str
+    serviceName: str
+    payload: Any
+    eventId: str

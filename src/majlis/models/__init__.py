@@ -1,0 +1,1 @@
+"""The port to model providers: one request in, a stream of events out."""
