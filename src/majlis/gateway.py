@@ -15,9 +15,13 @@ from majlis.entities.entities import LIVING, add_entity
 from majlis.entities.sessions import issue_sign_in_code
 from majlis.entities.tokens import Hasher
 from majlis.errors import ConfigurationError
+from majlis.inbox.delivering import delivering
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
 from majlis.live.nats_bus import NatsBus
+from majlis.models.opening import Models
+from majlis.runs.engine import Configs, Engine
+from majlis.runs.worker import Worker
 from majlis.server_key import check_server_key, load_server_key
 from majlis.settings import Settings
 from majlis.store import ids
@@ -26,6 +30,7 @@ from majlis.store.opening import open_database, shown
 from majlis.store.tables import entities
 from majlis.store.tables import gateway as facts
 from majlis.store.transactions import Database, Tx
+from majlis.tools.toolbox import Tools
 
 OWNER_TOKEN_ID = "owner-token"  # noqa: S105 - the name under which MAJLIS_OWNER_TOKEN appears, not the token
 _logger = structlog.get_logger(__name__)
@@ -42,13 +47,23 @@ class Gateway:
         token = settings.owner_token
         self._owner_hash = hasher.hash(token.get_secret_value()) if token else None
         self._sweeper: asyncio.Task[None] | None = None
+        db.hooks.posted.append(delivering(settings.max_chain_depth))
+        self.models = Models()
+        tools = Tools(settings.tool_modules)
+        self.engine = Engine(db, self.hub, self.models, tools, Configs(db))
+        self.worker = Worker(self.engine, bus, settings.workers) if settings.workers else None
 
     async def start(self) -> None:
         await self.bus.start()
         await self.hub.start()
         self._sweeper = asyncio.create_task(janitor.sweep_forever(self.db, self.settings), name="janitor")
+        if self.worker is not None:
+            self.worker.start()
 
     async def close(self) -> None:
+        if self.worker is not None:
+            await self.worker.stop()
+        await self.models.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):

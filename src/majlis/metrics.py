@@ -20,6 +20,39 @@ messages_posted = Counter("majlis_messages_posted", "Messages stored.", ["sender
 open_streams = Gauge("majlis_open_streams", "Live streams that are open now.", registry=registry)
 limited = Counter("majlis_requests_limited", "Requests refused by a rate limit.", ["limit"], registry=registry)
 
+runs_settled = Counter("majlis_runs_settled", "Runs that ended, by how.", ["how"], registry=registry)
+run_seconds = Histogram(
+    "majlis_run_seconds",
+    "Working time of a run, from claim to end or pause.",
+    buckets=(0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800),
+    registry=registry,
+)
+run_delay_seconds = Histogram(
+    "majlis_run_delay_seconds",
+    "From an event being owed to its run being claimed.",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300),
+    registry=registry,
+)
+context_seconds = Histogram(
+    "majlis_context_seconds",
+    "Time to read and draw what a run is shown.",
+    buckets=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1),
+    registry=registry,
+)
+model_requests = Counter("majlis_model_requests", "Requests to models, by outcome.", ["outcome"], registry=registry)
+tokens = Counter("majlis_tokens", "Tokens, by kind; cached ones are part of the input.", ["kind"], registry=registry)
+tool_calls = Counter("majlis_tool_calls", "Tool calls, by outcome.", ["outcome"], registry=registry)
+inbox_pending = Gauge("majlis_inbox_pending", "Events owed to agents and not taken yet.", registry=registry)
+runs_active = Gauge("majlis_runs_active", "Runs that this process works on now.", registry=registry)
+runs_waiting = Gauge("majlis_runs_waiting", "Runs that wait for somebody; they hold nothing.", registry=registry)
+
+
+def count_answer(input: int, cached: int, output: int) -> None:
+    model_requests.labels("answered").inc()
+    tokens.labels("input").inc(input)
+    tokens.labels("cached").inc(cached)
+    tokens.labels("output").inc(output)
+
 
 def count_request(scope: Any, status: int, seconds: float) -> None:
     route = getattr(scope.get("route"), "path", "unknown")

@@ -36,7 +36,20 @@ class Settings(BaseModel):
     )
     bus_url: str = Field("", description="`nats://host:4222` when several processes serve one PostgreSQL; empty: none.")
     workers: int = Field(
-        4, description="How many agent runs this process works on at once; 0 means none.", ge=0, le=256
+        64, description="How many agent runs this process works on at once; 0 means none.", ge=0, le=4096
+    )
+    max_chain_depth: int = Field(
+        5,
+        description="How many times in a row agents may answer each other before a person has to speak.",
+        ge=1,
+        le=100,
+    )
+    tool_modules: list[str] = Field(
+        default_factory=list, description="Python modules whose functions agents' `python` tools may call."
+    )
+    demo: bool = Field(True, description="Whether a new gateway begins with a Lobby and two demo agents.")
+    views_kept_days: int = Field(
+        30, description="How long it is kept what models were shown (`GET /api/runs/{id}/context`).", ge=1
     )
     public_url: str = Field(
         "", description="Address at which people reach Majlis, for links and cookies; empty: host and port."

@@ -8,8 +8,10 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
+from majlis.agents.beats import first_beat
 from majlis.agents.config import dump_config, parse_config, patch_config
-from majlis.clock import iso
+from majlis.agents.plans import keep_in_time
+from majlis.clock import Millis, iso
 from majlis.entities.caller import Caller, require_administrator
 from majlis.entities.changing import change_entity, delete_entity
 from majlis.entities.entities import LIVING, add_entity
@@ -68,7 +70,7 @@ async def change_agent(
     while True:
         agent = await db.read(_find, agent_id)
         config = await asyncio.to_thread(_patched, agent.config, changes) if changes is not None else None
-        changed = await db.write(_change, caller, agent_id, name, config, agent.version)
+        changed = await db.write(_change, caller, agent_id, name, config, agent)
         if changed is not None:
             return changed
 
@@ -81,7 +83,8 @@ def delete_agent(tx: Tx, caller: Caller, agent_id: str) -> None:
 
 def _add(tx: Tx, name: str, config: dict[str, Any]) -> AgentJson:
     agent_id = add_entity(tx, "agent", name)["id"]
-    tx.execute(agents.insert(), {"id": agent_id, "config": config, "updated_at": tx.now})
+    values = {"id": agent_id, "config": config, "heartbeat_at": first_beat(config, tx.now), "updated_at": tx.now}
+    tx.execute(agents.insert(), values)
     return _agent_json(_find(tx, agent_id))
 
 
@@ -90,17 +93,27 @@ def _patched(config: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _change(
-    tx: Tx, caller: Caller, agent_id: str, name: str | None, config: dict[str, Any] | None, version: int
+    tx: Tx, caller: Caller, agent_id: str, name: str | None, config: dict[str, Any] | None, before: sa.Row[Any]
 ) -> AgentJson | None:
-    """None when the agent is no longer at this version."""
+    """None when the agent is no longer as it was before."""
     if config is not None:
-        values = {"config": config, "version": version + 1, "updated_at": tx.now}
-        unchanged = agents.c.id == agent_id, agents.c.version == version
+        values = {"config": config, "version": before.version + 1, "updated_at": tx.now}
+        values |= _rhythm(before.config, config, tx.now)
+        unchanged = agents.c.id == agent_id, agents.c.version == before.version
         if tx.execute(agents.update().where(*unchanged).values(values)).rowcount == 0:
             return None
+        if config["timezone"] != before.config["timezone"]:
+            keep_in_time(tx, agent_id, config["timezone"])
     if name is not None:
         change_entity(tx, caller, agent_id, {"name": name})
     return _agent_json(_find(tx, agent_id))
+
+
+def _rhythm(before: dict[str, Any], after: dict[str, Any], now: Millis) -> dict[str, Millis | None]:
+    """A change of something else must not put off the next beat: an agent changed often would never wake."""
+    if all(before[name] == after[name] for name in ("heartbeat", "timezone")):
+        return {}
+    return {"heartbeat_at": first_beat(after, now)}
 
 
 def _find(tx: Tx, agent_id: str) -> sa.Row[Any]:

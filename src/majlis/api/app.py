@@ -16,11 +16,24 @@ from majlis.api.auth import KnownTokens
 from majlis.api.door import Door
 from majlis.api.errors import add_error_handlers
 from majlis.api.limits import RateLimit
-from majlis.api.routes import agents, entities, events, health, messages, pages, session, spaces, tokens
+from majlis.api.routes import (
+    agents,
+    entities,
+    events,
+    health,
+    inbox,
+    keepings,
+    messages,
+    pages,
+    runs,
+    session,
+    spaces,
+    tokens,
+)
 from majlis.gateway import Gateway
 
 # Those in the hot path first: routes are tried in order.
-_ROUTERS = (messages, spaces, events, entities, tokens, session, agents, health, pages)
+_ROUTERS = (messages, spaces, events, runs, inbox, entities, tokens, session, agents, keepings, health, pages)
 
 
 def create_app(gateway: Gateway) -> ASGIApp:

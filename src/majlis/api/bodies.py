@@ -84,6 +84,12 @@ class AgentChange(Body):
     )
 
 
+class ServiceEvent(Body):
+    service_name: ShortLine
+    payload: Any = Field(description="Any JSON, up to 256 KiB and 32 levels deep.")
+    event_id: ShortLine | None = Field(default=None, description="The same one again is told once.")
+
+
 class NewSpace(Body):
     name: Name
     description: Annotated[str, StringConstraints(max_length=4096)] = ""

@@ -10,11 +10,14 @@ from traceback import extract_tb
 import typer
 
 from majlis import __version__
-from majlis.cli import space, token
+from majlis.cli import agent, space, token
+from majlis.cli.chat import chat
 from majlis.cli.doctor import doctor
 from majlis.cli.export import export
 from majlis.cli.import_ import import_
 from majlis.cli.migrate import migrate
+from majlis.cli.run import app as run_app
+from majlis.cli.runs import runs
 from majlis.cli.send import send
 from majlis.cli.serve import serve
 from majlis.cli.tail import tail
@@ -35,8 +38,12 @@ app.command()(migrate)
 app.command()(doctor)
 app.add_typer(token.app, name="token")
 app.add_typer(space.app, name="space")
+app.add_typer(agent.app, name="agent")
+app.command()(runs)
+app.add_typer(run_app, name="run")
 app.command()(send)
 app.command()(tail)
+app.command()(chat)
 app.command(short_help="Write a space or the whole gateway as JSON Lines.")(export)
 app.command("import", short_help="Read what `majlis export` wrote.")(import_)
 

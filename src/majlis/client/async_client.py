@@ -1,4 +1,4 @@
-"""The client for asyncio. Its methods are those of `EntityCalls` and `SpaceCalls`, awaited."""
+"""The client for asyncio. Its methods are those of the `…Calls`, awaited."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import Self, TypeVar, cast
 import httpx
 
 from majlis.client import following as live
+from majlis.client.agent_calls import AgentCalls
 from majlis.client.answers import answer, refusal, unreachable
 from majlis.client.call import AsyncSender, Call
 from majlis.client.connection import build, options
 from majlis.client.entity_calls import EntityCalls
 from majlis.client.following import Following
 from majlis.client.patience import Patience
+from majlis.client.run_calls import RunCalls
 from majlis.client.space_calls import SpaceCalls
 from majlis.client.sse import Event
 from majlis.errors import MajlisError
@@ -24,7 +26,7 @@ from majlis.errors import MajlisError
 T = TypeVar("T")
 
 
-class MajlisClient(EntityCalls, SpaceCalls, AsyncSender):
+class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
     """`async with MajlisClient(url, token) as client`. Whatever fails raises one of `majlis.errors`.
 
     For `patience_seconds` it tries again what is safe to try again: reading, posting, and whatever never arrived.

@@ -1,22 +1,20 @@
-"""Who is there: oneself, people, services, agents, and their tokens."""
+"""Who is there: oneself, people, services, and everybody's tokens."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from majlis.client import wire
 from majlis.client.call import Call, call
 
 if TYPE_CHECKING:
     from majlis.client.shapes import (
-        AgentJson,
         EntityChanges,
         EntityJson,
         EntityType,
         GatewayRole,
         HealthJson,
-        JsonSchema,
         MeJson,
         NewTokenJson,
         SignInLinkJson,
@@ -81,30 +79,3 @@ class EntityCalls:
     def create_sign_in_link(self, entity_id: str) -> Call[SignInLinkJson]:
         """For a person's browser; works once."""
         return wire.post(wire.at("entities", entity_id, "sign-in-links"))
-
-    @call
-    def create_agent(self, name: str, config: dict[str, Any] | None = None) -> Call[AgentJson]:
-        return wire.post(wire.at("agents"), wire.given(name=name, config=config))
-
-    @call
-    def list_agents(self, after: str | None = None, limit: int | None = None) -> Call[list[AgentJson]]:
-        return wire.get(wire.at("agents"), after=after, limit=limit)
-
-    @call
-    def get_agent(self, agent_id: str) -> Call[AgentJson]:
-        return wire.get(wire.at("agents", agent_id))
-
-    @call
-    def change_agent(
-        self, agent_id: str, name: str | None = None, config: dict[str, Any] | None = None
-    ) -> Call[AgentJson]:
-        """`config` is merged into the present one; a null in it means the default."""
-        return wire.patch(wire.at("agents", agent_id), wire.given(name=name, config=config))
-
-    @call
-    def delete_agent(self, agent_id: str) -> Call[None]:
-        return wire.delete(wire.at("agents", agent_id))
-
-    @call
-    def agent_config_schema(self) -> Call[JsonSchema]:
-        return wire.get(wire.at("agents", "config-schema"))

@@ -10,8 +10,15 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from majlis.agents.agents import AgentJson
+from majlis.agents.goals import GoalJson
+from majlis.agents.memories import MemoryJson
+from majlis.agents.plans import PlanJson
 from majlis.entities.caller import EntityType, GatewayRole
 from majlis.entities.shapes import EntityJson, TokenJson
+from majlis.inbox.reading import CycleJson, CyclePageJson, DeliveryJson, MessageDeliveryJson
+from majlis.inbox.services import TriggeredJson
+from majlis.inbox.triggers import TriggerJson
+from majlis.runs.shapes import ContextJson, RunJson, RunPageJson, RunStatus, StepJson
 from majlis.spaces.history import MessagePageJson
 from majlis.spaces.reading import ReadJson
 from majlis.spaces.search import SearchJson
@@ -27,26 +34,40 @@ from majlis.spaces.shapes import (
 
 __all__ = [
     "AgentJson",
+    "ContextJson",
+    "CycleJson",
+    "CyclePageJson",
+    "DeliveryJson",
     "EntityChanges",
     "EntityJson",
     "EntityType",
     "GatewayRole",
+    "GoalJson",
     "HealthJson",
     "JsonSchema",
     "MeJson",
     "MemberJson",
+    "MemoryJson",
+    "MessageDeliveryJson",
     "MessageJson",
     "MessagePageJson",
     "NewTokenJson",
     "PhaseJson",
+    "PlanJson",
     "ReadJson",
+    "RunJson",
+    "RunPageJson",
+    "RunStatus",
     "SearchJson",
     "SignInLinkJson",
     "SpaceChanges",
     "SpaceFactsJson",
     "SpaceJson",
     "SpaceRole",
+    "StepJson",
     "TokenJson",
+    "TriggerJson",
+    "TriggeredJson",
     "Triggers",
 ]
 

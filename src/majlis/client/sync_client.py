@@ -1,4 +1,4 @@
-"""The client for plain, blocking code. Its methods are those of `EntityCalls` and `SpaceCalls`, called."""
+"""The client for plain, blocking code. Its methods are those of the `…Calls`, called."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Self, TypeVar, cast
 import httpx
 
 from majlis.client import following as live
+from majlis.client.agent_calls import AgentCalls
 from majlis.client.answers import answer, refusal, unreachable
 from majlis.client.call import Call, SyncSender
 from majlis.client.connection import build, options
 from majlis.client.entity_calls import EntityCalls
 from majlis.client.following import Following
 from majlis.client.patience import Patience
+from majlis.client.run_calls import RunCalls
 from majlis.client.space_calls import SpaceCalls
 from majlis.client.sse import Event
 from majlis.errors import MajlisError
@@ -23,7 +25,7 @@ from majlis.errors import MajlisError
 T = TypeVar("T")
 
 
-class SyncMajlisClient(EntityCalls, SpaceCalls, SyncSender):
+class SyncMajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, SyncSender):
     """As `MajlisClient`, without `await`: `with SyncMajlisClient(url, token) as client`."""
 
     def __init__(self, url: str, token: str | None = None, *, patience_seconds: float = 10.0) -> None:

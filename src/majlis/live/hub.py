@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from secrets import token_hex
+from typing import Any, Protocol
 from zlib import crc32
 
 import orjson
@@ -21,7 +22,7 @@ from majlis.live import log
 from majlis.live.bus import Bus, Unsubscribe
 from majlis.live.channel import Channel
 from majlis.live.cursor import parse_gateway_cursor, parse_space_cursor
-from majlis.live.log import LoggedEvent, TokenEnded
+from majlis.live.log import LoggedEvent, Signal, TokenEnded
 from majlis.live.replay import (
     REPLAY_LIMIT,
     Start,
@@ -37,7 +38,19 @@ _SHARDS = 64
 _POLL_SECONDS = 1.0
 _BEAT_EVERY = 10
 _CONTROL = "control"
+_TELL_AT_ONCE = 1000
 _logger = structlog.get_logger(__name__)
+
+
+class Spoken(Protocol):
+    """A message that an agent of this process is writing at this moment."""
+
+    id: str
+    space_id: str
+    agent_id: str
+    text: str
+
+    def tell_again(self) -> None: ...
 
 
 class Hub:
@@ -52,6 +65,8 @@ class Hub:
         self._tasks: set[asyncio.Task[None]] = set()
         self._verified_at = clock.now()
         self._stop_control: Unsubscribe | None = None
+        self._name = token_hex(8)
+        self._spoken: dict[str, dict[str, Spoken]] = {}
         self._poller: asyncio.Task[None] | None = None
 
     @property
@@ -85,11 +100,33 @@ class Hub:
                 self._bus.publish(_shard(item.topic), _pack(item))
             elif isinstance(item, TokenEnded):
                 self._bus.publish(_CONTROL, orjson.dumps({"ended": item.token_id}))
+            elif isinstance(item, Signal):
+                self._bus.publish(item.subject, item.payload)
 
     def publish_ephemeral(self, topic: str, type: str, data: dict[str, Any]) -> None:
         """To whoever is connected now. It is in no log and comes back after no reconnect."""
         payload = {"t": topic, "k": type, "d": orjson.dumps({"type": type, **data}).decode()}
         self._bus.publish(_shard(topic), orjson.dumps(payload))
+
+    def stream_began(self, stream: Spoken) -> None:
+        self._spoken.setdefault(stream.space_id, {})[stream.id] = stream
+
+    def stream_ended(self, stream: Spoken) -> None:
+        streams = self._spoken.get(stream.space_id, {})
+        streams.pop(stream.id, None)
+        if not streams:
+            self._spoken.pop(stream.space_id, None)
+
+    def spoken_in(self, space_ids: Iterable[str]) -> list[dict[str, str]]:
+        """What is being written now, by agents of this process. Those of others are asked to say it again."""
+        wanted = list(space_ids)
+        if self._bus.kind != "in-process" and wanted:
+            self._bus.publish(_CONTROL, orjson.dumps({"tell": wanted[:_TELL_AT_ONCE], "to": self._name}))
+        return [
+            {"streamId": stream.id, "text": stream.text, "spaceId": space, "agentId": stream.agent_id}
+            for space in wanted
+            for stream in self._spoken.get(space, {}).values()
+        ]
 
     async def open_space(self, caller: Listener, space_id: str, last_id: str | None, hello: str) -> Stream | None:
         """None when the caller may not follow this space. `hello` is the data of the `connected` event."""
@@ -218,10 +255,14 @@ class Hub:
             stream.send(event["k"], event["d"])
 
     def _on_control(self, payload: bytes) -> None:
-        ended = orjson.loads(payload)["ended"]
+        control = orjson.loads(payload)
         for stream in tuple(self._streams):
-            if stream.caller.token_id == ended:
+            if stream.caller.token_id == control.get("ended"):
                 stream.close()
+        if control.get("to") != self._name:
+            for space in control.get("tell", ()):
+                for spoken in tuple(self._spoken.get(space, {}).values()):
+                    spoken.tell_again()
 
     def _passed(self, channel: Channel, event: LoggedEvent) -> None:
         """Membership moves streams: out of a space at once, and into a new one for those that follow all of them."""

@@ -6,6 +6,7 @@ just taken the number from the topic's row, and so holds its lock: numbers are g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,12 @@ _NEXT_OF_SPACE = (
     spaces.update()
     .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
     .values(event_seq=spaces.c.event_seq + 1, event_at=sa.bindparam("at"))
+    .returning(spaces.c.event_seq)
+)
+_LAST_OF_SPACE = (
+    spaces.update()
+    .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
+    .values(event_seq=spaces.c.event_seq + sa.bindparam("count", type_=sa.BigInteger), event_at=sa.bindparam("at"))
     .returning(spaces.c.event_seq)
 )
 _NEXT_OF_ENTITY = (
@@ -49,11 +56,30 @@ class TokenEnded:
     token_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Leaves after commit for whoever subscribes to the subject on the bus; no log keeps it."""
+
+    subject: str
+    payload: bytes
+
+
 def record_for_space(tx: Tx, space_id: str, type: str, data: dict[str, Any]) -> int:
     """Takes the space's lock. The event's number in the space."""
     seq: int = tx.execute(_NEXT_OF_SPACE, {"topic": space_id, "at": tx.now}).scalar_one()
     append(tx, space_id, seq, type, data)
     return seq
+
+
+def record_together(tx: Tx, happened: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
+    """Several events (space, type, data), a statement for each space. Spaces are locked in the order of their ids;
+    what happened in a space that is gone interests nobody."""
+    for space_id in sorted({space for space, _, _ in happened}):
+        mine = [each for each in happened if each[0] == space_id]
+        last = tx.execute(_LAST_OF_SPACE, {"topic": space_id, "at": tx.now, "count": len(mine)}).scalar_one_or_none()
+        if last is not None:
+            for seq, each in enumerate(mine, last - len(mine) + 1):
+                append(tx, space_id, seq, each[1], each[2])
 
 
 def record_for_entity(tx: Tx, entity_id: str, type: str, data: dict[str, Any]) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from majlis.agents.config import AgentConfig
-from majlis.entities.caller import EntityType
+from majlis.entities.caller import Caller, EntityType
 from majlis.inbox.triggers import TriggerJson
 
 
@@ -34,6 +34,11 @@ class Acting:
     # Set by a tool that pauses the run: what the run's row has to hold while it waits.
     pause: Pause | None = None
     type: EntityType = "agent"
+
+    @property
+    def caller(self) -> Caller:
+        """For the verbs that ask who is reading. No token stands behind a run."""
+        return Caller(self.id, self.name, self.type, "member", self.run_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.entities.entities import access_entity
 from majlis.errors import Conflict, Forbidden, NotFound
 from majlis.live import log
+from majlis.live.log import Signal
 from majlis.spaces.access import access_space, lock_space
 from majlis.spaces.shapes import MemberJson, SpaceRole, member_json
 from majlis.store.tables import entities, members, spaces
 from majlis.store.transactions import Tx
+
+LEFT = "members.left"
 
 SELECT_MEMBERS = sa.select(*members.c, entities.c.name, entities.c.type).join(
     entities, entities.c.id == members.c.entity_id
@@ -69,6 +73,8 @@ def leave(tx: Tx, space_id: str, entity_id: str) -> None:
     """Without a question of permission: for `remove_member`, and for an entity that is being deleted."""
     # The event first: its number comes with the space's lock, and only then is it certain that no post is under way.
     _tell(tx, "space.member.left", space_id, entity_id, {})
+    # Workers hear of it too: what an agent is saying here at this moment ends (A7).
+    tx.outbox.append(Signal(LEFT, orjson.dumps({"spaceId": space_id, "entityId": entity_id})))
     tx.execute(members.delete().where(members.c.space_id == space_id, members.c.entity_id == entity_id))
 
 

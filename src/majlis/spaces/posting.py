@@ -15,6 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis import clock
 from majlis.entities.caller import Caller, EntityType
+from majlis.entities.voice import VOICE
 from majlis.errors import Invalid
 from majlis.live import log
 from majlis.spaces.access import require, unknown_space
@@ -22,7 +23,7 @@ from majlis.spaces.history import find_by_client_id
 from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson, message_of
 from majlis.spaces.text import checked_text
 from majlis.store import ids
-from majlis.store.tables import members, messages, spaces
+from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Dialect, P, T, Tx
 
 MAX_MENTIONS = 50
@@ -31,7 +32,21 @@ _NUMBER = (
     spaces.update()
     .where(spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None))
     .values(head_seq=spaces.c.head_seq + 1, event_seq=spaces.c.event_seq + 1, event_at=sa.bindparam("at"))
-    .returning(spaces.c.head_seq, spaces.c.event_seq, spaces.c.triggers, spaces.c.orchestrator_id)
+    .returning(
+        spaces.c.head_seq,
+        spaces.c.event_seq,
+        spaces.c.triggers,
+        spaces.c.orchestrator_id,
+        # Whether anybody here might have to be woken, at the price of no statement of its own.
+        sa.exists()
+        .where(
+            members.c.space_id == sa.bindparam("space"),
+            members.c.entity_id == entities.c.id,
+            members.c.entity_id != sa.bindparam("sender"),
+            entities.c.type == "agent",
+        )
+        .label("has_agents"),
+    )
 )
 _MOVE_SENDER = (
     members.update()
@@ -72,6 +87,8 @@ class Draft:
     chain_depth: int | None = None
     root_cause: str | None = None
     stream_id: str | None = None
+    # The sender pauses until somebody answers (M4).
+    expects_reply: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +99,9 @@ class Posted:
     triggers: str
     orchestrator_id: str | None
     root_cause: str
+    # Agents other than the sender are members of the space.
+    has_agents: bool
+    expects_reply: bool
 
 
 class Repeated(Exception):
@@ -109,7 +129,7 @@ async def post(hands: Hands, space_id: str, draft: Draft) -> tuple[MessageJson, 
 
 def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> MessageJson:
     text = checked_text(draft.text) if draft.kind == "text" else draft.text
-    space = tx.one(_NUMBER, {"space": space_id, "at": tx.now})
+    space = tx.one(_NUMBER, {"space": space_id, "at": tx.now, "sender": sender.id})
     if space is None:
         raise unknown_space(space_id)
     role = tx.execute(
@@ -124,10 +144,23 @@ def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Message
         raise Repeated
     message = message_of({**values, "sender_name": sender.name, "sender_type": sender.type})
     log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, draft.stream_id))
-    posted = Posted(message, space.triggers, space.orchestrator_id, values["root_cause"])
+    posted = Posted(
+        message, space.triggers, space.orchestrator_id, values["root_cause"], space.has_agents, draft.expects_reply
+    )
     for hook in tx.hooks.posted:
         hook(tx, posted)
     return message
+
+
+def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None) -> None:
+    """The gateway itself speaks: to everybody in the space, waking nobody. A space that is gone hears nothing."""
+    space = tx.one(_NUMBER, {"space": space_id, "at": tx.now, "sender": VOICE.id})
+    if space is None:
+        return
+    values = _values(VOICE, space_id, Draft(text, kind="notice", reply_to=reply_to), text, space.head_seq)
+    tx.execute(messages.insert(), values)
+    message = message_of({**values, "sender_name": VOICE.name, "sender_type": VOICE.type})
+    log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, None))
 
 
 def _check_references(tx: Tx, space_id: str, draft: Draft) -> None:

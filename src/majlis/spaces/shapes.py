@@ -113,7 +113,7 @@ def message_of(column: Mapping[Any, Any]) -> MessageJson:
         "text": column["text"],
         "replyTo": column["reply_to"],
         "mentions": column["mentions"] or [],
-        "origin": column["origin"],
+        "origin": _origin(column["origin"]),
         "runId": column["run_id"],
         "chainDepth": column["chain_depth"],
         "clientId": column["client_id"],
@@ -122,6 +122,11 @@ def message_of(column: Mapping[Any, Any]) -> MessageJson:
     if column["tool"] is not None:
         message["tool"] = column["tool"]
     return message
+
+
+def _origin(kept: Mapping[str, Any] | None) -> OriginJson | None:
+    """Ids only: what was said there is for those who may read it (M14)."""
+    return {"sourceSpace": kept["sourceSpace"], "sourceEvent": kept["sourceEvent"]} if kept else None
 
 
 def member_json(row: sa.Row[Any]) -> MemberJson:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
+from majlis.errors import Invalid
 from majlis.models.port import ToolSpec
 from majlis.runs.acting import Acting, ToolResult
 from majlis.store.transactions import Tx
@@ -34,6 +35,18 @@ class BuiltIn:
     input: type[Input]
     call: Callable[[Tx, Acting, Any], ToolResult]
 
+    def parse(self, arguments: str) -> Input:
+        try:
+            return self.input.model_validate_json(arguments or "{}")
+        except ValidationError as error:
+            raise unfit_input(self.name, error) from None
+
     @cached_property
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, self.description, schema_of(self.input))
+
+
+def unfit_input(name: str, error: ValidationError) -> Invalid:
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    listed = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in problems[:5])
+    return Invalid("invalid_input", f"{name} was not called: its input does not fit ({listed}). Call it again, mended.")

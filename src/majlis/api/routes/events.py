@@ -18,10 +18,14 @@ from majlis import metrics
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import PathId
 from majlis.api.errors import refusals
+from majlis.entities.caller import Caller
 from majlis.errors import Unauthenticated
+from majlis.gateway import Gateway
 from majlis.live.hub import Hub
 from majlis.live.stream import Stream
-from majlis.spaces.access import unknown_space
+from majlis.runs.presence import active_agents, spaces_of
+from majlis.spaces.access import access_space, unknown_space
+from majlis.store.transactions import Tx
 
 router = APIRouter(tags=["live"])
 
@@ -45,7 +49,9 @@ async def follow_space(
     header: LastEventId = None,
     last_event_id: LastEventIdParam = None,
 ) -> Response:
-    stream = await gateway.hub.open_space(await entry.caller(), space_id, header or last_event_id, _hello())
+    caller = await entry.caller()
+    hello = await _hello(gateway, await entry.read(_if_member, space_id))
+    stream = await gateway.hub.open_space(caller, space_id, header or last_event_id, hello)
     if stream is None:
         raise unknown_space(space_id)
     return EventStream(gateway.hub, stream)
@@ -55,7 +61,9 @@ async def follow_space(
 async def follow_all(
     gateway: TheGateway, entry: TheEntry, header: LastEventId = None, last_event_id: LastEventIdParam = None
 ) -> Response:
-    stream = await gateway.hub.open_gateway(await entry.caller(), header or last_event_id, _hello())
+    caller = await entry.caller()
+    hello = await _hello(gateway, await gateway.db.read(spaces_of, caller.id))
+    stream = await gateway.hub.open_gateway(caller, header or last_event_id, hello)
     if stream is None:
         raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
     return EventStream(gateway.hub, stream)
@@ -89,6 +97,17 @@ async def _wait_until_gone(receive: Receive, stream: Stream) -> None:
     stream.close()
 
 
-def _hello() -> str:
-    """No agent runs yet, so none is active, none asks, and nobody writes."""
-    return orjson.dumps({"type": "connected", "activeAgents": [], "pendingToolCalls": [], "streams": []}).decode()
+def _if_member(tx: Tx, caller: Caller, space_id: str) -> list[str]:
+    access_space(tx, caller, space_id)
+    return [space_id]
+
+
+async def _hello(gateway: Gateway, space_ids: list[str]) -> str:
+    """What is going on at this moment. Events that follow are applied on top, whichever of the two came first."""
+    connected = {
+        "type": "connected",
+        "activeAgents": await gateway.db.read(active_agents, space_ids),
+        "pendingToolCalls": [],
+        "streams": gateway.hub.spoken_in(space_ids),
+    }
+    return orjson.dumps(connected).decode()

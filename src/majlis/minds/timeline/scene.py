@@ -137,6 +137,8 @@ class Scene:
     quoted: Mapping[str, Message] = field(default_factory=dict)
     # Names of spaces that origins point to, for spaces that the agent may read.
     spaces: tuple[OwnSpace, ...] = ()
+    # How many spaces of the agent are not in `spaces`, which holds at most 100.
+    more_spaces: int = 0
     goals: tuple[Goal, ...] = ()
     memories: tuple[Memory, ...] = ()
     plans: tuple[Plan, ...] = ()

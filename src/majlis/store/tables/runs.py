@@ -19,7 +19,7 @@ runs = sa.Table(
     sa.Column("chain_depth", sa.Integer, nullable=False, server_default="0"),
     sa.Column("wait", Json),
     key("wait_space_id", sa.ForeignKey("spaces.id")),
-    key("wait_message_id"),
+    key("wait_message_id", index=True),
     moment("deadline", index=True),
     sa.Column("lease_owner", sa.String(64)),
     moment("lease_until"),

@@ -1,0 +1,94 @@
+"""What memories, goals and plans have in common: an agent's own few rows, changed by one run at a time, whole or not
+at all. Everything is checked before the first row is written."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from typing_extensions import TypedDict
+
+from majlis.errors import Invalid, NotFound
+from majlis.store.tables import agents
+from majlis.store.transactions import Tx
+
+MAX_ITEMS = 50
+MAX_LINE = 128
+
+Progress = Literal["active", "completed"]
+
+
+class DeletedJson(TypedDict):
+    deleted: list[str]
+    notFound: list[str]
+
+
+def lock_agent(tx: Tx, agent_id: str) -> str:
+    """Two runs of one agent change what it keeps one after the other. The answer is the agent's time zone.
+
+    The weaker lock: nobody who only refers to the agent (a new delivery, a new run) has to wait for it."""
+    timezone = agents.c.config["timezone"].as_string()
+    statement = sa.select(timezone.label("timezone")).where(agents.c.id == agent_id)
+    row = tx.one(statement.with_for_update(key_share=True))
+    if row is None:
+        raise NotFound("unknown_agent", f"There is no agent {agent_id}.")
+    return str(row.timezone)
+
+
+def refuse_crowd(items: Sequence[object], path: str) -> None:
+    if not 1 <= len(items) <= MAX_ITEMS:
+        raise Invalid(
+            "wrong_number", f"{path} has {len(items)} entries; give 1 to {MAX_ITEMS} in one call.", {"path": path}
+        )
+
+
+def refuse_repeated(names: Iterable[str], path: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise Invalid("given_twice", f'{path} has "{name}" twice; give it once.', {"path": path})
+        seen.add(name)
+
+
+def checked_line(text: str, path: str, max_length: int = MAX_LINE) -> str:
+    """One line: what agents keep is shown to them line by line."""
+    line = text.strip()
+    if not 1 <= len(line) <= max_length:
+        problem = f"must have 1 to {max_length} characters; this one has {len(line)}"
+        raise Invalid("invalid_line", f"{path} {problem}.", {"path": path})
+    for character in line:
+        if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp"):
+            problem = f"must be one line without control characters; remove U+{ord(character):04X}"
+            raise Invalid("invalid_line", f"{path} {problem}.", {"path": path})
+    return line
+
+
+def checked_lines(names: Sequence[str], path: str) -> list[str]:
+    refuse_crowd(names, path)
+    return [checked_line(name, f"{path}.{n}") for n, name in enumerate(names)]
+
+
+def upsert(tx: Tx, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Each row has all columns of the table."""
+    if not rows:
+        return
+    insert = sqlite.insert(table) if tx.dialect == "sqlite" else postgresql.insert(table)
+    changed = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
+    tx.execute(insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed), rows)
+
+
+def delete_own(tx: Tx, column: sa.Column[str], agent_id: str, names: Sequence[str], path: str) -> DeletedJson:
+    """Deleting what is not there is no error, but is said: it may be a slip of the pen."""
+    lock_agent(tx, agent_id)
+    asked = list(dict.fromkeys(checked_lines(names, path)))
+    table = column.table
+    assert isinstance(table, sa.Table)
+    own = table.delete().where(table.c.agent_id == agent_id, column.in_(asked)).returning(column)
+    found = {row[0] for row in tx.all(own)}
+    return {
+        "deleted": [name for name in asked if name in found],
+        "notFound": [name for name in asked if name not in found],
+    }

@@ -1,0 +1,108 @@
+"""What an agent remembers between its runs: a text under a key of its choice (P1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from typing_extensions import TypedDict
+
+from majlis.agents.keeping import (
+    DeletedJson,
+    checked_line,
+    checked_lines,
+    delete_own,
+    lock_agent,
+    refuse_crowd,
+    refuse_repeated,
+    upsert,
+)
+from majlis.clock import iso
+from majlis.errors import Invalid
+from majlis.spaces.text import checked_text
+from majlis.store.tables import memories
+from majlis.store.transactions import Tx
+
+MAX_MEMORIES = 500
+MAX_VALUE_BYTES = 16 * 1024
+# All memories are shown in every run.
+MAX_CHARACTERS = 256 * 1024
+
+
+class MemoryJson(TypedDict):
+    key: str
+    value: str
+    updatedAt: str
+
+
+class MemoriesSetJson(TypedDict):
+    saved: list[str]
+    cleared: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    key: str
+    value: str
+
+
+def set_memories(tx: Tx, agent_id: str, items: Sequence[NewMemory]) -> MemoriesSetJson:
+    """By key, new or not. An empty value clears the key."""
+    refuse_crowd(items, "memories")
+    given = [_checked(n, item) for n, item in enumerate(items)]
+    refuse_repeated((item.key for item in given), "memories")
+    lock_agent(tx, agent_id)
+    saved = {item.key: item.value for item in given if item.value}
+    cleared = [item.key for item in given if not item.value]
+    _refuse_too_much(tx, agent_id, saved, cleared)
+    tx.execute(memories.delete().where(memories.c.agent_id == agent_id, memories.c.key.in_(cleared)))
+    upsert(
+        tx,
+        memories,
+        [{"agent_id": agent_id, "key": key, "value": saved[key], "updated_at": tx.now} for key in saved],
+    )
+    return {"saved": list(saved), "cleared": cleared}
+
+
+def list_memories(tx: Tx, agent_id: str, keys: Sequence[str] | None = None) -> list[MemoryJson]:
+    """By key, so that the list only changes where a memory does."""
+    statement = sa.select(memories).where(memories.c.agent_id == agent_id)
+    if keys is not None:
+        statement = statement.where(memories.c.key.in_(checked_lines(keys, "keys")))
+    return [
+        {"key": row.key, "value": row.value, "updatedAt": iso(row.updated_at)}
+        # Sorted here: the two databases disagree about the order of letters.
+        for row in sorted(tx.all(statement), key=lambda row: str(row.key))
+    ]
+
+
+def delete_memories(tx: Tx, agent_id: str, keys: Sequence[str]) -> DeletedJson:
+    return delete_own(tx, memories.c.key, agent_id, keys, "keys")
+
+
+def _checked(n: int, item: NewMemory) -> NewMemory:
+    key = checked_line(item.key, f"memories.{n}.key")
+    if not item.value.strip():
+        return NewMemory(key, "")
+    return NewMemory(key, checked_text(item.value, f"memories.{n}.value", MAX_VALUE_BYTES))
+
+
+def _refuse_too_much(tx: Tx, agent_id: str, saved: dict[str, str], cleared: list[str]) -> None:
+    statement = sa.select(memories.c.key, sa.func.length(memories.c.value).label("size"))
+    before = {row.key: row.size for row in tx.all(statement.where(memories.c.agent_id == agent_id))}
+    after = {**before, **{key: len(value) for key, value in saved.items()}}
+    for key in cleared:
+        after.pop(key, None)
+    _refuse_growth("memories", len(before), len(after), MAX_MEMORIES)
+    _refuse_growth("characters of memories", sum(before.values()), sum(after.values()), MAX_CHARACTERS)
+
+
+def _refuse_growth(what: str, before: int, after: int, most: int) -> None:
+    """One who already has too much (it came with an import) may still save less."""
+    if after > max(before, most):
+        raise Invalid(
+            "too_many_memories",
+            f"That would make {after} {what}; at most {most} are kept. Delete or shorten some first.",
+            {"path": "memories", "limit": most},
+        )

@@ -1,0 +1,166 @@
+"""What an agent wants to be reminded of, once or again and again (P3). `inbox.due` fires them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NotRequired
+
+import sqlalchemy as sa
+from typing_extensions import TypedDict
+
+from majlis.agents.keeping import (
+    DeletedJson,
+    Progress,
+    checked_line,
+    delete_own,
+    lock_agent,
+    refuse_crowd,
+    refuse_repeated,
+    upsert,
+)
+from majlis.agents.schedules import Schedule, next_cron, read_schedule
+from majlis.clock import Millis, iso
+from majlis.errors import Invalid
+from majlis.spaces.text import checked_text
+from majlis.store import ids
+from majlis.store.tables import plans
+from majlis.store.transactions import Tx
+
+MAX_ACTIVE = 200
+# Completed plans are only kept to look back on; the runs that they led to stay.
+MAX_COMPLETED = 200
+MAX_INSTRUCTION_BYTES = 8 * 1024
+
+
+class PlanJson(TypedDict):
+    id: str
+    name: str
+    instruction: str
+    status: Progress
+    cron: NotRequired[str]
+    scheduledAt: NotRequired[str]
+    runAfter: NotRequired[str]
+    nextAt: str | None
+    createdAt: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDraft:
+    """With an id it replaces that plan; exactly one of the last three is given."""
+
+    name: str
+    instruction: str
+    id: str | None = None
+    run_after: str | None = None
+    scheduled_at: str | None = None
+    cron: str | None = None
+
+
+def set_plans(tx: Tx, agent_id: str, items: Sequence[PlanDraft], chain_depth: int) -> list[PlanJson]:
+    """`chain_depth` is that of the run that sets them: a chain is not reset by waiting a while (T6)."""
+    refuse_crowd(items, "plans")
+    timezone = lock_agent(tx, agent_id)
+    before = _known(tx, agent_id, items)
+    made = [_made(tx, agent_id, n, item, before, timezone) for n, item in enumerate(items)]
+    refuse_repeated((plan["id"] for plan in made), "plans")
+    _refuse_too_many(tx, agent_id, [plan["id"] for plan in made])
+    upsert(tx, plans, [{**plan, "chain_depth": chain_depth} for plan in made])
+    _forget_oldest(tx, agent_id)
+    return [_plan_json(plan) for plan in made]
+
+
+def list_plans(tx: Tx, agent_id: str, status: Progress | None = None) -> list[PlanJson]:
+    """Active ones first; the newest first among each."""
+    statement = sa.select(plans).where(plans.c.agent_id == agent_id)
+    if status is not None:
+        statement = statement.where(plans.c.status == status)
+    statement = statement.order_by(plans.c.status, plans.c.id.desc()).limit(MAX_ACTIVE + MAX_COMPLETED)
+    return [_plan_json(dict(row._mapping)) for row in tx.all(statement)]
+
+
+def delete_plans(tx: Tx, agent_id: str, plan_ids: Sequence[str]) -> DeletedJson:
+    return delete_own(tx, plans.c.id, agent_id, plan_ids, "ids")
+
+
+def keep_in_time(tx: Tx, agent_id: str, timezone: str) -> None:
+    """The agent moved to another time zone: 09:00 is at another moment. What is due already stays due."""
+    upcoming = plans.c.agent_id == agent_id, plans.c.cron.is_not(None), plans.c.next_at > tx.now
+    for plan in tx.all(sa.select(plans.c.id, plans.c.cron).where(*upcoming).with_for_update()):
+        next_at = next_cron(plan.cron, timezone, tx.now)
+        tx.execute(plans.update().where(plans.c.id == plan.id).values(when(next_at)))
+
+
+def when(next_at: Millis | None) -> dict[str, Any]:
+    """A plan with no further time is completed; the table holds that too."""
+    return {"next_at": next_at, "status": "completed" if next_at is None else "active"}
+
+
+def _known(tx: Tx, agent_id: str, items: Sequence[PlanDraft]) -> dict[str, Millis]:
+    """When the agent's plans that are to be changed were made. They are locked, so that none fires meanwhile."""
+    named = [item.id for item in items if item.id is not None and ids.looks_like_id(item.id)]
+    own = plans.c.agent_id == agent_id, plans.c.id.in_(named)
+    rows = tx.all(sa.select(plans.c.id, plans.c.created_at).where(*own).with_for_update())
+    return {row.id: row.created_at for row in rows}
+
+
+def _made(tx: Tx, agent_id: str, n: int, item: PlanDraft, before: dict[str, Millis], timezone: str) -> dict[str, Any]:
+    path = f"plans.{n}"
+    if item.id is not None and item.id not in before:
+        raise Invalid(
+            "unknown_plan",
+            f"{path}.id: you have no plan {item.id[:64]!r}. get_plans lists yours; leave the id out for a new one.",
+            {"path": f"{path}.id"},
+        )
+    return {
+        "id": item.id or ids.new("pln"),
+        "agent_id": agent_id,
+        "name": checked_line(item.name, f"{path}.name"),
+        "instruction": checked_text(item.instruction.strip(), f"{path}.instruction", MAX_INSTRUCTION_BYTES),
+        "status": "active",
+        "created_at": before.get(item.id or "", tx.now),
+        **asdict(_schedule(path, item, timezone, tx.now)),
+    }
+
+
+def _schedule(path: str, item: PlanDraft, timezone: str, now: Millis) -> Schedule:
+    try:
+        return read_schedule(item.run_after, item.scheduled_at, item.cron, timezone, now)
+    except Invalid as error:
+        raise Invalid(error.code, f"{path}: {error.message}", {"path": path}) from None
+
+
+def _refuse_too_many(tx: Tx, agent_id: str, made: list[str]) -> None:
+    others = plans.c.agent_id == agent_id, plans.c.status == "active", plans.c.id.not_in(made)
+    count = len(made) + int(tx.execute(sa.select(sa.func.count()).where(*others)).scalar_one())
+    if count > MAX_ACTIVE:
+        raise Invalid(
+            "too_many_plans",
+            f"That would make {count} active plans; at most {MAX_ACTIVE} are kept. Delete some first (delete_plans).",
+            {"path": "plans", "limit": MAX_ACTIVE},
+        )
+
+
+def _forget_oldest(tx: Tx, agent_id: str) -> None:
+    """An agent that plans every day would otherwise gather completed plans for ever."""
+    completed = sa.select(plans.c.id).where(plans.c.agent_id == agent_id, plans.c.status == "completed")
+    oldest = completed.order_by(plans.c.id.desc()).offset(MAX_COMPLETED).limit(1000)
+    tx.execute(plans.delete().where(plans.c.id.in_([row.id for row in tx.all(oldest)])))
+
+
+def _plan_json(plan: dict[str, Any]) -> PlanJson:
+    listed: PlanJson = {
+        "id": plan["id"],
+        "name": plan["name"],
+        "instruction": plan["instruction"],
+        "status": plan["status"],
+        "nextAt": None if plan["next_at"] is None else iso(plan["next_at"]),
+        "createdAt": iso(plan["created_at"]),
+    }
+    if plan["cron"] is not None:
+        listed["cron"] = plan["cron"]
+    if plan["scheduled_at"] is not None:
+        listed["scheduledAt"] = iso(plan["scheduled_at"])
+    if plan["run_after"] is not None:
+        listed["runAfter"] = plan["run_after"]
+    return listed

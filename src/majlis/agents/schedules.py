@@ -1,0 +1,151 @@
+"""What an agent may write as the time of a plan, and which moment that is (P3). Pure: nothing here looks at a clock.
+
+A text that could never fire is refused when it is written, with words that let a model write a better one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+from majlis.clock import Millis, iso, parse_iso
+from majlis.errors import Invalid
+
+_SECOND = 1000
+_MINUTE = 60 * _SECOND
+_HOUR = 60 * _MINUTE
+_DAY = 24 * _HOUR
+MAX_AHEAD = 5 * 366 * _DAY
+# A model reads the time at the start of its run: "now" is a little past when its call arrives.
+GRACE = 60 * _SECOND
+MAX_CRON = 128
+
+_UNITS = {"second": _SECOND, "minute": _MINUTE, "hour": _HOUR, "day": _DAY, "week": 7 * _DAY}
+_RUN_AFTER = re.compile(r"([0-9]{1,9}) (second|minute|hour|day|week)s?", re.IGNORECASE)
+_RUN_AFTER_FORMS = '"45 seconds", "30 minutes", "2 hours", "1 day" or "1 week"'
+
+
+class _Field(NamedTuple):
+    name: str
+    values: int
+
+
+_FIELDS = (_Field("minute", 60), _Field("hour", 24), _Field("day", 31), _Field("month", 12), _Field("weekday", 7))
+_STEP = re.compile(r"/([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The columns of a plan that say when; a one-time plan keeps its moment after it has fired."""
+
+    next_at: Millis
+    cron: str | None = None
+    scheduled_at: Millis | None = None
+    run_after: str | None = None
+
+
+def read_schedule(
+    run_after: str | None, scheduled_at: str | None, cron: str | None, timezone: str, now: Millis
+) -> Schedule:
+    given = {"runAfter": run_after, "scheduledAt": scheduled_at, "cron": cron}
+    named = [name for name, text in given.items() if text is not None]
+    if len(named) != 1:
+        found = "none is given" if not named else f"{' and '.join(named)} are given"
+        raise _refused("A plan", f"needs exactly one of runAfter, scheduledAt and cron; {found}")
+    if run_after is not None:
+        at = now + parse_run_after(run_after)
+        return Schedule(at, scheduled_at=at, run_after=" ".join(run_after.split()))
+    if scheduled_at is not None:
+        at = parse_scheduled_at(scheduled_at, now)
+        return Schedule(at, scheduled_at=at)
+    assert cron is not None
+    expression, at = parse_cron(cron, timezone, now)
+    return Schedule(at, cron=expression)
+
+
+def parse_run_after(text: str) -> Millis:
+    found = _RUN_AFTER.fullmatch(" ".join(text.split()))
+    if found is None or int(found[1]) == 0:
+        raise _refused("runAfter", f"should be a whole number of at least 1 and a unit, like {_RUN_AFTER_FORMS}")
+    millis = int(found[1]) * _UNITS[found[2].lower()]
+    if millis > MAX_AHEAD:
+        raise _refused("runAfter", "lies more than five years ahead; choose a nearer time")
+    return millis
+
+
+def parse_scheduled_at(text: str, now: Millis) -> Millis:
+    """A moment that has only just passed is taken as now: the plan fires at once."""
+    try:
+        at = parse_iso(text.strip())
+    except (ValueError, OverflowError):
+        raise _refused(
+            "scheduledAt", f'should be a date and time with its zone, like "{iso(now + _HOUR)}" (an hour from now)'
+        ) from None
+    if at < now - GRACE:
+        raise _refused("scheduledAt", f"lies in the past; it is now {iso(now)}")
+    if at > now + MAX_AHEAD:
+        raise _refused("scheduledAt", "lies more than five years ahead; choose a nearer time")
+    return max(at, now)
+
+
+def parse_cron(text: str, timezone: str, now: Millis) -> tuple[str, Millis]:
+    """The expression as it is kept, and when it first fires."""
+    fields = text.split()
+    expression = " ".join(fields)
+    if len(fields) != len(_FIELDS) or len(expression) > MAX_CRON:
+        raise _bad_cron(f"has {len(fields)} fields, {len(expression)} characters", timezone)
+    for field, part in zip(_FIELDS, fields, strict=True):
+        _refuse_lone_steps(field, part, timezone)
+    try:
+        first = _first_after(expression, timezone, now)
+    except CronSimError as error:
+        raise _bad_cron(f"cannot be read ({error})", timezone) from None
+    if first is None:
+        raise _bad_cron("names a day that never comes", timezone)
+    return expression, first
+
+
+def next_cron(expression: str, timezone: str, after: Millis) -> Millis | None:
+    """In a night that skips an hour, what falls into it runs at its end; in one that repeats an hour, a fixed time
+    runs the first time only. None when there is no such time within fifty years, or when the expression cannot be
+    read: it has been parsed before, unless it came in with an import."""
+    try:
+        return _first_after(expression, timezone, after)
+    except CronSimError:
+        return None
+
+
+def _first_after(expression: str, timezone: str, after: Millis) -> Millis | None:
+    start = datetime.fromtimestamp(after // 1000, ZoneInfo(timezone))
+    for time in CronSim(expression, start):
+        at = int(time.timestamp()) * _SECOND
+        # From within a repeated hour, cronsim leads back to the first time that it was this hour.
+        if at > after:
+            return at
+    return None
+
+
+def _refuse_lone_steps(field: _Field, part: str, timezone: str) -> None:
+    """`*/90` in the minutes reads as "every 90 minutes" and would fire every hour."""
+    for step in _STEP.findall(part):
+        if int(step) >= field.values:
+            raise _bad_cron(
+                f"has a step of {step} in its {field.name} field, which has {field.values} values", timezone
+            )
+
+
+def _bad_cron(problem: str, timezone: str) -> Invalid:
+    return _refused(
+        "cron",
+        f"{problem}. It should have five fields (minute hour day month weekday), read in {timezone}: "
+        '"0 9 * * 1-5" is 09:00 on working days, "*/15 * * * *" every 15 minutes',
+    )
+
+
+def _refused(what: str, problem: str) -> Invalid:
+    return Invalid("invalid_schedule", f"{what} {problem}.")

@@ -1,0 +1,60 @@
+"""What agents are owed: the state of each message for each agent, inboxes, consciousness, and events from services."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from majlis.api.auth import TheEntry
+from majlis.api.bodies import PathId, ServiceEvent
+from majlis.api.errors import refusals
+from majlis.api.reply import reply
+from majlis.inbox.reading import (
+    MAX_PAGE,
+    CyclePageJson,
+    DeliveryJson,
+    MessageDeliveryJson,
+    list_cycles,
+    list_deliveries,
+    list_inbox,
+)
+from majlis.inbox.services import TriggeredJson, trigger_agent
+
+router = APIRouter(tags=["inbox"])
+
+_MAX_NUMBER = 2**63 - 1
+
+
+@router.get("/api/messages/{message_id}/deliveries", response_model=list[MessageDeliveryJson], responses=refusals(404))
+async def list_of_message(entry: TheEntry, message_id: PathId) -> Response:
+    """For each agent that was to hear of this message: whether it has, and in which run."""
+    return reply(await entry.read(list_deliveries, message_id))
+
+
+@router.get("/api/agents/{agent_id}/inbox", response_model=list[DeliveryJson], responses=refusals(404))
+async def list_of_agent(
+    entry: TheEntry, agent_id: PathId, limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50
+) -> Response:
+    """What waits for the agent or is being worked on, oldest first."""
+    return reply(await entry.read(list_inbox, agent_id, limit))
+
+
+@router.get("/api/agents/{agent_id}/consciousness", response_model=CyclePageJson, responses=refusals(404))
+async def list_cycles_of(
+    entry: TheEntry,
+    agent_id: PathId,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 20,
+    before: Annotated[
+        int | None, Query(ge=0, le=_MAX_NUMBER, description="The number of the last cycle of the page before.")
+    ] = None,
+) -> Response:
+    """The cycles of a consciousness, the latest first."""
+    return reply(await entry.read(list_cycles, agent_id, limit, before))
+
+
+@router.post("/api/agents/{agent_id}/trigger", status_code=202, response_model=TriggeredJson, responses=refusals(404))
+async def trigger(entry: TheEntry, agent_id: PathId, body: ServiceEvent) -> Response:
+    """Tell an agent something, as a service. The same eventId by the same caller again is one delivery (P5)."""
+    arguments = body.service_name, body.payload, body.event_id
+    return reply(await entry.write_brief(trigger_agent, agent_id, *arguments), 202)

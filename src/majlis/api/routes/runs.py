@@ -1,0 +1,53 @@
+"""Runs: what agents are doing and have done, step by step, and what they were shown."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from majlis.api.auth import TheEntry
+from majlis.api.bodies import IdText, PathId
+from majlis.api.errors import refusals
+from majlis.api.reply import reply
+from majlis.runs.canceling import cancel_run
+from majlis.runs.reading import MAX_PAGE, get_context, get_run, list_runs, list_steps
+from majlis.runs.shapes import ContextJson, RunJson, RunPageJson, RunStatus, StepJson
+
+router = APIRouter(tags=["runs"])
+
+
+@router.get("/api/runs", response_model=RunPageJson, responses=refusals(404))
+async def list_mine(
+    entry: TheEntry,
+    agent_id: Annotated[IdText | None, Query(alias="agentId")] = None,
+    space_id: Annotated[IdText | None, Query(alias="spaceId", description="The space of the trigger.")] = None,
+    status: RunStatus | None = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
+    before: Annotated[IdText | None, Query(description="The last run of the page before.")] = None,
+) -> Response:
+    """Those you may see, newest first: runs triggered in your spaces, and your own if you are an agent."""
+    return reply(await entry.read(list_runs, agent_id, space_id, status, limit, before))
+
+
+@router.get("/api/runs/{run_id}", response_model=RunJson, responses=refusals(404))
+async def get_one(entry: TheEntry, run_id: PathId) -> Response:
+    return reply(await entry.read(get_run, run_id))
+
+
+@router.get("/api/runs/{run_id}/steps", response_model=list[StepJson], responses=refusals(404))
+async def list_steps_of(entry: TheEntry, run_id: PathId) -> Response:
+    """The journal. For plain members, what the agent did elsewhere or keeps to itself is `{"hidden": …}`."""
+    return reply(await entry.snapshot(list_steps, run_id))
+
+
+@router.get("/api/runs/{run_id}/context", response_model=ContextJson, responses=refusals(404))
+async def get_context_of(entry: TheEntry, run_id: PathId) -> Response:
+    """Exactly what the model was sent, for the agent and for administrators."""
+    return reply(await entry.snapshot(get_context, run_id))
+
+
+@router.post("/api/runs/{run_id}/cancel", response_model=RunJson, responses=refusals(404, 409))
+async def cancel(entry: TheEntry, run_id: PathId) -> Response:
+    """End it at once; nothing more is sent."""
+    return reply(await entry.write(cancel_run, run_id))

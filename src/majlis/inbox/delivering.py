@@ -1,0 +1,115 @@
+"""Who is owed a message: deliveries, written in the transaction that stores it.
+
+The order is always: stored, then the answered are resumed, then the others are triggered; the sender's own pause comes
+last, in the same transaction (M3). One message wakes an agent once: whom it resumes it does not also trigger (M7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from majlis.inbox.addressing import addressed
+from majlis.inbox.waiting import resume_answered
+from majlis.inbox.wake import WorkAvailable
+from majlis.spaces.posting import Posted, post_notice
+from majlis.store import ids
+from majlis.store.tables import deliveries, entities, members, runs
+from majlis.store.transactions import Dialect, Tx
+
+_AGENTS = (
+    sa.select(
+        members.c.entity_id.label("agent_id"),
+        entities.c.name,
+        runs.c.id.label("run_id"),
+        runs.c.wait,
+        runs.c.wait_message_id,
+        runs.c.chain_depth,
+    )
+    .join(entities, entities.c.id == members.c.entity_id)
+    .outerjoin(
+        runs,
+        sa.and_(
+            runs.c.wait_space_id == members.c.space_id,
+            runs.c.agent_id == members.c.entity_id,
+            runs.c.status == "waiting_reply",
+        ),
+    )
+    .where(
+        members.c.space_id == sa.bindparam("space"),
+        members.c.entity_id != sa.bindparam("sender"),
+        entities.c.type == "agent",
+    )
+    .order_by(members.c.entity_id, runs.c.id)
+)
+INSERT_DELIVERY: dict[Dialect, Any] = {
+    "sqlite": sqlite.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"]),
+    "postgresql": postgresql.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"]),
+}
+
+
+def delivering(max_chain_depth: int) -> Callable[[Tx, Posted], None]:
+    """The hook for a database's new messages."""
+
+    def deliver(tx: Tx, posted: Posted) -> None:
+        if posted.has_agents and posted.message["kind"] == "text":
+            _deliver(tx, posted, max_chain_depth)
+
+    return deliver
+
+
+def _deliver(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
+    message = posted.message
+    agents = tx.all(_AGENTS, {"space": message["spaceId"], "sender": message["sender"]["id"]})
+    heard = _who_hears(posted, agents)
+    if message["chainDepth"] >= max_chain_depth:
+        if heard or any(agent.run_id for agent in agents):
+            _say_that_it_ends_here(tx, posted, max_chain_depth)
+        return
+    resumed = resume_answered(tx, message, agents)
+    rows = [_delivery(tx, posted, agent, resumed.get(agent)) for agent in sorted({*heard, *resumed})]
+    if rows:
+        tx.execute(INSERT_DELIVERY[tx.dialect], rows)
+        tx.outbox.append(WorkAvailable())
+
+
+def _who_hears(posted: Posted, agents: Sequence[sa.Row[Any]]) -> set[str]:
+    """T10. In an orchestrated space what is addressed to nobody goes to its orchestrator."""
+    everyone = {agent.agent_id for agent in agents}
+    if posted.triggers == "everyone":
+        return everyone
+    called = everyone & {*posted.message["mentions"], *addressed(posted.message["text"], agents)}
+    if posted.triggers == "orchestrated" and not called:
+        return everyone & {posted.orchestrator_id or ""}
+    return called
+
+
+def _delivery(tx: Tx, posted: Posted, agent_id: str, run_id: str | None) -> dict[str, Any]:
+    message = posted.message
+    return {
+        "id": ids.new("dlv"),
+        "agent_id": agent_id,
+        "event_id": message["id"],
+        "type": "space_message",
+        "space_id": message["spaceId"],
+        "message_id": message["id"],
+        "payload": {"senderExpectsReply": posted.expects_reply},
+        "chain_depth": message["chainDepth"],
+        "state": "taken" if run_id else "pending",
+        "run_id": run_id,
+        "created_at": tx.now,
+    }
+
+
+def _say_that_it_ends_here(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
+    name = posted.message["sender"]["name"]
+    post_notice(
+        tx,
+        posted.message["spaceId"],
+        f"Agents have answered each other {max_chain_depth} times in a row, so {name}'s message above was passed on to "
+        "no agent. A message from a person starts afresh.",
+        posted.message["id"],
+    )

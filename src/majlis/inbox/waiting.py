@@ -1,0 +1,90 @@
+"""How waits end: by an answer, by time, or because a ring of agents waits for itself.
+
+A wait is a row. The first of answer, time-out and cancel wins by one conditional update; the losers change nothing
+(M8). The run goes back to `queued`, so that any worker may take it up again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from typing_extensions import TypedDict
+
+from majlis.clock import iso
+from majlis.inbox.wake import WorkAvailable
+from majlis.spaces.shapes import MessageJson
+from majlis.store.tables import runs
+from majlis.store.transactions import Tx
+
+_END = (
+    runs.update()
+    .where(runs.c.id == sa.bindparam("run"), runs.c.status == "waiting_reply")
+    .values(
+        status="queued",
+        wait=sa.bindparam("ended", type_=runs.c.wait.type),
+        wait_space_id=None,
+        deadline=None,
+        among_agents=False,
+        chain_depth=sa.bindparam("depth", type_=sa.Integer),
+    )
+)
+_DUE = (
+    sa.select(runs.c.id, runs.c.wait, runs.c.chain_depth)
+    .where(runs.c.status == "waiting_reply", runs.c.deadline <= sa.bindparam("now"))
+    .order_by(runs.c.deadline)
+    .limit(sa.bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+
+
+class Outcome(TypedDict, total=False):
+    status: Literal["replied", "timeout"]
+    at: str
+    # replied
+    messageId: str
+    senderId: str
+    senderName: str
+    # timeout: `deadlock` when it ended before its time (M12)
+    reason: str
+
+
+def resume_answered(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]) -> dict[str, str]:
+    """Agent → the run of it that this message resumes. An explicit reply resumes only those that wait on the
+    message it answers; anything else answers, of each agent, the wait that began last (M5–M7)."""
+    answered: dict[str, sa.Row[Any]] = {}
+    for row in waiting:
+        if row.run_id is None or (message["replyTo"] and row.wait_message_id != message["replyTo"]):
+            continue
+        best = answered.get(row.agent_id)
+        if best is None or row.wait["startedAt"] >= best.wait["startedAt"]:
+            answered[row.agent_id] = row
+    outcome: Outcome = {
+        "status": "replied",
+        "at": message["createdAt"],
+        "messageId": message["id"],
+        "senderId": message["sender"]["id"],
+        "senderName": message["sender"]["name"],
+    }
+    return {
+        agent: row.run_id
+        for agent, row in answered.items()
+        if end_wait(tx, row.run_id, row.wait, max(row.chain_depth, message["chainDepth"]), outcome)
+    }
+
+
+def end_wait(tx: Tx, run_id: str, wait: dict[str, Any], depth: int, outcome: Outcome) -> bool:
+    """Whether it was this that ended it."""
+    ended = {**wait, "outcome": outcome}
+    return tx.execute(_END, {"run": run_id, "ended": ended, "depth": depth}).rowcount == 1
+
+
+def time_out(tx: Tx, limit: int = 200) -> int:
+    """Ends the waits whose time is over (M9)."""
+    due = tx.all(_DUE, {"now": tx.now, "limit": limit})
+    for run in due:
+        end_wait(tx, run.id, run.wait, run.chain_depth, {"status": "timeout", "at": iso(tx.now)})
+    if due:
+        tx.outbox.append(WorkAvailable())
+    return len(due)

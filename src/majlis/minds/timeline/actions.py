@@ -1,0 +1,54 @@
+"""What this run has already done, as lines (J2, M10): a model that is asked again must not do it twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from majlis.clock import iso
+from majlis.minds.quoting import quote
+from majlis.minds.timeline.lines import json_part, marks, stamp, tool_name
+from majlis.minds.timeline.scene import Action, Message, Scene
+
+_UNKNOWN = "outcome unknown: the call was interrupted; check before you repeat it"
+
+
+def posted_line(scene: Scene, action: Action, message: Message) -> str:
+    """The call that made a message, in place of the message's own line."""
+    outcome = "" if action.name == "send_message" else _outcome(action)
+    return f"  {stamp(message)} You: called {_call(action)}{outcome}{marks(scene, message)}"
+
+
+def action_line(action: Action) -> str:
+    stored = f"[msg:{action.message_id}] " if action.message_id else ""
+    where = f" in {quote(action.space_name)}" if action.space_name else ""
+    outcome = "" if stored and action.name == "send_message" and action.state == "done" else _outcome(action)
+    return f"  {stored}[{iso(action.at)}] You: called {_call(action)}{where}{outcome}"
+
+
+def summary_line(actions: Iterable[Action]) -> str:
+    counts = Counter(action.name for action in actions)
+    listed = ", ".join(f"{tool_name(name)} × {count}" for name, count in sorted(counts.items()))
+    return f"  (earlier in this run you made calls that are no longer shown: {listed})"
+
+
+def _call(action: Action) -> str:
+    if action.name == "send_message" and isinstance(action.input, Mapping):
+        return f"send_message({_sent(action.input)})"
+    arguments = json_part(action.input) if action.input else ""
+    return f"{tool_name(action.name)}({arguments})"
+
+
+def _sent(given: Mapping[str, object]) -> str:
+    parts = [quote(str(given.get("text", "")))]
+    if given.get("messageId") is not None:
+        parts.append(f"messageId: {quote(str(given['messageId']))}")
+    if given.get("wait") is True:
+        parts.append("wait: true")
+    return ", ".join(parts)
+
+
+def _outcome(action: Action) -> str:
+    if action.state == "started":
+        return f" → {_UNKNOWN}"
+    return f" → {'error: ' if action.state == 'error' else ''}{json_part(action.output)}"

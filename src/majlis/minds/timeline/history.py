@@ -1,0 +1,88 @@
+"""The timeline itself: messages in their order, with what this run did in between (X4, X10, M10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from majlis.clock import Millis
+from majlis.minds.quoting import quote
+from majlis.minds.timeline.actions import action_line, posted_line, summary_line
+from majlis.minds.timeline.lines import is_trigger, message_line, resume_mark
+from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Scene
+from majlis.minds.timeline.window import window_start
+
+
+def heading(active: ActiveSpace) -> str:
+    return f"SPACE HISTORY ({quote(active.name)}):"
+
+
+def omission(scene: Scene, active: ActiveSpace) -> list[str]:
+    """X10: what lies before the window, less the trigger, whose line is always shown."""
+    if active.total == 0:
+        return ["  (no messages yet)"]
+    start = window_start(scene.config, active.total)
+    left_out = start - 1 - sum(message.seq < start for message in scene.history)
+    if left_out <= 0:
+        return []
+    said = "1 earlier message is" if left_out == 1 else f"{left_out} earlier messages are"
+    return [f"  (… {said} not shown; call read_messages with offset to read {'it' if left_out == 1 else 'them'})"]
+
+
+def settled(scene: Scene) -> int:
+    """The number up to which lines are the same in every later run: seen, before the trigger, not this run's doing."""
+    if scene.active is None:
+        return 0
+    mine = {action.message_id for action in scene.actions}
+    resolving = scene.resume.message_id if scene.resume else None
+    special = (m.seq for m in scene.history if is_trigger(scene, m) or m.id in mine or m.id == resolving)
+    return min(scene.active.cursor, min(special, default=scene.active.total + 1) - 1)
+
+
+def timeline(scene: Scene, messages: Sequence[Message]) -> list[str]:
+    """These messages, and among them by time whatever else this run did; last of all how its wait ended."""
+    posting = {action.message_id: action for action in scene.actions if action.message_id}
+    shown = {message.id for message in scene.history}
+    others = sorted((a for a in scene.actions if a.message_id not in shown), key=lambda action: action.at)
+    recent, older = _split(scene, others)
+    lines = [summary_line(older)] if older else []
+    for message in messages:
+        while recent and recent[0].at < message.created_at:
+            lines.append(action_line(recent.pop(0)))
+        action = posting.get(message.id)
+        lines.append(posted_line(scene, action, message) if action else message_line(scene, message))
+    return [*lines, *map(action_line, recent), *_own_resume_line(scene, shown)]
+
+
+def this_run_block(scene: Scene) -> str | None:
+    """Without an active space there is no history to show this in."""
+    if scene.active is not None:
+        return None
+    lines = timeline(scene, ())
+    return "\n".join(["THIS RUN SO FAR:", *lines]) if lines else None
+
+
+def _split(scene: Scene, actions: list[Action]) -> tuple[list[Action], list[Action]]:
+    """What is shown, and what is so long ago that a count has to do. An unknown outcome is never put away."""
+    since = _window_begins(scene)
+    first = max(0, len(actions) - scene.config.window)
+    recent: list[Action] = []
+    older: list[Action] = []
+    for index, action in enumerate(actions):
+        kept = action.state == "started" or (action.at >= since and index >= first)
+        (recent if kept else older).append(action)
+    return recent, older
+
+
+def _window_begins(scene: Scene) -> Millis:
+    if scene.active is None:
+        return 0
+    start = window_start(scene.config, scene.active.total)
+    in_window = (message.created_at for message in scene.history if message.seq >= start)
+    return next(in_window, 0) if start > 1 else 0
+
+
+def _own_resume_line(scene: Scene, shown: set[str]) -> list[str]:
+    """A time-out has no message to stand on, nor has an answer in a space that is not in view."""
+    if scene.resume is None or scene.resume.message_id in shown:
+        return []
+    return [f"  {resume_mark(scene.resume)}"]

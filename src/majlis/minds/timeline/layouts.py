@@ -1,0 +1,107 @@
+"""The order of the blocks (X8): `classic` as in the seed, `stable` so that a provider's prompt cache can help.
+
+In `stable` what never changes comes first, then the history, which only grows at its end, then what is new each time.
+YOUR SPACES stands before the history because it changes less often than the history's first line moves. The new lines
+follow the seen ones under one heading: the next run repeats them, so they belong to the beginning that two runs share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from majlis.minds.timeline import blocks
+from majlis.minds.timeline.history import heading, omission, settled, this_run_block, timeline
+from majlis.minds.timeline.instructions import instructions_block, own_instructions_block
+from majlis.minds.timeline.lines import message_line
+from majlis.minds.timeline.scene import Message, Scene
+from majlis.minds.timeline.trigger import trigger_block
+from majlis.minds.timeline.window import half_window
+from majlis.minds.view import View
+from majlis.models.port import System, User
+
+
+def perceive(scene: Scene) -> View:
+    return classic(scene) if scene.config.layout == "classic" else stable(scene)
+
+
+def classic(scene: Scene) -> View:
+    text = _joined(
+        f"{blocks.identity_block(scene)}\n{blocks.current_time(scene)}",
+        trigger_block(scene),
+        blocks.active_space_block(scene),
+        _whole_history(scene),
+        this_run_block(scene),
+        blocks.spaces_block(scene),
+        blocks.goals_block(scene),
+        blocks.memories_block(scene),
+        blocks.plans_block(scene),
+        blocks.runs_block(scene),
+        instructions_block(scene.config),
+        own_instructions_block(scene.config),
+    )
+    return View((System(text),), _shown(scene))
+
+
+def stable(scene: Scene) -> View:
+    system = _joined(
+        instructions_block(scene.config), own_instructions_block(scene.config), blocks.identity_block(scene)
+    )
+    return View((System(system), User((*_lasting_parts(scene), _passing_part(scene)))), _shown(scene))
+
+
+def _whole_history(scene: Scene) -> str | None:
+    if scene.active is None:
+        return None
+    lines = timeline(scene, scene.history)
+    return "\n".join([heading(scene.active), *omission(scene, scene.active), *lines])
+
+
+def _lasting_parts(scene: Scene) -> list[str]:
+    """Full blocks of half a window are a part each, since only they are in the next runs exactly as they are here;
+    what leads up to the history goes with the first."""
+    lead = f"{blocks.spaces_block(scene)}\n\n"
+    if scene.active is None:
+        return [lead]
+    lead += _lines([heading(scene.active), *omission(scene, scene.active)])
+    until, half = settled(scene), half_window(scene.config)
+    seen = [message for message in scene.history if message.seq <= until]
+    groups = groupby(seen, key=lambda message: _block(message, until, half))
+    parts = [_lines(message_line(scene, message) for message in group) for _, group in groups]
+    return [lead + parts[0], *parts[1:]] if parts else [lead]
+
+
+def _block(message: Message, until: int, half: int) -> int:
+    """Which full block of numbers a message is in; -1 for the seen messages after the last full one."""
+    block = (message.seq - 1) // half
+    return block if (block + 1) * half <= until else -1
+
+
+def _passing_part(scene: Scene) -> str:
+    until = settled(scene)
+    new = timeline(scene, [message for message in scene.history if message.seq > until]) if scene.active else []
+    rest = _joined(
+        this_run_block(scene),
+        blocks.goals_block(scene),
+        blocks.memories_block(scene),
+        blocks.plans_block(scene),
+        trigger_block(scene),
+        blocks.active_space_block(scene),
+        blocks.runs_block(scene),
+        f"NOW:\n{blocks.current_time(scene)}",
+    )
+    return f"{_lines(new)}\n{rest}" if scene.active else rest
+
+
+def _shown(scene: Scene) -> dict[str, int]:
+    if scene.active is None or not scene.history:
+        return {}
+    return {scene.active.id: max(message.seq for message in scene.history)}
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _joined(*parts: str | None) -> str:
+    return "\n\n".join(part for part in parts if part is not None)

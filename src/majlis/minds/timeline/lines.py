@@ -1,0 +1,123 @@
+"""A message as a line of the timeline (X4). Names are validated when they are written; everything else is quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from majlis.clock import iso
+from majlis.minds.quoting import bare, quote, quote_json, quote_start
+from majlis.minds.timeline.references import references
+from majlis.minds.timeline.scene import Message, Resume, Scene
+
+MAX_JSON = 4_000
+MAX_QUOTED = 300
+_TOOL_NAME = re.compile(r"[\w.-]+", re.ASCII)
+_PLAIN_NAME = re.compile(r"[^\[\]():]{1,64}")
+
+
+def message_line(scene: Scene, message: Message) -> str:
+    """One physical line; two for what the agent itself sent here on behalf of another space (M14)."""
+    start = f"  {stamp(message)} "
+    end = f"  [{_tag(scene, message)}]{marks(scene, message)}"
+    because = _because(scene, message)
+    if because is not None:
+        return f"{start}You: [{because}]{end}\n    {quote(message.text)}"
+    return f"{start}{_sender(message)}: {_content(scene, message)}{end}"
+
+
+def stamp(message: Message) -> str:
+    return f"[msg:{message.id}] [{iso(message.created_at)}]"
+
+
+def marks(scene: Scene, message: Message) -> str:
+    if is_trigger(scene, message):
+        return " ← TRIGGER"
+    return f" {resume_mark(scene.resume)}" if scene.resume and message.id == scene.resume.message_id else ""
+
+
+def is_trigger(scene: Scene, message: Message) -> bool:
+    return message.id == scene.trigger.get("messageId")
+
+
+def resume_mark(resume: Resume) -> str:
+    return f"← RESUME: {_how(resume)}. Continue from here."
+
+
+def quotes(scene: Scene, text: str) -> str:
+    """X12: what a text points to, if the agent may read it."""
+    found = [scene.quoted[named] for named in references(text) if named in scene.quoted]
+    return "".join(
+        f" (quotes msg:{message.id} by {message.sender.name}: {quote_start(message.text, MAX_QUOTED)})"
+        for message in found
+    )
+
+
+def json_part(value: Any) -> str:
+    return quote_json(value, MAX_JSON)
+
+
+def tool_name(name: str) -> str:
+    return name if _TOOL_NAME.fullmatch(name) else quote(name)
+
+
+def _how(resume: Resume) -> str:
+    if resume.status == "replied":
+        return f"{resume.sender_name} replied"
+    if resume.reason == "deadlock":
+        return "timeout (deadlock: everyone who could answer was waiting, too)"
+    return f"timeout, nobody replied within {resume.seconds} s"
+
+
+def _tag(scene: Scene, message: Message) -> str:
+    """C1, C3. The trigger is what the run is about: new, even if another run has been shown it meanwhile."""
+    assert scene.active is not None
+    if message.sender.id == scene.agent.id:
+        return "SEEN"
+    return "NEW" if message.seq > scene.active.cursor or is_trigger(scene, message) else "SEEN"
+
+
+def _sender(message: Message) -> str:
+    sender = message.sender
+    reply = f" in reply to msg:{message.reply_to}" if message.reply_to else ""
+    return f"{sender.name} ({sender.type}, id:{sender.id}){reply}"
+
+
+def _content(scene: Scene, message: Message) -> str:
+    if message.kind == "tool" and message.tool is not None:
+        return _tool_use(message.tool)
+    return quote(message.text) + quotes(scene, message.text)
+
+
+def _tool_use(tool: Mapping[str, Any]) -> str:
+    outcome = "running" if tool.get("status") == "running" else json_part(tool.get("output"))
+    failed = "error: " if tool.get("status") == "error" else ""
+    return f"used tool {tool_name(str(tool.get('name')))} {json_part(tool.get('input'))} → {failed}{outcome}"
+
+
+def _because(scene: Scene, message: Message) -> str | None:
+    """Why the agent said this here. Nothing of a space that it may no longer read."""
+    if message.origin is None or message.sender.id != scene.agent.id:
+        return None
+    origin = message.origin
+    name = next((space.name for space in scene.spaces if space.id == origin.get("sourceSpace")), None)
+    if name is None:
+        return None
+    who, text = _asked(scene, origin)
+    if not (isinstance(who, str) and isinstance(text, str)):
+        return f"sent because of a message in {quote(name)}"
+    return f"sent because {_plain_name(who)} asked {quote_start(text, MAX_QUOTED)} in {quote(name)}"
+
+
+def _asked(scene: Scene, origin: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Who asked what: as it stands in the message itself, or as the sending run noted it."""
+    source = scene.quoted.get(str(origin.get("sourceEvent")))
+    if source is not None:
+        return source.sender.name, source.text
+    return origin.get("sourceSender"), origin.get("sourceText")
+
+
+def _plain_name(name: str) -> str:
+    """An origin is a note, not a checked name."""
+    return name if _PLAIN_NAME.fullmatch(name) and bare(name) == name else quote(name)

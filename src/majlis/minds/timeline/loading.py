@@ -1,0 +1,136 @@
+"""From the database to a scene: seven reads at most, meant for one snapshot (X11). Reading changes nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.agents.config import AgentConfig
+from majlis.minds.timeline import statements
+from majlis.minds.timeline.references import references
+from majlis.minds.timeline.scene import (
+    Action,
+    ActiveSpace,
+    Goal,
+    Memory,
+    Message,
+    OtherRun,
+    OwnSpace,
+    Plan,
+    Resume,
+    Scene,
+    Who,
+)
+from majlis.minds.timeline.window import window_start
+from majlis.store.transactions import Tx
+
+_WAITED_FOR = 3
+
+
+def load_scene(
+    tx: Tx,
+    agent: Who,
+    config: AgentConfig,
+    run_id: str,
+    trigger: Mapping[str, Any],
+    active_space_id: str | None,
+    actions: Sequence[Action] = (),
+    resume: Resume | None = None,
+) -> Scene:
+    """A space that the agent is no longer a member of is not active, whatever the run says (A7)."""
+    active = _active(tx, agent, active_space_id)
+    history = _history(tx, config, trigger, active) if active else ()
+    spaces, more_spaces = _own_spaces(tx, agent)
+    kept = _kept(tx, agent)
+    return Scene(
+        now=tx.now,
+        agent=agent,
+        config=config,
+        run_id=run_id,
+        trigger=trigger,
+        active=active,
+        auto_set=active is not None and trigger.get("spaceId") == active.id,
+        history=history,
+        quoted=_quoted(tx, agent, history, trigger),
+        spaces=spaces,
+        more_spaces=more_spaces,
+        goals=tuple(Goal(row.id, row.text, row.number, bool(row.long_term)) for row in kept["goal"]),
+        memories=tuple(Memory(row.id, row.text) for row in kept["memory"]),
+        plans=tuple(Plan(row.id, row.name, row.text, row.cron, row.run_after, row.number) for row in kept["plan"]),
+        other_runs=_other_runs(tx, agent, run_id, spaces),
+        actions=tuple(actions),
+        resume=resume,
+    )
+
+
+def _active(tx: Tx, agent: Who, space_id: str | None) -> ActiveSpace | None:
+    if space_id is None:
+        return None
+    row = tx.one(statements.ACTIVE_SPACE, {"space": space_id, "agent": agent.id})
+    return ActiveSpace(row.id, row.name, row.head_seq, row.processed_seq or 0) if row else None
+
+
+def _history(tx: Tx, config: AgentConfig, trigger: Mapping[str, Any], active: ActiveSpace) -> tuple[Message, ...]:
+    """The window, and before it the trigger if that has fallen out of it."""
+    window = {"space": active.id, "start": window_start(config, active.total), "end": active.total}
+    history = [_message(row) for row in tx.all(statements.WINDOW, window)]
+    message_id = trigger.get("messageId")
+    if message_id is not None and all(message.id != message_id for message in history):
+        earlier = tx.one(statements.ONE_OF_SPACE, {"space": active.id, "id": message_id})
+        history[:0] = [_message(earlier)] if earlier else []
+    return tuple(history)
+
+
+def _message(row: sa.Row[Any]) -> Message:
+    message_id, space_id, seq, sender_id, sender_name, sender_type, *rest = tuple(row)
+    return Message(message_id, space_id, seq, Who(sender_id, sender_name, sender_type), *rest)
+
+
+def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str, Any]) -> dict[str, Message]:
+    ids = set(references(trigger.get("text", "")))
+    for message in history:
+        ids.update(references(message.text))
+        if message.origin and message.sender.id == agent.id:
+            ids.add(str(message.origin.get("sourceEvent")))
+    if not ids:
+        return {}
+    rows = tx.all(statements.READABLE, {"agent": agent.id, "ids": sorted(ids)})
+    return {row.id: _message(row) for row in rows}
+
+
+def _own_spaces(tx: Tx, agent: Who) -> tuple[tuple[OwnSpace, ...], int]:
+    rows = tx.all(statements.OWN_SPACES, {"agent": agent.id})
+    spaces = tuple(_own_space(agent, list(group)) for _, group in groupby(rows, key=lambda row: row.space_id))
+    return spaces, rows[0].all_mine - len(spaces) if rows else 0
+
+
+def _own_space(agent: Who, rows: list[sa.Row[Any]]) -> OwnSpace:
+    """A crowd's list may hold the agent itself or one other more: the agent counts as a member, and is not listed."""
+    others = [Who(row.member_id, row.member_name, row.member_type) for row in rows if row.member_id != agent.id]
+    listed = tuple(others[: statements.MAX_MEMBERS])
+    first = rows[0]
+    return OwnSpace(first.space_id, first.name, first.role, listed, first.how_many - 1 - len(listed))
+
+
+def _kept(tx: Tx, agent: Who) -> dict[str, list[sa.Row[Any]]]:
+    kept: dict[str, list[sa.Row[Any]]] = defaultdict(list)
+    for row in tx.all(statements.KEPT, {"agent": agent.id}):
+        kept[row.what].append(row)
+    return kept
+
+
+def _other_runs(tx: Tx, agent: Who, run_id: str, spaces: Iterable[OwnSpace]) -> tuple[OtherRun, ...]:
+    rows = tx.all(statements.OTHER_RUNS, {"agent": agent.id, "run": run_id})
+    by_id = {space.id: space for space in spaces}
+    return tuple(_other_run(row, by_id.get(row.wait_space_id)) for row in rows)
+
+
+def _other_run(row: sa.Row[Any], space: OwnSpace | None) -> OtherRun:
+    if space is None:
+        return OtherRun(row.id, row.status, row.trigger, None)
+    awaited = tuple(member.name for member in space.members[:_WAITED_FOR]) if row.status == "waiting_reply" else ()
+    return OtherRun(row.id, row.status, row.trigger, space.name, awaited)

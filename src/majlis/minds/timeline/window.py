@@ -1,0 +1,21 @@
+"""Which messages of a space are in view. Pure arithmetic on numbers without holes, so nothing has to be counted."""
+
+from __future__ import annotations
+
+from majlis.agents.config import AgentConfig
+
+
+def window_start(config: AgentConfig, total: int) -> int:
+    """The number of the first message in view.
+
+    `classic` shows the last `window`. `stable` moves in steps of half a window, so that the beginning of what the
+    model reads stays the same for many runs (X8): it shows between half a window and a whole one."""
+    if config.layout == "classic":
+        return max(1, total - config.window + 1)
+    half = half_window(config)
+    blocks = -(-total // half)
+    return max(1, (blocks - 2) * half + 1)
+
+
+def half_window(config: AgentConfig) -> int:
+    return config.window // 2

@@ -1,0 +1,75 @@
+"""Errors as Chat Completions servers word them: in a response's body, or in the middle of a stream."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NoReturn
+
+import httpx
+import orjson
+
+from majlis.models.failures import Side
+from majlis.models.port import ModelFailed
+
+_READ_AT_MOST = 64 * 1024
+
+
+async def raise_refusal(side: Side, response: httpx.Response) -> NoReturn:
+    words = _words(await _beginning(response))
+    raise side.of_status(response.status_code, words, retry_after(response.headers))
+
+
+def error_in(side: Side, error: Any) -> ModelFailed:
+    """An error that a stream held. Without a status it is taken for the server's own trouble, which may pass."""
+    words = _flat(error)
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, int) and 400 <= code < 600:
+        return side.of_status(code, words)
+    if "rate_limit" in words:
+        return side.of_status(429, words)
+    if "invalid_request" in words or "context_length" in words:
+        return side.of_status(400, words)
+    return side.unavailable()
+
+
+def retry_after(headers: httpx.Headers) -> float | None:
+    """Seconds, from a number or a date; negative or unreadable ones are ignored."""
+    text = headers.get("retry-after", "")
+    try:
+        if "retry-after-ms" in headers:
+            return float(headers["retry-after-ms"]) / 1000
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+async def _beginning(response: httpx.Response) -> bytes:
+    body = b""
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > _READ_AT_MOST:
+            break
+    return body[:_READ_AT_MOST]
+
+
+def _words(body: bytes) -> str:
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        # A proxy's page of HTML says nothing that its status does not.
+        return "" if body.lstrip().startswith(b"<") else body.decode(errors="replace")
+    return _flat(found.get("error", found) if isinstance(found, dict) else found)
+
+
+def _flat(error: Any) -> str:
+    """The message first: it is what people are shown; then the code and the type, by which kinds are told apart."""
+    if not isinstance(error, dict):
+        return str(error)
+    message = error.get("message") or error.get("detail") or ""
+    marks = [str(error[name]) for name in ("code", "type") if error.get(name)]
+    return f"{message} ({', '.join(marks)})" if marks else str(message)

@@ -1,0 +1,93 @@
+"""What the demo model has understood of a prompt."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Member:
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Space:
+    id: str
+    name: str
+    others: tuple[Member, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A message in the history."""
+
+    sender: str
+    type: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """Of the fields, those that the type of trigger has."""
+
+    type: str = ""
+    sender: Member | None = None
+    text: str = ""
+    message_id: str = ""
+    expects_reply: bool = False
+    depth: int = 0
+    instruction: str = ""
+    service: str = ""
+    payload: Any = None
+
+
+@dataclass(frozen=True)
+class Resume:
+    """How the wait ended. `answer` may be missing: it can be in a space that is not in view."""
+
+    status: Literal["replied", "timeout"]
+    answer: Line | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    name: str
+    trigger: Trigger
+    spaces: tuple[Space, ...]
+    active: Space | None
+    # Up to and without the trigger.
+    history: tuple[Line, ...]
+    memories: tuple[tuple[str, str], ...]
+    resume: Resume | None
+    # The calls of this run so far, and what the last one in this invocation came to.
+    done: tuple[str, ...]
+    last_result: Any
+    # The inputs that send_message has here, which differ between agents (M2, M3).
+    can_say: frozenset[str]
+
+    @property
+    def failed(self) -> bool:
+        result = self.last_result
+        return isinstance(result, dict) and (result.get("success") is False or "error" in result)
+
+    @property
+    def named(self) -> bool:
+        """Whether the message says this agent's name."""
+        return names(self.trigger.text, self.name)
+
+    @property
+    def asker(self) -> str:
+        return self.trigger.sender.name if self.trigger.sender else "you"
+
+
+def names(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True)
+class Step:
+    tool: str
+    input: dict[str, Any]

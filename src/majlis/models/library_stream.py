@@ -1,0 +1,83 @@
+"""Everything that touches pydantic-ai's own types, so that the rest of the room can be imported without it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, cast
+
+import orjson
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.messages import (
+    ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    ToolCallPart,
+    ToolCallPartDelta,
+)
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from majlis.models.failures import Side
+from majlis.models.library_messages import library_messages
+from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, Prompt, Usage
+
+
+def opened(
+    model: Model, prompt: Prompt, settings: Mapping[str, Any], remembered: Mapping[str, ModelResponse]
+) -> AbstractAsyncContextManager[StreamedResponse]:
+    tools = [
+        # Strict mode wants every property required, which few tools are.
+        ToolDefinition(name=tool.name, parameters_json_schema=tool.schema, description=tool.description, strict=False)
+        for tool in prompt.tools
+    ]
+    return model_request_stream(
+        model,
+        library_messages(prompt, remembered),
+        model_settings=cast(ModelSettings, settings),
+        model_request_parameters=ModelRequestParameters(function_tools=tools),
+    )
+
+
+async def events(stream: StreamedResponse) -> AsyncGenerator[ModelEvent]:
+    """`index` of the library counts all parts of an answer; ours counts the calls."""
+    started: dict[int, int] = {}
+    async for event in stream:
+        match event:
+            case PartStartEvent(part=ToolCallPart() as part) if event.index not in started:
+                at = started[event.index] = len(started)
+                yield CallStarted(at, part.tool_call_id, part.tool_name)
+                if part.args:
+                    yield CallDelta(at, _text(part.args))
+            case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str() as arguments)) if arguments:
+                yield CallDelta(started[event.index], arguments)
+
+
+def answer(side: Side, response: ModelResponse) -> Answer:
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    parts = [part for part in response.parts if isinstance(part, ToolCallPart)]
+    calls = tuple(Call(part.tool_call_id, part.tool_name, _text(part.args)) for part in parts)
+    if response.finish_reason == "length" and not all(_is_json(call.arguments) for call in calls):
+        raise side.cut_off()
+    if response.finish_reason == "content_filter":
+        raise side.filtered()
+    if response.state != "complete" or (response.finish_reason is None and not response.parts):
+        raise side.broken("the stream ended early")
+    used = response.usage
+    return Answer(text, calls, Usage(used.input_tokens, used.cache_read_tokens, used.output_tokens))
+
+
+def _text(arguments: object) -> str:
+    if isinstance(arguments, str):
+        return arguments or "{}"
+    return orjson.dumps(arguments or {}).decode()
+
+
+def _is_json(text: str) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True

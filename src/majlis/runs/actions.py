@@ -1,0 +1,77 @@
+"""What a run has done already, read from its journal: shown to the model when it begins anew (M10, J2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.minds.timeline.scene import Action, Resume
+from majlis.store.tables import messages, spaces, steps
+from majlis.store.transactions import Tx
+
+_CALLS = (
+    sa.select(
+        steps.c.started_at,
+        steps.c.name,
+        steps.c.input,
+        steps.c.output,
+        steps.c.state,
+        messages.c.id.label("message_id"),
+        messages.c.space_id,
+        spaces.c.name.label("space_name"),
+    )
+    .outerjoin(
+        messages, sa.and_(steps.c.name == "send_message", messages.c.id == steps.c.output["messageId"].as_string())
+    )
+    .outerjoin(spaces, spaces.c.id == messages.c.space_id)
+    .where(steps.c.run_id.in_(sa.bindparam("runs", expanding=True)), steps.c.kind == "tool")
+    .order_by(steps.c.started_at, steps.c.run_id, steps.c.n)
+)
+_LAST = sa.select(sa.func.max(steps.c.n)).where(steps.c.run_id == sa.bindparam("run"))
+_UNKNOWN = (
+    sa.select(steps.c.n, steps.c.call_id, steps.c.name, steps.c.input, steps.c.started_at)
+    .where(steps.c.run_id == sa.bindparam("run"), steps.c.kind == "tool", steps.c.state == "started")
+    .order_by(steps.c.n)
+)
+
+
+def load_actions(tx: Tx, runs: Sequence[str]) -> tuple[Action, ...]:
+    """Oldest first, of these runs together."""
+    return tuple(
+        Action(
+            at=row.started_at,
+            name=row.name,
+            input=row.input,
+            output=row.output,
+            state=row.state,
+            message_id=row.message_id,
+            space_id=row.space_id,
+            space_name=row.space_name,
+        )
+        for row in tx.all(_CALLS, {"runs": list(runs)})
+    )
+
+
+def next_step(tx: Tx, run_id: str) -> int:
+    last: int | None = tx.execute(_LAST, {"run": run_id}).scalar_one()
+    return 0 if last is None else last + 1
+
+
+def unknown_outcomes(tx: Tx, run_id: str) -> Sequence[sa.Row[Any]]:
+    """Calls that had begun when the worker died."""
+    return tx.all(_UNKNOWN, {"run": run_id})
+
+
+def resume_of(wait: dict[str, Any] | None) -> Resume | None:
+    outcome = (wait or {}).get("outcome")
+    if wait is None or outcome is None:
+        return None
+    return Resume(
+        status=outcome["status"],
+        message_id=outcome.get("messageId"),
+        sender_name=outcome.get("senderName"),
+        seconds=wait["timeoutSeconds"],
+        reason=outcome.get("reason"),
+    )

@@ -1,0 +1,298 @@
+"""Taking work: whoever changes the row has it, for as long as its lease lasts (30 s, renewed by a heartbeat).
+
+First what has begun already (resumed waits, runs of dead workers), then what is owed, oldest first. An agent at its
+limit is left out of the next look, so that its queue holds up nobody else's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.inbox.triggers import TriggerJson
+from majlis.runs.announcing import Event, announce, presence, run_event
+from majlis.runs.building import build_triggers
+from majlis.runs.ownership import LEASE_MILLIS, is_dead
+from majlis.store import ids
+from majlis.store.tables import agents, deliveries, entities, runs
+from majlis.store.transactions import Tx
+
+# A run that has brought down this many workers is not given to another one.
+MAX_TAKE_OVERS = 5
+
+_UNFINISHED = (
+    sa.select(runs.c.id, runs.c.agent_id, runs.c.status, runs.c.lease_owner, runs.c.attempts)
+    .where(
+        sa.or_(
+            runs.c.status == "queued",
+            sa.and_(
+                runs.c.status == "running",
+                sa.or_(
+                    runs.c.lease_until < sa.bindparam("now"),
+                    runs.c.lease_owner.in_(sa.bindparam("dead", expanding=True)),
+                ),
+            ),
+        )
+    )
+    .order_by(runs.c.status, runs.c.id)
+    .limit(sa.bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+_TAKE_UP = (
+    runs.update()
+    .where(
+        runs.c.id == sa.bindparam("run"),
+        runs.c.status == sa.bindparam("was"),
+        runs.c.fence == sa.bindparam("fence_was", type_=sa.BigInteger),
+    )
+    .values(
+        status="running",
+        lease_owner=sa.bindparam("owner"),
+        lease_until=sa.bindparam("until"),
+        fence=runs.c.fence + 1,
+        attempts=runs.c.attempts + sa.bindparam("again", type_=sa.Integer),
+    )
+)
+_OWED = (
+    sa.select(deliveries)
+    .where(
+        deliveries.c.state == "pending",
+        deliveries.c.not_before <= sa.bindparam("now"),
+        deliveries.c.agent_id.not_in(sa.bindparam("full", expanding=True)),
+    )
+    .order_by(deliveries.c.not_before, deliveries.c.id)
+    .limit(sa.bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+_AGENTS = (
+    sa.select(
+        agents.c.id,
+        agents.c.version,
+        entities.c.name,
+        entities.c.deleted_at,
+        agents.c.config["mind"].as_string().label("mind"),
+        agents.c.config["limits"]["concurrentRuns"].as_integer().label("concurrent_runs"),
+        sa.select(sa.func.count())
+        .select_from(runs)
+        .where(runs.c.agent_id == agents.c.id, runs.c.status == "running")
+        .scalar_subquery()
+        .label("running"),
+    )
+    .join(entities, entities.c.id == agents.c.id)
+    .where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
+    .order_by(agents.c.id)
+    # Two workers that claim for one agent do so one after the other: its limit holds in the whole cluster.
+    .with_for_update(of=agents)
+)
+_TAKEN = (
+    deliveries.update()
+    .where(deliveries.c.id == sa.bindparam("delivery"))
+    .values(state="taken", run_id=sa.bindparam("run"))
+)
+_DROPPED = deliveries.update().where(deliveries.c.id == sa.bindparam("delivery")).values(state="passed")
+
+
+@dataclass(slots=True)
+class Claimed:
+    """A run that is ours now. Has the names that announcing needs."""
+
+    id: str
+    agent_id: str
+    agent_name: str
+    agent_version: int
+    trigger: TriggerJson
+    trigger_space_id: str | None
+    active_space_id: str | None
+    chain_depth: int
+    fence: int
+    attempts: int
+    waits: int = 0
+    working_millis: int = 0
+    requests: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    wait: dict[str, Any] | None = None
+    shown: dict[str, Any] = field(default_factory=dict)
+    # Runs whose calls the model must be shown: this one, if it has begun before, and failed tries at the same event.
+    earlier: list[str] = field(default_factory=list)
+    # What the run sees, when the claim could look at once.
+    scene: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    claimed: list[Claimed]
+    # Agents at their limit: their queue is worth no look until one of their runs ends.
+    full: set[str]
+
+
+def claim(tx: Tx, owner: str, free: int, full: Collection[str], dead: Collection[str]) -> Claim:
+    """At most `free` runs, with a lease for `owner`."""
+    claimed: list[Claimed] = []
+    events: list[Event] = []
+    now_full: set[str] = set(full)
+    _take_up_unfinished(tx, owner, free, dead, claimed, events)
+    while len(claimed) < free:
+        limit = free - len(claimed)
+        owed = tx.all(_OWED, {"now": tx.now, "full": sorted(now_full), "limit": limit})
+        if not owed or not _begin(tx, owner, owed, claimed, events, now_full):
+            break
+    announce(tx, events)
+    return Claim(claimed, now_full)
+
+
+def dead_owners(tx: Tx) -> list[str]:
+    """Workers of this machine that hold runs and are gone."""
+    statement = sa.select(runs.c.lease_owner).where(runs.c.status == "running", runs.c.lease_owner.is_not(None))
+    return [row.lease_owner for row in tx.all(statement.distinct()) if is_dead(row.lease_owner)]
+
+
+def _take_up_unfinished(
+    tx: Tx, owner: str, free: int, dead: Collection[str], claimed: list[Claimed], events: list[Event]
+) -> None:
+    found = tx.all(_UNFINISHED, {"now": tx.now, "dead": sorted(dead), "limit": free})
+    if not found:
+        return
+    known = _known_agents(tx, {row.agent_id for row in found})
+    rows = {row.id: row for row in tx.all(sa.select(runs).where(runs.c.id.in_([row.id for row in found])))}
+    room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
+    for each in found:
+        run, taken_over = rows[each.id], each.status == "running"
+        agent = known.get(run.agent_id)
+        if agent is None or (room[agent.id] < 1 and not taken_over):
+            continue
+        room[agent.id] -= 0 if taken_over else 1
+        if _take_up(tx, owner, run, taken_over):
+            claimed.append(_again(run, agent, taken_over))
+            events += run_event("run.resumed", run, **({"takenOver": True} if taken_over else {}))
+            events += presence("agent.active", run)
+
+
+def _take_up(tx: Tx, owner: str, run: sa.Row[Any], taken_over: bool) -> bool:
+    values = {
+        "run": run.id,
+        "was": run.status,
+        "fence_was": run.fence,
+        "owner": owner,
+        "until": tx.now + LEASE_MILLIS,
+        "again": int(taken_over),
+    }
+    return tx.execute(_TAKE_UP, values).rowcount == 1
+
+
+def _again(run: sa.Row[Any], agent: sa.Row[Any], taken_over: bool) -> Claimed:
+    return Claimed(
+        id=run.id,
+        agent_id=run.agent_id,
+        agent_name=agent.name,
+        agent_version=agent.version,
+        trigger=run.trigger,
+        trigger_space_id=run.trigger_space_id,
+        active_space_id=run.active_space_id,
+        chain_depth=run.chain_depth,
+        fence=run.fence + 1,
+        attempts=run.attempts + int(taken_over),
+        waits=run.waits,
+        working_millis=run.working_millis,
+        requests=run.requests,
+        input_tokens=run.input_tokens,
+        cached_tokens=run.cached_tokens,
+        output_tokens=run.output_tokens,
+        wait=run.wait,
+        shown=run.shown or {},
+        earlier=[*((run.shown or {}).get("earlier") or ()), run.id],
+    )
+
+
+def _begin(
+    tx: Tx,
+    owner: str,
+    owed: Sequence[sa.Row[Any]],
+    claimed: list[Claimed],
+    events: list[Event],
+    full: set[str],
+) -> bool:
+    """Whether it is worth looking for more."""
+    known = _known_agents(tx, {row.agent_id for row in owed})
+    room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
+    chosen: list[sa.Row[Any]] = []
+    for delivery in owed:
+        agent = known.get(delivery.agent_id)
+        if agent is None:
+            tx.execute(_DROPPED, {"delivery": delivery.id})
+        elif room[agent.id] < 1 or agent.mind != "timeline":
+            full.add(agent.id)
+        else:
+            room[agent.id] -= 1
+            chosen.append(delivery)
+    triggers = build_triggers(tx, chosen)
+    begun: list[dict[str, Any]] = []
+    for delivery in chosen:
+        trigger = triggers.get(delivery.id)
+        if trigger is None:
+            # Removed from the space, or the space is gone: what was said there is not for this agent any more (A7).
+            tx.execute(_DROPPED, {"delivery": delivery.id})
+            continue
+        run = _new_run(delivery, known[delivery.agent_id], trigger)
+        claimed.append(run)
+        begun.append(_row(tx, owner, run))
+        events += run_event("run.started", run) + presence("agent.active", run)
+    if begun:
+        tx.execute(runs.insert(), begun)
+        taken = [{"delivery": d.id, "run": run.id} for d, run in _pairs(chosen, triggers, claimed)]
+        tx.execute(_TAKEN, taken)
+    return True
+
+
+def _pairs(
+    chosen: list[sa.Row[Any]], triggers: dict[str, TriggerJson], claimed: list[Claimed]
+) -> list[tuple[sa.Row[Any], Claimed]]:
+    kept = [delivery for delivery in chosen if delivery.id in triggers]
+    return list(zip(kept, claimed[-len(kept) :], strict=True))
+
+
+def _known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:
+    found = tx.all(_AGENTS, {"agents": sorted(wanted)})
+    return {agent.id: agent for agent in found if agent.deleted_at is None}
+
+
+def _new_run(delivery: sa.Row[Any], agent: sa.Row[Any], trigger: TriggerJson) -> Claimed:
+    space_id = delivery.space_id if delivery.type == "space_message" else None
+    earlier = list(delivery.payload.get("earlierRuns", ()))
+    return Claimed(
+        id=ids.new("run"),
+        agent_id=agent.id,
+        agent_name=agent.name,
+        agent_version=agent.version,
+        trigger=trigger,
+        trigger_space_id=space_id,
+        active_space_id=space_id,
+        chain_depth=delivery.chain_depth,
+        fence=1,
+        attempts=1,
+        shown={"earlier": earlier} if earlier else {},
+        earlier=earlier,
+    )
+
+
+def _row(tx: Tx, owner: str, run: Claimed) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "agent_id": run.agent_id,
+        "status": "running",
+        "trigger": run.trigger,
+        "trigger_space_id": run.trigger_space_id,
+        "active_space_id": run.active_space_id,
+        "chain_depth": run.chain_depth,
+        "lease_owner": owner,
+        "lease_until": tx.now + LEASE_MILLIS,
+        "fence": run.fence,
+        "attempts": run.attempts,
+        "shown": run.shown or None,
+        "created_at": tx.now,
+        "started_at": tx.now,
+    }

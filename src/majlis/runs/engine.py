@@ -1,0 +1,77 @@
+"""What every run of this process shares."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Concatenate, Protocol
+
+import sqlalchemy as sa
+
+from majlis.agents.config import AgentConfig, parse_config
+from majlis.agents.model_choice import ModelChoice
+from majlis.models.port import Model
+from majlis.runs.streaming import Channel
+from majlis.runs.toolbox import Toolbox
+from majlis.store.tables import agents
+from majlis.store.transactions import Database, P, T, Tx
+
+_CONFIGS = 2000
+
+
+class ModelSource(Protocol):
+    def get(self, choice: ModelChoice) -> Model: ...
+
+
+class Configs:
+    """Parsed configs by agent and version: checking a large one takes milliseconds, and it is needed for every run."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._parsed: dict[str, tuple[int, AgentConfig]] = {}
+
+    def known(self, agent_id: str, version: int) -> AgentConfig | None:
+        found = self._parsed.get(agent_id)
+        return found[1] if found is not None and found[0] == version else None
+
+    async def get(self, agent_id: str, version: int) -> AgentConfig:
+        known = self.known(agent_id, version)
+        if known is not None:
+            return known
+        version, raw = await self._db.read(_load, agent_id)
+        config = await asyncio.to_thread(parse_config, raw)
+        self._parsed.pop(agent_id, None)
+        self._parsed[agent_id] = (version, config)
+        if len(self._parsed) > _CONFIGS:
+            del self._parsed[next(iter(self._parsed))]
+        return config
+
+
+@dataclass
+class Engine:
+    db: Database
+    channel: Channel
+    models: ModelSource
+    toolbox: Toolbox
+    configs: Configs
+    # Waits between tries of one model request; the number of tries is one more.
+    retry_seconds: tuple[float, ...] = (0.5, 1.5)
+    writes: set[asyncio.Task[object]] = field(default_factory=set)
+
+    async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """A transaction that is not torn: who is canceled meanwhile first learns how it ended."""
+        task = asyncio.ensure_future(self.db.write_brief(work, *args, **kwargs))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.done():
+                await asyncio.wait([task])
+            if not task.cancelled():
+                task.exception()  # looked at, so that nobody warns of it
+            raise
+
+
+def _load(tx: Tx, agent_id: str) -> tuple[int, object]:
+    row = tx.execute(sa.select(agents.c.version, agents.c.config).where(agents.c.id == agent_id)).one()
+    return row.version, row.config

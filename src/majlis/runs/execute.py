@@ -1,0 +1,254 @@
+"""One run from claim to end: perceive → model ⇄ tools → settle. The loop is ours: any worker can go on from any step.
+
+The model's first request of an invocation shows the timeline; further ones add calls and results in the usual form. A
+pause ends the invocation. Whoever takes the run up again begins a fresh one, in which everything done is on the
+timeline (M10).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import structlog
+from opentelemetry import trace
+
+from majlis import clock, metrics
+from majlis.agents.limits import Limits
+from majlis.minds.timeline.layouts import perceive
+from majlis.minds.timeline.loading import load_scene
+from majlis.minds.timeline.scene import Scene, Who
+from majlis.models.port import Answer, CallDelta, CallStarted, Finished, Model, ModelFailed, Prompt, Result, Said, Turn
+from majlis.models.wire import chat_messages, chat_tools
+from majlis.runs.actions import load_actions, next_step, resume_of
+from majlis.runs.calling import Calling
+from majlis.runs.claiming import MAX_TAKE_OVERS, Claimed
+from majlis.runs.engine import Engine
+from majlis.runs.journal import Entry, Fenced, pack_view
+from majlis.runs.settling import complete, fail, hand_back
+from majlis.runs.streaming import Speaking
+from majlis.runs.working import Working
+from majlis.store.transactions import Tx
+
+_logger = structlog.get_logger(__name__)
+_tracer = trace.get_tracer("majlis")
+
+
+class LimitReached(Exception):
+    """J6: the run ends here, completed."""
+
+
+class Execution:
+    def __init__(self, engine: Engine, claimed: Claimed) -> None:
+        self._engine = engine
+        self._claimed = claimed
+        self._run: Working
+        self._calling: Calling
+        self._speaking: Speaking | None = None
+        self._step = 0
+        # Journal entries that wait for the next transaction.
+        self._entries: list[Entry] = []
+        # Set by the worker before it cancels the task: whether somebody else may go on with the run.
+        self.handing_back = False
+
+    @property
+    def id(self) -> str:
+        return self._claimed.id
+
+    @property
+    def agent_id(self) -> str:
+        return self._claimed.agent_id
+
+    async def run(self) -> None:
+        claimed, engine = self._claimed, self._engine
+        config = await engine.configs.get(claimed.agent_id, claimed.agent_version)
+        self._run = Working.on(claimed, config)
+        self._calling = Calling(engine, self._run)
+        attributes = {"majlis.run": claimed.id, "majlis.agent": claimed.agent_name}
+        with _tracer.start_as_current_span("majlis.run", attributes=attributes):
+            await self._guarded()
+        metrics.run_seconds.observe((clock.now() - self._run.began_at) / 1000)
+
+    def left_space(self, space_id: str) -> None:
+        if self._speaking is not None:
+            self._speaking.leave(space_id)
+
+    async def _guarded(self) -> None:
+        try:
+            await self._work()
+        except Fenced:
+            self._drop_streams("This run was taken over or canceled.")
+        except asyncio.CancelledError:
+            self._drop_streams("The run was stopped.")
+            if self.handing_back:
+                await self._settle(hand_back)
+            raise
+        except LimitReached:
+            self._drop_streams("The run reached a limit.")
+            await self._settle(complete, self._take_entries(), "limit")
+        except ModelFailed as error:
+            self._drop_streams("The model failed.")
+            await self._fail(error.code, error.message, error.retryable)
+        except Exception:
+            _logger.exception("a run failed", run=self.id, agent=self._claimed.agent_name)
+            self._drop_streams("The run failed.")
+            await self._fail("internal", "Majlis itself made a mistake; its log says more.", True)
+
+    async def _work(self) -> None:
+        if self._claimed.attempts > MAX_TAKE_OVERS:
+            died = f"{MAX_TAKE_OVERS} workers died while working on this"
+            await self._fail("workers_died", f"{died}; it is not tried again.", False)
+            return
+        try:
+            async with asyncio.timeout(self._seconds_left()):
+                await self._invoke()
+        except TimeoutError:
+            raise LimitReached from None
+
+    async def _invoke(self) -> None:
+        turns = await self._perceive()
+        model = self._engine.models.get(self._run.config.model)
+        specs = self._engine.toolbox.specs(self._run.config)
+        # What earlier views of this invocation hold, so that the next one keeps only what was added.
+        base: int | None = None
+        kept = 0
+        while True:
+            self._check_limits()
+            prompt = Prompt(tuple(turns), specs)
+            started = clock.now()
+            answer = await self._ask(model, prompt)
+            self._run.spend(answer.usage)
+            view = pack_view(base, chat_messages(prompt)[kept:], chat_tools(prompt) if base is None else None)
+            self._entries.append(_model_entry(self._step, started, answer, view))
+            base, kept = self._step, len(prompt.turns)
+            self._step += 1
+            if not answer.calls:
+                await self._end(answer)
+                return
+            turns.append(Said(answer.text, answer.calls))
+            if await self._act(answer, turns):
+                return
+
+    async def _perceive(self) -> list[Turn]:
+        began = time.perf_counter()
+        scene = self._claimed.scene or await self._engine.db.snapshot(self._load)
+        if scene.active is None:
+            self._run.active_space_id = None
+        view = perceive(scene)
+        self._run.saw(view.shown)
+        if self._claimed.earlier:
+            self._step = await self._engine.db.read(next_step, self.id)
+            self._step = await self._calling.repeat_unknown(self._step)
+        metrics.context_seconds.observe(time.perf_counter() - began)
+        return list(view.turns)
+
+    def _load(self, tx: Tx) -> Scene:
+        return load_for(tx, self._claimed, self._run)
+
+    async def _ask(self, model: Model, prompt: Prompt) -> Answer:
+        for delay in (*self._engine.retry_seconds, None):
+            try:
+                return await self._request(model, prompt)
+            except ModelFailed as error:
+                metrics.model_requests.labels(error.code).inc()
+                if not error.retryable or delay is None:
+                    raise
+                self._drop_streams("The model failed; trying again.")
+                await asyncio.sleep(max(delay, min(error.retry_after or 0, 30)))
+        raise AssertionError("the last try returns or raises")
+
+    async def _request(self, model: Model, prompt: Prompt) -> Answer:
+        run = self._run
+        self._speaking = Speaking(self._engine.channel, run.active_space_id, run.id, run.agent_id)
+        with _tracer.start_as_current_span("majlis.model_request") as span:
+            async for event in model.stream(prompt):
+                match event:
+                    case CallStarted() | CallDelta():
+                        self._speaking.hear(event)
+                    case Finished(answer):
+                        metrics.count_answer(answer.usage.input, answer.usage.cached, answer.usage.output)
+                        span.set_attribute("gen_ai.usage.input_tokens", answer.usage.input)
+                        span.set_attribute("gen_ai.usage.output_tokens", answer.usage.output)
+                        return answer
+        raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
+
+    async def _act(self, answer: Answer, turns: list[Turn]) -> bool:
+        """Whether the run has paused."""
+        for index, call in enumerate(answer.calls):
+            stream = self._speaking.of(index) if self._speaking is not None else None
+            with _tracer.start_as_current_span("majlis.tool", attributes={"majlis.tool": call.name}):
+                done = await self._calling.make(call, self._step, self._take_entries(), stream)
+            self._step += 1
+            turns.append(Result(call.id, call.name, done.content))
+            if done.paused:
+                for other in answer.calls[index + 1 :]:
+                    self._run.notes.append(f"{other.name} was not called: the run had paused before it.")
+                self._drop_streams("The run paused.")
+                return True
+        return False
+
+    async def _end(self, answer: Answer) -> None:
+        if answer.text.strip() and not any(self._run.wrote.values()):
+            # Silence is a right; but this is often a mistake, so people can see it.
+            self._run.notes.append("The model wrote text of its own and sent no message.")
+        self._drop_streams("The run ended.")
+        await self._settle(complete, self._take_entries(), None)
+
+    async def _fail(self, code: str, message: str, retryable: bool) -> None:
+        _logger.warning("a run failed", run=self.id, agent=self._claimed.agent_name, code=code, reason=message)
+        attempts = self._run.config.limits.attempts
+        await self._settle(fail, self._take_entries(), code, message, retryable, attempts)
+
+    async def _settle(self, verb: Any, *args: Any) -> None:
+        try:
+            await self._engine.write(verb, self._run, *args)
+            metrics.runs_settled.labels(verb.__name__).inc()
+        except Fenced:
+            _logger.info("a run was ended elsewhere", run=self.id)
+
+    def _take_entries(self) -> list[Entry]:
+        entries, self._entries = self._entries, []
+        return entries
+
+    def _check_limits(self) -> None:
+        limits: Limits = self._run.config.limits
+        spent = self._run.input_tokens + self._run.output_tokens
+        if self._run.requests >= limits.steps or spent >= limits.tokens_per_run:
+            raise LimitReached
+
+    def _seconds_left(self) -> float:
+        return max(0.0, self._run.config.limits.run_seconds - self._run.worked_millis() / 1000)
+
+    def _drop_streams(self, reason: str) -> None:
+        if self._speaking is not None:
+            self._speaking.fail(reason)
+
+
+def load_for(tx: Tx, claimed: Claimed, run: Working) -> Scene:
+    return load_scene(
+        tx,
+        Who(claimed.agent_id, claimed.agent_name, "agent"),
+        run.config,
+        claimed.id,
+        claimed.trigger,
+        claimed.active_space_id,
+        actions=load_actions(tx, claimed.earlier) if claimed.earlier else (),
+        resume=resume_of(claimed.wait),
+    )
+
+
+def _model_entry(n: int, started: int, answer: Answer, view: bytes) -> Entry:
+    usage = answer.usage
+    return Entry(
+        n=n,
+        kind="model",
+        started_at=started,
+        ended_at=clock.now(),
+        output={
+            "text": answer.text,
+            "calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in answer.calls],
+        },
+        usage={"inputTokens": usage.input, "cachedTokens": usage.cached, "outputTokens": usage.output},
+        view=view,
+    )

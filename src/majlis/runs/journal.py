@@ -1,0 +1,105 @@
+"""The journal of a run: every model step and every call, written before anything relies on it (J2).
+
+Each entry is written in the same transaction as the effect it speaks of, and that transaction ends with one update of
+the run that names the fence: a worker that was taken for dead, and wakes, changes nothing.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+import sqlalchemy as sa
+
+from majlis.clock import Millis
+from majlis.runs.ownership import LEASE_MILLIS
+from majlis.store.tables import runs, steps, views
+from majlis.store.transactions import Tx
+
+_INSERT_STEP = steps.insert()
+_INSERT_VIEW = views.insert()
+_HOLD = (
+    runs.update()
+    .where(
+        runs.c.id == sa.bindparam("run"),
+        runs.c.fence == sa.bindparam("fence_was", type_=sa.BigInteger),
+        runs.c.status == "running",
+    )
+    .values(lease_until=sa.bindparam("until"))
+)
+_FINISH_STEP = (
+    steps.update()
+    .where(steps.c.run_id == sa.bindparam("run"), steps.c.n == sa.bindparam("step"), steps.c.state == "started")
+    .values(
+        state=sa.bindparam("outcome"),
+        output=sa.bindparam("result", type_=steps.c.output.type),
+        ended_at=sa.bindparam("at"),
+    )
+)
+
+
+class Fenced(Exception):
+    """This run is not ours any more: canceled, absorbed, or taken over by another worker. Nothing was written."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A line of the journal, and with a model step what the model was shown."""
+
+    n: int
+    kind: Literal["model", "tool"]
+    started_at: Millis
+    state: Literal["started", "done", "error"] = "done"
+    call_id: str | None = None
+    name: str | None = None
+    input: Any = None
+    output: Any = None
+    usage: dict[str, int] | None = None
+    ended_at: Millis | None = None
+    view: bytes | None = field(default=None, repr=False)
+
+
+def write_entries(tx: Tx, run_id: str, entries: list[Entry]) -> None:
+    for entry in entries:
+        row = {
+            "run_id": run_id,
+            "n": entry.n,
+            "kind": entry.kind,
+            "call_id": entry.call_id,
+            "name": entry.name,
+            "state": entry.state,
+            "input": entry.input,
+            "output": entry.output,
+            "usage": entry.usage,
+            "started_at": entry.started_at,
+            "ended_at": entry.ended_at,
+        }
+        try:
+            tx.execute(_INSERT_STEP, row)
+        except sa.exc.IntegrityError as error:
+            # Another worker has written this step: it has the run now.
+            raise Fenced from error
+        if entry.view is not None:
+            tx.execute(_INSERT_VIEW, {"run_id": run_id, "step": entry.n, "body": entry.view, "created_at": tx.now})
+
+
+def finish_entry(tx: Tx, run_id: str, entry: Entry) -> None:
+    values = {"run": run_id, "step": entry.n, "outcome": entry.state, "result": entry.output, "at": tx.now}
+    if tx.execute(_FINISH_STEP, values).rowcount == 0:
+        raise Fenced
+
+
+def hold(tx: Tx, run_id: str, fence: int, **values: Any) -> None:
+    """The last statement of every transaction of a run: it is still ours, and these are its new values."""
+    statement = _HOLD.values(**values) if values else _HOLD
+    held = tx.execute(statement, {"run": run_id, "fence_was": fence, "until": tx.now + LEASE_MILLIS})
+    if held.rowcount == 0:
+        raise Fenced
+
+
+def pack_view(base: int | None, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> bytes:
+    """What a request showed. Later requests of one invocation begin with an earlier one's messages: only what was
+    added is kept, with the step it was added to."""
+    return zlib.compress(orjson.dumps({"base": base, "messages": messages, "tools": tools}), 1)

@@ -1,0 +1,198 @@
+"""The worker of a process: claims what is owed, works on it in tasks, keeps its leases, and lets go when told to.
+
+Woken by the bus; every second at the latest it looks for itself. Whatever runs here can be taken up by any other
+worker at any time: a crash, a stop or a lost lease changes who goes on, not what happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+import structlog
+
+from majlis import clock, metrics
+from majlis.inbox.due import fire_due_heartbeats, fire_due_plans
+from majlis.inbox.rings import end_rings
+from majlis.inbox.waiting import time_out
+from majlis.inbox.wake import WORK
+from majlis.live.bus import Bus, Unsubscribe
+from majlis.runs.canceling import ENDED
+from majlis.runs.claiming import Claimed, claim, dead_owners
+from majlis.runs.engine import Engine
+from majlis.runs.execute import Execution
+from majlis.runs.looking import look, still_ours
+from majlis.runs.ownership import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
+from majlis.spaces.members import LEFT
+from majlis.store.tables import runs
+from majlis.store.transactions import Tx
+
+POLL_MILLIS = 1000
+GRACE_SECONDS = 5.0
+_logger = structlog.get_logger(__name__)
+
+
+class Worker:
+    def __init__(self, engine: Engine, bus: Bus, slots: int) -> None:
+        self._engine = engine
+        self._bus = bus
+        self._slots = slots
+        self.owner = new_owner()
+        self._running: dict[str, tuple[Execution, asyncio.Task[None]]] = {}
+        self._wake = asyncio.Event()
+        self._full: set[str] = set()
+        self._stopping = False
+        self._next_look = 0
+        self._tasks: list[asyncio.Task[None]] = []
+        self._subscriptions: list[Unsubscribe] = []
+
+    @property
+    def active(self) -> int:
+        return len(self._running)
+
+    def start(self) -> None:
+        self._subscriptions = [
+            self._bus.subscribe(WORK, lambda _: self.wake()),
+            self._bus.subscribe(ENDED, lambda payload: self._abort(payload.decode())),
+            self._bus.subscribe(LEFT, self._on_left),
+        ]
+        self._tasks = [
+            asyncio.create_task(self._work_forever(), name="worker"),
+            asyncio.create_task(self._watch_forever(), name="worker-watch"),
+        ]
+
+    def wake(self) -> None:
+        """Look now: something is owed, or time has passed."""
+        self._full.clear()
+        self._wake.set()
+
+    def look_soon(self) -> None:
+        """For tests that move the clock: whatever has become due meanwhile is found now."""
+        self._next_look = 0
+        self.wake()
+
+    async def stop(self) -> None:
+        """Takes nothing new, lets runs finish for a moment, and hands back the rest."""
+        self._stopping = True
+        self._wake.set()
+        for unsubscribe in self._subscriptions:
+            unsubscribe()
+        await self._tasks[0]
+        tasks = [task for _, task in self._running.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=GRACE_SECONDS)
+        for execution, task in tuple(self._running.values()):
+            execution.handing_back = True
+            task.cancel()
+        await asyncio.gather(*(task for _, task in self._running.values()), return_exceptions=True)
+        self._tasks[1].cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._tasks[1]
+
+    async def _work_forever(self) -> None:
+        due: clock.Millis | None = None
+        while not self._stopping:
+            woken = self._wake.is_set()
+            self._wake.clear()
+            try:
+                if woken:
+                    await self._take(())
+                if not woken or clock.now() >= self._next_look:
+                    due = await self._look()
+                    self._next_look = clock.now() + POLL_MILLIS
+            except Exception as error:
+                _logger.warning("the worker could not look for work; trying again", error=repr(error))
+                self._next_look = clock.now() + POLL_MILLIS
+            await self._pause(min(self._next_look, due or self._next_look))
+
+    async def _pause(self, until: clock.Millis) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), max(0.001, (until - clock.now()) / 1000))
+
+    async def _look(self) -> clock.Millis | None:
+        """What a wake-up did not tell of: time that has come, workers that have died."""
+        dead = await self._engine.db.read(dead_owners)
+        sight = await self._engine.db.read(look)
+        if sight.clock:
+            await self._engine.db.write(tick)
+        if sight.work or dead:
+            await self._take(dead)
+        return sight.next_at
+
+    async def _take(self, dead: Any) -> None:
+        free = self._slots - len(self._running)
+        if free < 1 or self._stopping:
+            return
+        found = await self._engine.write(claim, self.owner, free, self._full, dead)
+        self._full = found.full
+        for claimed in found.claimed:
+            self._begin(claimed)
+        if len(found.claimed) == free:
+            self._wake.set()
+
+    def _begin(self, claimed: Claimed) -> None:
+        execution = Execution(self._engine, claimed)
+        task = asyncio.create_task(self._carry_out(execution), name=claimed.id)
+        self._running[claimed.id] = (execution, task)
+        metrics.runs_active.set(len(self._running))
+
+    async def _carry_out(self, execution: Execution) -> None:
+        try:
+            await execution.run()
+        except asyncio.CancelledError:
+            if not self._stopping:
+                _logger.info("a run was stopped", run=execution.id)
+        except Exception:
+            _logger.exception("a run was dropped; it is taken up again when its lease ends", run=execution.id)
+        finally:
+            self._running.pop(execution.id, None)
+            metrics.runs_active.set(len(self._running))
+            self._full.discard(execution.agent_id)
+            self._wake.set()
+
+    def _abort(self, run_id: str) -> None:
+        found = self._running.get(run_id)
+        if found is not None:
+            found[1].cancel()
+
+    def _on_left(self, payload: bytes) -> None:
+        left = orjson.loads(payload)
+        for execution, _ in tuple(self._running.values()):
+            if execution.agent_id == left["entityId"]:
+                execution.left_space(left["spaceId"])
+
+    async def _watch_forever(self) -> None:
+        """Leases are renewed every ten seconds, and every second we see whether our runs are still ours: the signal
+        that one was canceled may be lost."""
+        beat = 0
+        while True:
+            await asyncio.sleep(POLL_MILLIS / 1000)
+            beat += 1
+            ours = list(self._running)
+            if not ours:
+                continue
+            try:
+                if beat % HEARTBEAT_SECONDS == 0:
+                    await self._engine.db.write(renew, self.owner, ours)
+                still = await self._engine.db.read(still_ours, self.owner, ours)
+            except Exception as error:
+                _logger.warning("leases could not be renewed; trying again", error=repr(error))
+                continue
+            for run_id in set(ours) - still:
+                self._abort(run_id)
+
+
+def tick(tx: Tx) -> None:
+    """The clock's work of one moment. Each part is safe to be done by several nodes at once."""
+    fire_due_plans(tx)
+    fire_due_heartbeats(tx)
+    time_out(tx)
+    end_rings(tx)
+
+
+def renew(tx: Tx, owner: str, run_ids: list[str]) -> None:
+    mine = runs.c.id.in_(run_ids), runs.c.lease_owner == owner, runs.c.status == "running"
+    tx.execute(runs.update().where(*mine).values(lease_until=sa.literal(tx.now + LEASE_MILLIS, sa.BigInteger)))

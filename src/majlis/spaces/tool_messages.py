@@ -1,0 +1,28 @@
+"""A tool's message gets its result: the same message with new content, told to the space like a new one."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from majlis.live import log
+from majlis.spaces.history import SELECT_MESSAGES
+from majlis.spaces.members import find_member
+from majlis.spaces.shapes import message_of
+from majlis.store.tables import messages
+from majlis.store.transactions import Tx
+
+
+def finish_tool_message(
+    tx: Tx, space_id: str, sender_id: str, client_id: str, output: Any, status: Literal["complete", "error"]
+) -> None:
+    """Nothing happens without such a message. Who has left the space shows nothing there any more (A7)."""
+    marked = messages.c.space_id == space_id, messages.c.sender_id == sender_id, messages.c.client_id == client_id
+    found = tx.one(SELECT_MESSAGES.where(*marked))
+    if found is None:
+        return
+    if find_member(tx, space_id, sender_id) is None:
+        output, status = None, "error"
+    tool = {**found.tool, "output": output, "status": status}
+    tx.execute(messages.update().where(messages.c.id == found.id).values(tool=tool))
+    message = message_of({**found._mapping, "tool": tool})
+    log.record_for_space(tx, space_id, "space.message", {"spaceId": space_id, "message": message})

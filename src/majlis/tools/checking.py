@@ -1,0 +1,25 @@
+"""Input of configured tools, checked against the JSON Schema that their config gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from jsonschema import Draft202012Validator
+
+from majlis.errors import Invalid
+
+
+def parse_input(name: str, schema: dict[str, Any], arguments: str) -> Any:
+    try:
+        given = orjson.loads(arguments or "{}")
+    except orjson.JSONDecodeError as error:
+        raise Invalid("invalid_input", f"{name} was not called: its input is not JSON ({error}).") from None
+    if not isinstance(given, dict):
+        raise Invalid("invalid_input", f"{name} was not called: its input must be a JSON object.")
+    problem = next(iter(Draft202012Validator(schema).iter_errors(given)), None)
+    if problem is not None:
+        place = ".".join(map(str, problem.absolute_path)) or "input"
+        reason = f"{place}: {problem.message[:500]}"
+        raise Invalid("invalid_input", f"{name} was not called: {reason}. Call it again, mended.")
+    return given

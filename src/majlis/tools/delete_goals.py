@@ -1,0 +1,27 @@
+"""delete_goals: give up goals, or clear away completed ones (P2)."""
+
+from __future__ import annotations
+
+from majlis.agents import goals
+from majlis.runs.acting import Acting, ToolResult
+from majlis.store.transactions import Tx
+from majlis.tools.tool import BuiltIn, Input
+
+
+class DeleteGoalsInput(Input):
+    ids: list[str]
+
+
+def _delete_goals(tx: Tx, acting: Acting, given: DeleteGoalsInput) -> ToolResult:
+    return {"success": True, **goals.delete_goals(tx, acting.id, given.ids)}
+
+
+TOOL = BuiltIn(
+    name="delete_goals",
+    description=(
+        "Delete goals that no longer matter. A goal you have reached is better marked as completed with set_goals. "
+        'Example: {"ids": ["q4"]}. The result lists what was deleted and, under notFound, ids that you do not have.'
+    ),
+    input=DeleteGoalsInput,
+    call=_delete_goals,
+)

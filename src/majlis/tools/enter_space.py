@@ -1,0 +1,65 @@
+"""`enter_space`: where the agent's next words go. No other tool that acts takes a space (A6)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from majlis.errors import NotFound
+from majlis.runs.acting import Acting, ToolResult
+from majlis.runs.announcing import Event, announce
+from majlis.spaces.access import access_space
+from majlis.store.transactions import Tx
+from majlis.tools.reading import newest, remember_shown
+from majlis.tools.tool import BuiltIn, Input
+
+
+class EnterSpace(Input):
+    space_id: Annotated[str, Field(min_length=1, max_length=64)]
+    """The id of one of your spaces."""
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    """How many of its newest messages to return."""
+
+
+def enter_space(tx: Tx, acting: Acting, input: EnterSpace) -> ToolResult:
+    try:
+        space = access_space(tx, acting.caller, input.space_id)
+    except NotFound:
+        raise NotFound(
+            "not_a_member",
+            f"You are not a member of {input.space_id}, so you did not enter it; your active space is unchanged. "
+            "Your spaces and their ids are under YOUR SPACES.",
+        ) from None
+    history = newest(tx, space.id, space.head_seq, input.limit)
+    remember_shown(acting, space.id, space.head_seq)
+    announce(tx, _presence(acting, space.id))
+    acting.active_space_id = space.id
+    return {
+        "success": True,
+        "spaceId": space.id,
+        "spaceName": space.name,
+        "history": history,
+        "totalMessages": space.head_seq,
+    }
+
+
+def _presence(acting: Acting, space_id: str) -> list[Event]:
+    """People in the new space see that the agent is there now; those in the one it leaves, that it is not."""
+    data = {"agentId": acting.id, "runId": acting.run_id}
+    events: list[Event] = []
+    left = acting.active_space_id
+    if left not in (None, space_id, acting.trigger_space_id):
+        events.append((str(left), "agent.inactive", {"spaceId": left, **data}))
+    if space_id not in (left, acting.trigger_space_id):
+        events.append((space_id, "agent.active", {"spaceId": space_id, **data}))
+    return events
+
+
+TOOL = BuiltIn(
+    "enter_space",
+    "Enter one of your spaces: from then on send_message and visible tools speak there. Returns its newest messages, "
+    "oldest first.",
+    EnterSpace,
+    enter_space,
+)

@@ -1,0 +1,24 @@
+"""Static tools: the same answer, always."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from majlis.agents.tool_config import StaticTool
+from majlis.runs.toolbox import CallContext
+from majlis.tools.checking import parse_input
+
+
+class Static:
+    def __init__(self, config: StaticTool) -> None:
+        self.name = config.name
+        self.visible = config.visible
+        # Nothing happens, so it may happen twice.
+        self.idempotent = True
+        self._config = config
+
+    def parse(self, arguments: str) -> Any:
+        return parse_input(self.name, self._config.input_schema, arguments)
+
+    async def act(self, context: CallContext, input: Any) -> Any:
+        return self._config.execution.output

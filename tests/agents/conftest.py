@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from majlis.store.opening import open_database
+from majlis.store.transactions import Database
+from tests.agents.actors import new_agent
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    opened = open_database(database_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def agent(db: Database) -> str:
+    return await new_agent(db)

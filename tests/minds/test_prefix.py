@@ -1,0 +1,96 @@
+"""How much of a prompt two consecutive runs share: what a provider's cache need not read again (X8)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise, takewhile
+from statistics import mean
+
+from majlis.minds.timeline.scene import Message, Scene
+from majlis.minds.timeline.window import window_start
+from majlis.tools.toolbox import built_in_tools
+from tests.minds.reading import seen_text
+from tests.minds.scenes import AHMAD, ANALYST, DESIGNER, HUSAM, START, config, in_alpha, message, seed_scene
+
+_SPEAKERS = (HUSAM, ANALYST, AHMAD, ANALYST, DESIGNER, ANALYST)
+_WORDS = (
+    "revenue",
+    "by",
+    "region",
+    "for",
+    "the",
+    "last",
+    "quarter",
+    "is",
+    "in",
+    "the",
+    "sheet;",
+    "please",
+    "check",
+    "row",
+)
+_INSTRUCTIONS = "You look after the numbers of the team. " * 12
+_TOOLS = json.dumps([[tool.spec.name, tool.spec.description, tool.spec.schema] for tool in built_in_tools()])
+
+
+def _text(seq: int) -> str:
+    """Between 40 and 200 characters, as people write."""
+    return " ".join(_WORDS[(seq * 5 + n) % len(_WORDS)] for n in range(8 + seq * 7 % 30)) + f" ({seq})"
+
+
+def _conversation() -> list[Scene]:
+    """200 messages, every second by the agent: a run for each that is not, which is shown all up to there."""
+    said = tuple(message(seq, _SPEAKERS[(seq - 1) % 6], _text(seq)) for seq in range(1, 201))
+    return [_run(said, total) for total in range(1, 200, 2)]
+
+
+def _run(said: tuple[Message, ...], total: int) -> Scene:
+    settings = config(instructions=_INSTRUCTIONS)
+    kept = seed_scene()
+    return replace(
+        in_alpha(said[window_start(settings, total) - 1 : total], cursor=total - 1, config=settings),
+        goals=kept.goals,
+        memories=kept.memories,
+        plans=kept.plans,
+        run_id=f"run_{total:016d}",
+        now=START + total * 60_000 + 2_000,
+    )
+
+
+def _moved(before: Scene, after: Scene) -> bool:
+    return before.history[0].seq != after.history[0].seq
+
+
+def _share(before: Scene, after: Scene, tools: str) -> float:
+    one, two = tools + seen_text(before), tools + seen_text(after)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False))) / len(two)
+
+
+def test_x8_two_consecutive_runs_share_nine_tenths_of_their_prompts_characters(
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Once a space is busy. Once in 25 messages the window moves, and the history is read anew."""
+    busy = list(pairwise(_conversation()))[25:]
+    still = [pair for pair in busy if not _moved(*pair)]
+    shares = [_share(*pair, tools=_TOOLS) for pair in still]
+    overall = [_share(*pair, tools=_TOOLS) for pair in busy]
+    without_tools = [_share(*pair, tools="") for pair in still]
+    record_property("shared", f"mean {mean(shares):.3f}, least {min(shares):.3f}, with moves {mean(overall):.3f}")
+    assert min(shares) >= 0.9
+    assert mean(overall) >= 0.88
+    assert mean(without_tools) >= 0.86
+
+
+def test_x8_the_window_moves_once_in_half_a_window_of_messages() -> None:
+    scenes = _conversation()
+    starts = [after.history[0].seq for before, after in pairwise(scenes) if _moved(before, after)]
+    assert starts == [26, 51, 76, 101, 126, 151]
+
+
+def test_x8_what_stays_is_the_beginning_of_the_next_run() -> None:
+    for before, after in pairwise(_conversation()):
+        if not _moved(before, after):
+            lasting = seen_text(before).partition(f"[msg:{before.history[-1].id}]")[0]
+            assert seen_text(after).startswith(lasting)

@@ -1,0 +1,148 @@
+"""A run that begins anew, after a wait or on another machine, reads what it has already done (M9, M10, J2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from majlis.minds.timeline.layouts import perceive
+from majlis.minds.timeline.scene import Action, Message, Resume
+from majlis.models.port import User
+from tests.minds.reading import history_of, lines_of, seen_text
+from tests.minds.scenes import (
+    ALPHA,
+    ANALYST,
+    DESIGNER,
+    HUSAM,
+    REPORTS,
+    START,
+    config,
+    history,
+    in_alpha,
+    message,
+    message_id,
+    nowhere,
+    trigger_of,
+)
+
+LAYOUTS = ("classic", "stable")
+SAID = history(
+    (HUSAM, "Get the mock-up reviewed"),
+    (ANALYST, "@Designer please review the mock-up"),
+    (HUSAM, "Any news?"),
+    (DESIGNER, "looks good, ship it"),
+)
+ASKED = Action(
+    START, "send_message", {"text": SAID[1].text, "wait": True}, {}, "done", SAID[1].id, ALPHA.id, ALPHA.name
+)
+REPLIED = Resume("replied", SAID[3].id, "Designer")
+
+
+def _lines(layout: str, said: tuple[Message, ...] = SAID, **more: Any) -> list[str]:
+    more = {"config": config(layout=layout), "trigger": trigger_of(SAID[0]), **more}
+    return [line.removeprefix("  ") for line in history_of(seen_text(in_alpha(said, **more)))]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_m10_a_resumed_run_reads_its_question_the_time_between_and_the_answer(layout: str) -> None:
+    assert _lines(layout, actions=(ASKED,), resume=REPLIED) == [
+        "[msg:msg_0000000000000001] [2026-02-18T14:51:00.000Z] Husam (human, id:ent_husam): "
+        '"Get the mock-up reviewed"  [NEW] ← TRIGGER',
+        "[msg:msg_0000000000000002] [2026-02-18T14:52:00.000Z] You: called "
+        'send_message("@Designer please review the mock-up", wait: true)',
+        '[msg:msg_0000000000000003] [2026-02-18T14:53:00.000Z] Husam (human, id:ent_husam): "Any news?"  [NEW]',
+        "[msg:msg_0000000000000004] [2026-02-18T14:54:00.000Z] Designer (agent, id:ent_designer): "
+        '"looks good, ship it"  [NEW] ← RESUME: Designer replied. Continue from here.',
+    ]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_m9_a_time_out_is_the_last_line(layout: str) -> None:
+    last = _lines(layout, actions=(ASKED,), resume=Resume("timeout", seconds=300))[-1]
+    assert last == "← RESUME: timeout, nobody replied within 300 s. Continue from here."
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_m12_a_ring_of_waiting_agents_is_named_as_such(layout: str) -> None:
+    last = _lines(layout, actions=(ASKED,), resume=Resume("timeout", seconds=300, reason="deadlock"))[-1]
+    expected = "← RESUME: timeout (deadlock: everyone who could answer was waiting, too). Continue from here."
+    assert last == expected
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_m10_an_answer_in_a_space_that_is_not_in_view_still_marks_where_to_go_on(layout: str) -> None:
+    elsewhere = Resume("replied", message_id(99), "Designer")
+    assert _lines(layout, resume=elsewhere)[-1] == "← RESUME: Designer replied. Continue from here."
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_j2_a_run_taken_over_reads_what_was_done_among_what_was_said(layout: str) -> None:
+    calls = (
+        Action(START + 61_000, "deploy", {"env": "prod"}, {"ok": True}, "done"),
+        Action(START + 62_000, "pay", {"amount": 5}, None, "started"),
+        Action(START + 200_000, "get_goals", {}, {"error": "no such tool"}, "error"),
+        Action(START + 210_000, "send_message", {"text": "Hi"}, {}, "done", "msg_elsewhere", REPORTS.id, REPORTS.name),
+    )
+    lines = _lines(layout, actions=(*calls, ASKED))
+    assert [line for line in lines if line.count("You: called")] == [
+        '[2026-02-18T14:51:01.000Z] You: called deploy({"env":"prod"}) → {"ok":true}',
+        '[2026-02-18T14:51:02.000Z] You: called pay({"amount":5}) → outcome unknown: the call was interrupted; '
+        "check before you repeat it",
+        '[msg:msg_0000000000000002] [2026-02-18T14:52:00.000Z] You: called send_message("@Designer please review the '
+        'mock-up", wait: true)',
+        '[2026-02-18T14:53:20.000Z] You: called get_goals() → error: {"error":"no such tool"}',
+        '[msg:msg_elsewhere] [2026-02-18T14:53:30.000Z] You: called send_message("Hi") in "Daily Reports"',
+    ]
+    assert [line.startswith("[msg:msg_0") for line in lines] == [True, False, False, True, True, False, False, True]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_m10_an_answer_to_a_message_shows_which(layout: str) -> None:
+    answer = Action(
+        START, "send_message", {"text": "x", "messageId": SAID[0].id}, {}, "done", SAID[1].id, ALPHA.id, ALPHA.name
+    )
+    assert 'You: called send_message("x", messageId: "msg_0000000000000001")' in "\n".join(
+        _lines(layout, actions=(answer,))
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_j2_without_an_active_space_what_was_done_stands_in_a_block_of_its_own(layout: str) -> None:
+    trigger = {"type": "heartbeat", "scheduledAt": "2026-02-18T15:00:00.000Z", "chainDepth": 0}
+    calls = (Action(START, "deploy", {"env": "prod"}, {"ok": True}, "done"),)
+    text = seen_text(nowhere(trigger, actions=calls, config=config(layout=layout)))
+    block = 'THIS RUN SO FAR:\n  [2026-02-18T14:50:00.000Z] You: called deploy({"env":"prod"}) → {"ok":true}\n\n'
+    assert block in text
+    assert "THIS RUN SO FAR:" not in seen_text(nowhere(trigger, config=config(layout=layout)))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_x10_what_a_run_did_before_the_window_is_counted_and_an_unknown_outcome_stays(layout: str) -> None:
+    said = tuple(message(seq, HUSAM, f"m{seq}") for seq in range(101, 151))
+    calls = [Action(START + n, "deploy" if n % 2 else "look", {}, {}, "done") for n in range(5)]
+    calls.append(Action(START + 9, "pay", {}, None, "started"))
+    calls.append(Action(said[0].created_at + 1, "recent", {}, {}, "done"))
+    lines = _lines(layout, said, trigger=trigger_of(said[-1]), actions=tuple(calls))
+    first = "(earlier in this run you made calls that are no longer shown: deploy × 2, look × 3)"
+    assert first in lines[1]
+    assert [line for line in lines if "You: called" in line] == [
+        "[2026-02-18T14:50:00.009Z] You: called pay() → outcome unknown: the call was interrupted; check before you "
+        "repeat it",
+        "[2026-02-18T16:31:00.001Z] You: called recent() → {}",
+    ]
+
+
+def test_x8_what_this_run_did_is_never_in_the_part_that_stays() -> None:
+    """Another run has moved the cursor past this one's messages."""
+    scene = in_alpha(SAID, cursor=4, trigger=trigger_of(SAID[0]), actions=(ASKED,), resume=REPLIED)
+    user = perceive(scene).turns[1]
+    assert isinstance(user, User)
+    assert not [line for part in user.parts[:-1] for line in lines_of(part) if "[msg:" in line]
+
+
+def test_m8_an_answer_to_an_expired_question_says_so_in_the_trigger() -> None:
+    late = trigger_of(SAID[3], answersExpired=SAID[1].id)
+    text = seen_text(in_alpha(SAID, trigger=late))
+    assert "\n  answersExpired: msg_0000000000000002 (your question there had timed out)\n" in text
+    assert history_of(text)[-1].endswith('"looks good, ship it"  [NEW] ← TRIGGER')

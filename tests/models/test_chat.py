@@ -1,0 +1,295 @@
+"""Our Chat Completions client against a real server: what is sent, what is made of the answer (J7, M15, X13)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+import pytest
+from pydantic import TypeAdapter
+
+from majlis.agents.model_choice import ModelChoice
+from majlis.models.opening import Models
+from majlis.models.port import CallDelta, CallStarted, Model, ModelFailed, Prompt, System, Usage
+from majlis.models.wire import chat_messages, chat_tools
+from tests.model_server import ModelServer, Reply, call, calls, say, sequence, silent
+from tests.models.prompts import PROMPT, SECOND, answer, ask, chat_choice
+
+choices: TypeAdapter[Any] = TypeAdapter(ModelChoice)
+
+
+class Opened:
+    """A server, and models that ask it."""
+
+    def __init__(self, server: ModelServer) -> None:
+        self.server = server
+        self.environ: dict[str, str] = {}
+        self.models = Models(self.environ)
+
+    def model(self, **more: Any) -> Model:
+        return self.models.get(choices.validate_json(json.dumps(chat_choice(self.server.base_url, **more))))
+
+    async def answers(self, *replies: Reply, prompt: Prompt = PROMPT) -> Any:
+        self.server.script = sequence(*replies)
+        return await answer(self.model(), prompt)
+
+    async def fails(self, reply: Reply, **more: Any) -> ModelFailed:
+        self.server.script = sequence(reply)
+        with pytest.raises(ModelFailed) as failed:
+            await ask(self.model(**more))
+        return failed.value
+
+
+@pytest.fixture
+async def opened() -> AsyncIterator[Opened]:
+    async with ModelServer() as server:
+        opened = Opened(server)
+        yield opened
+        await opened.models.close()
+
+
+def events(*chunks: Any, end: str = "data: [DONE]\n\n") -> bytes:
+    return ("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + end).encode()
+
+
+def delta(finish: str | None = None, **delta: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+async def test_a_call_streams_while_it_is_written_and_ends_with_its_usage(opened: Opened) -> None:
+    """M15"""
+    reply = say('Grüße, سلام, "quoted" and\nmore')
+    reply.text, reply.usage = "thinking aloud", (120, 100, 9)
+    opened.server.script = sequence(reply)
+    seen = await ask(opened.model())
+    assert isinstance(seen[0], CallStarted)
+    assert seen[0].name == "send_message"
+    assert sum(isinstance(event, CallDelta) for event in seen) > 2
+    opened.server.script = sequence(reply)
+    whole = await answer(opened.model())
+    assert json.loads(whole.calls[0].arguments) == {"text": 'Grüße, سلام, "quoted" and\nmore'}
+    assert (whole.text, whole.usage) == ("thinking aloud", Usage(120, 100, 9))
+
+
+async def test_the_first_half_of_a_call_is_seen_before_the_second_is_written(opened: Opened) -> None:
+    """M15"""
+    gate = asyncio.Event()
+    reply = say("first half, second half")
+    reply.gate_mid = gate
+    opened.server.script = sequence(reply)
+    stream = aiter(opened.model().stream(PROMPT))
+    seen = [await anext(stream), await anext(stream)]
+    assert isinstance(seen[1], CallDelta)
+    gate.set()
+    seen += [event async for event in stream]
+    assert "".join(event.arguments for event in seen if isinstance(event, CallDelta)).endswith('half"}')
+
+
+async def test_what_is_sent_is_what_is_kept(opened: Opened) -> None:
+    """X13"""
+    await opened.answers(silent(), prompt=SECOND)
+    body = opened.server.asked[0].body
+    assert body["messages"] == chat_messages(SECOND)
+    assert body["tools"] == chat_tools(SECOND)
+    assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "tool"]
+    assert body["messages"][1]["content"] == "one two three"
+    assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
+
+
+async def test_a_prompt_without_tools_sends_none(opened: Opened) -> None:
+    await opened.answers(silent(), prompt=Prompt((System("Act."),)))
+    assert "tools" not in opened.server.asked[0].body
+
+
+async def test_settings_are_sent_under_the_names_of_the_protocol(opened: Opened) -> None:
+    settings = {
+        "maxTokens": 50, "temperature": 0.5, "topP": 0.9, "topK": 5, "seed": 7, "stopSequences": ["END"],
+        "presencePenalty": 1.0, "logitBias": {"42": -100}, "parallelToolCalls": False, "thinking": "low",
+        "serviceTier": "flex", "extraBody": {"chat_template_kwargs": {"enable_thinking": False}},
+    }  # fmt: skip
+    await answer(opened.model(settings=settings))
+    body = opened.server.asked[0].body
+    fixed = {"model", "stream", "stream_options", "messages", "tools"}
+    assert {name: body[name] for name in body.keys() - fixed} == {
+        "max_tokens": 50, "temperature": 0.5, "top_p": 0.9, "top_k": 5, "seed": 7, "stop": ["END"],
+        "presence_penalty": 1.0, "logit_bias": {"42": -100}, "parallel_tool_calls": False, "reasoning_effort": "low",
+        "service_tier": "flex", "chat_template_kwargs": {"enable_thinking": False},
+    }  # fmt: skip
+
+
+async def test_the_key_comes_from_the_named_variable_or_the_providers_usual_one(opened: Opened) -> None:
+    opened.environ |= {"OPENAI_API_KEY": "usual-key", "MY_KEY": "own-key"}
+    await answer(opened.model())
+    await answer(opened.model(apiKeyEnv="MY_KEY"))
+    await answer(opened.model(provider="vllm"))
+    sent = [asked.headers.get("authorization") for asked in opened.server.asked]
+    assert sent == ["Bearer usual-key", "Bearer own-key", None]
+
+
+async def test_several_calls_in_one_answer_keep_their_order_and_ids(opened: Opened) -> None:
+    made = await opened.answers(calls(("a", {"x": 1}), ("b", {"y": [1, 2]}), ("c", {})))
+    assert [(each.name, json.loads(each.arguments)) for each in made.calls] == [
+        ("a", {"x": 1}),
+        ("b", {"y": [1, 2]}),
+        ("c", {}),
+    ]
+    assert len({each.id for each in made.calls}) == 3
+
+
+def called(name: str, arguments: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "arguments": arguments}, **more}
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        pytest.param([[called("a", '{"x":1}'), called("b", "{}")]], id="whole calls, no index, no id"),
+        pytest.param(
+            [[called("a", '{"x":1}', index=0, id="1")], [called("b", "{}", index=0, id="2")]], id="always index 0"
+        ),
+        pytest.param(
+            [[called("a", '{"x"', id="1")], [{"id": "1", "function": {"arguments": ":1}"}}], [called("b", "", id="2")]],
+            id="by id",
+        ),
+        pytest.param(
+            [[called("a", "", index=0)], [{"function": {"arguments": '{"x":1}'}}], [called("b", None)]],
+            id="the last one goes on",
+        ),
+        pytest.param([[called("a", {"x": 1}, index=0), called("b", {}, index=1)]], id="arguments as an object"),
+        pytest.param([[called("a", '{"x":1}', index=0, id=""), called("b", "", index=1, id="")]], id="empty ids"),
+    ],
+)
+async def test_every_servers_way_of_streaming_calls_is_understood(opened: Opened, deltas: list[Any]) -> None:
+    chunks = [delta(content=None, tool_calls=calls) for calls in deltas]
+    made = await opened.answers(Reply(raw=events(*chunks, delta("tool_calls"))))
+    assert [(each.name, json.loads(each.arguments)) for each in made.calls] == [("a", {"x": 1}), ("b", {})]
+    assert all(each.id for each in made.calls)
+    assert made.calls[0].id != made.calls[1].id
+
+
+async def test_an_id_that_the_run_has_used_already_is_replaced(opened: Opened) -> None:
+    raw = events(delta(tool_calls=[called("a", "{}", index=0, id="call_a")]), delta("tool_calls"))
+    made = await opened.answers(Reply(raw=raw), prompt=SECOND)
+    assert made.calls[0].id != "call_a"
+
+
+async def test_lines_may_end_in_any_way_and_carry_comments(opened: Opened) -> None:
+    raw = (
+        b": keep-alive\r\n\r\nevent: message\r\nid: 1\r\n"
+        b'data: {"choices": [{"delta":\r\ndata:  {"content": "hi"}, "finish_reason": "stop"}]}\r\n\r\n'
+        b": ping\n\ndata:[DONE]\n\n"
+    )
+    assert (await opened.answers(Reply(raw=raw))).text == "hi"
+
+
+async def test_a_reason_to_stop_is_as_good_as_done(opened: Opened) -> None:
+    assert (await opened.answers(Reply(raw=events(delta("stop", content="hi"), end="")))).text == "hi"
+
+
+async def test_a_server_that_does_not_stream_is_understood(opened: Opened) -> None:
+    message = {"role": "assistant", "content": None, "tool_calls": [called("a", '{"x": 1}', id="1")]}
+    usage = {"prompt_tokens": 5, "completion_tokens": 2}
+    body = {"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": usage}
+    reply = Reply(raw=orjson.dumps(body), headers={"Content-Type": "application/json; charset=utf-8"})
+    made = await opened.answers(reply)
+    assert (made.calls[0].name, made.calls[0].arguments, made.usage) == ("a", '{"x": 1}', Usage(5, 0, 2))
+
+
+async def test_a_connection_serves_many_requests(opened: Opened) -> None:
+    for _ in range(3):
+        await opened.answers(call("a", x=1))
+    assert opened.server.connections == 1
+
+
+async def test_cancelling_the_reader_aborts_the_request(opened: Opened) -> None:
+    """J3"""
+    reply = say("never to be finished")
+    reply.gate_mid = asyncio.Event()
+    opened.server.script = sequence(reply)
+    reading = asyncio.create_task(ask(opened.model()))
+    await opened.server.until_open(1)
+    reading.cancel()
+    await opened.server.until_open(0)
+    assert reading.cancelled() or reading.cancelling()
+
+
+REFUSALS = [
+    (Reply(status=401, text="Incorrect API key provided: sk-secret123"), "model_unauthorized", False),
+    (Reply(status=403), "model_unauthorized", False),
+    (Reply(status=404), "model_not_found", False),
+    (Reply(status=400, text="tools[0] is odd"), "model_refused_request", False),
+    (Reply(status=422, text="odd"), "model_refused_request", False),
+    (Reply(status=400, text="too long", error_code="context_length_exceeded"), "model_context_too_long", False),
+    (Reply(status=400, text="the request exceeds the available context size"), "model_context_too_long", False),
+    (Reply(status=429), "model_rate_limited", True),
+    (Reply(status=429, error_code="insufficient_quota"), "model_quota_exceeded", False),
+    (Reply(status=402), "model_quota_exceeded", False),
+    (Reply(status=500), "model_unavailable", True),
+    (Reply(status=529), "model_unavailable", True),
+    (Reply(status=302, headers={"Location": "/"}), "model_not_found", False),
+    (Reply(raw=events(delta(content="half"), end="")), "model_broken_stream", True),
+    (Reply(raw=b"data: {not json}\n\n"), "model_broken_stream", True),
+    (Reply(raw=b"data: [1]\n\n"), "model_broken_stream", True),
+    (Reply(raw=b'data: {"choices": ["?"]}\n\n'), "model_broken_stream", True),
+    (Reply(raw=b"<html>a page</html>", headers={"Content-Type": "text/html"}), "model_not_found", False),
+    (Reply(raw=b""), "model_broken_stream", True),
+    (Reply(text="x" * 100, hang_up=True, raw=b"data: "), "model_broken_stream", True),
+    (Reply(raw=events({"error": {"message": "overloaded"}})), "model_unavailable", True),
+    (Reply(raw=events({"error": {"message": "no", "code": 400}})), "model_refused_request", False),
+    (Reply(raw=events(delta("length", tool_calls=[called("a", '{"x": "cut')]))), "model_cut_off", False),
+    (Reply(raw=events(delta("content_filter"))), "model_filtered", False),
+    (Reply(raw=events(delta("tool_calls", tool_calls=[called("", "{}")]))), "model_broken_stream", True),
+]
+
+
+@pytest.mark.parametrize(("reply", "code", "retryable"), REFUSALS)
+async def test_every_failure_has_its_code(opened: Opened, reply: Reply, code: str, retryable: bool) -> None:
+    """J7"""
+    failed = await opened.fails(reply)
+    assert (failed.code, failed.retryable) == (code, retryable), failed.message
+
+
+async def test_a_failure_says_what_to_do_and_tells_no_secret(opened: Opened) -> None:
+    """J7"""
+    failed = await opened.fails(Reply(status=401))
+    assert "OPENAI_API_KEY is not set" in failed.message
+    opened.environ["MY_KEY"] = "very-secret-1"
+    failed = await opened.fails(Reply(status=401, text="bad key very-secret-1"), apiKeyEnv="MY_KEY")
+    assert "MY_KEY" in failed.message
+    echo = "tool is odd for sk-abcdefghij and very-secret-1 [type=x, input_value={'messages': 'private'}] " + "x" * 999
+    failed = await opened.fails(Reply(status=400, text=echo), apiKeyEnv="MY_KEY")
+    assert "tool is odd" in failed.message
+    for secret in ("very-secret-1", "sk-abcdefghij", "private"):
+        assert secret not in failed.message
+    assert len(failed.message) < 500
+
+
+async def test_a_rate_limit_says_when_to_come_back(opened: Opened) -> None:
+    """J7"""
+    assert (await opened.fails(Reply(status=429, headers={"Retry-After": "7"}))).retry_after == 7
+    assert (await opened.fails(Reply(status=429, headers={"retry-after-ms": "1500"}))).retry_after == 1.5
+    past = "Wed, 21 Oct 2015 07:28:00 GMT"
+    assert (await opened.fails(Reply(status=503, headers={"Retry-After": past}))).retry_after == 0
+    assert (await opened.fails(Reply(status=429, headers={"Retry-After": "soon"}))).retry_after is None
+
+
+async def test_a_server_that_is_not_there_is_named(opened: Opened) -> None:
+    """J7"""
+    await opened.server.stop()
+    with pytest.raises(ModelFailed) as failed:
+        await ask(opened.model())
+    assert (failed.value.code, failed.value.retryable) == ("model_unreachable", True)
+    assert opened.server.base_url.removeprefix("http://").removesuffix("/v1") in failed.value.message
+
+
+@pytest.mark.parametrize("where", ["gate", "gate_mid"])
+async def test_a_request_may_take_only_so_long(opened: Opened, where: str) -> None:
+    """J7"""
+    reply = say("too late")
+    setattr(reply, where, asyncio.Event())
+    failed = await opened.fails(reply, settings={"timeout": 0.05})
+    assert (failed.code, failed.retryable) == ("model_timeout", True)
+    await opened.server.until_open(0)
