@@ -19,6 +19,7 @@ from majlis.inbox.delivering import delivering
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
 from majlis.live.nats_bus import NatsBus
+from majlis.lobby import furnish
 from majlis.models.opening import Models
 from majlis.runs.engine import Configs, Engine
 from majlis.runs.worker import Worker
@@ -48,7 +49,7 @@ class Gateway:
         self._owner_hash = hasher.hash(token.get_secret_value()) if token else None
         self._sweeper: asyncio.Task[None] | None = None
         db.hooks.posted.append(delivering(settings.max_chain_depth))
-        self.models = Models()
+        self.models = Models(demo=settings.demo_choice)
         tools = Tools(settings.tool_modules)
         self.engine = Engine(db, self.hub, self.models, tools, Configs(db))
         self.worker = Worker(self.engine, bus, settings.workers) if settings.workers else None
@@ -71,6 +72,11 @@ class Gateway:
         await self.hub.close()
         await self.bus.close()
         await self.db.close()
+
+    async def furnish(self) -> None:
+        """A new gateway begins with a Lobby, unless the settings say otherwise."""
+        if self.settings.demo:
+            await self.db.write(lambda tx: furnish(tx, owner_caller(tx, self.owner_id)))
 
     def is_owner_token(self, token_hash: str) -> bool:
         return self._owner_hash is not None and hmac.compare_digest(self._owner_hash, token_hash)

@@ -10,12 +10,15 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
-from majlis.errors import ConfigurationError
+from majlis.errors import ConfigurationError, Invalid
 from majlis.store.opening import parse_database_url
+
+if TYPE_CHECKING:
+    from majlis.agents.model_choice import ModelChoice
 
 PREFIX = "MAJLIS_"
 CONFIG_FILE = "majlis.toml"
@@ -48,6 +51,13 @@ class Settings(BaseModel):
         default_factory=list, description="Python modules whose functions agents' `python` tools may call."
     )
     demo: bool = Field(True, description="Whether a new gateway begins with a Lobby and two demo agents.")
+    demo_model: str = Field(
+        "demo",
+        description="What answers for agents whose model is `demo`: `demo` itself (rules, no key), or `provider:name`.",
+    )
+    demo_base_url: str = Field(
+        "", description="Address of an OpenAI-compatible server for `demo_model`; empty: the provider's own."
+    )
     views_kept_days: int = Field(
         30, description="How long it is kept what models were shown (`GET /api/runs/{id}/context`).", ge=1
     )
@@ -107,7 +117,23 @@ class Settings(BaseModel):
     def _fits_together(self) -> Settings:
         if self.bus_url and self.embedded:
             raise ValueError("bus_url needs a PostgreSQL database_url: SQLite serves one machine and needs no bus")
+        if self.demo_base_url and self.demo_model == "demo":
+            raise ValueError("demo_base_url needs a demo_model, for example openai:llama3")
+        if self.demo_model != "demo":
+            _ = self.demo_choice
         return self
+
+    @property
+    def demo_choice(self) -> ModelChoice:
+        """Raises ValueError for a model that no agent could have either."""
+        from majlis.agents.config import parse_config
+
+        provider, _, name = self.demo_model.partition(":")
+        served = {"provider": provider, "name": name, "baseUrl": self.demo_base_url}
+        try:
+            return parse_config({"model": served if self.demo_base_url else self.demo_model}).model
+        except Invalid as error:
+            raise ValueError(f"demo_model: {error.message}") from None
 
     @property
     def database(self) -> str:

@@ -269,8 +269,8 @@ def test_p4_a_daily_time_comes_once_on_every_day_of_any_zone(zone: str, minute: 
 
 @given(st.text(max_size=40))
 def test_p3_any_text_as_a_moment_or_a_delay_is_either_ahead_or_refused(text: str) -> None:
-    for given in ((text, None), (None, text)):
+    for run_after, scheduled_at in ((text, None), (None, text)):
         try:
-            assert NOW <= read_schedule(*given, None, "UTC", NOW).next_at <= NOW + MAX_AHEAD
+            assert NOW <= read_schedule(run_after, scheduled_at, None, "UTC", NOW).next_at <= NOW + MAX_AHEAD
         except Invalid:
             continue

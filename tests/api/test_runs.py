@@ -201,7 +201,12 @@ async def test_a_plain_member_is_not_shown_what_the_agent_did_elsewhere_or_keeps
         {"name": "get_plans", "input": {}, "output": {}},
         {"name": "enter_space", "input": {"spaceId": secret}, "output": {"spaceId": secret}},
         {"name": "send_message", "input": {"text": "few"}, "output": {"messageId": there["id"]}},
-        {"name": "send_message", "input": {"text": "few"}, "state": "started"},
+        {
+            "name": "send_message",
+            "input": {"text": "few", "spaceId": space},
+            "output": {"error": "…"},
+            "state": "error",
+        },
         {"name": "deploy", "input": {"spaceId": space}, "output": "done"},
         {"name": "enter_space", "input": {"spaceId": "spc_x"}, "output": "not a member", "state": "error"},
         {"name": "read_messages", "input": {"spaceId": space}, "output": {}},

@@ -15,7 +15,16 @@ from majlis.api.routes import tokens as token_routes
 from majlis.client import MajlisClient, SyncMajlisClient, shapes
 from majlis.client.shapes import MeJson, MessageJson, SpaceJson
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from majlis.settings import Settings
+from tests.client.proxy import Proxy
+from tests.past_runs import add_cycle, add_delivery, add_run, add_steps, add_view
 from tests.world import World
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Nobody works here: what runs there are is written by the tests."""
+    return settings.model_copy(update={"workers": 0})
 
 
 async def test_people_and_services_are_made_found_changed_and_deleted(client: MajlisClient) -> None:
@@ -61,6 +70,42 @@ async def test_an_agent_is_made_and_its_config_changed(client: MajlisClient) -> 
     assert refused.value.status == 422
     await client.delete_agent(agent["id"])
     assert await client.list_agents() == []
+
+
+async def test_what_agents_are_told_hold_and_do_is_read(world: World, client: MajlisClient) -> None:
+    scout = await world.agent("Scout")
+    space = (await client.create_space("Lobby"))["id"]
+    message = await client.post(space, "hello")
+    run = await add_run(world, scout, message, status="running")
+    await add_steps(world, run, {"name": "deploy", "input": {"to": "prod"}, "output": "done"})
+    await add_view(world, run, 1, None, [{"role": "user", "content": "hello"}])
+    await add_delivery(world, scout, message["id"], message_id=message["id"], state="taken", run_id=run)
+    await add_cycle(world, scout, 1, run)
+    page = await client.list_runs(scout.id, space, "running", limit=5)
+    assert ([found["id"] for found in page["runs"]], page["hasMore"]) == ([run], False)
+    assert (await client.list_runs(before=run))["runs"] == []
+    assert await client.get_run(run) == page["runs"][0]
+    assert [step.get("name") for step in await client.list_steps(run)] == ["deploy"]
+    assert (await client.get_context(run))["requests"][0]["messages"] == [{"role": "user", "content": "hello"}]
+    assert [heard["runId"] for heard in await client.list_deliveries(message["id"])] == [run]
+    assert [owed["state"] for owed in await client.list_inbox(scout.id, limit=5)] == ["taken"]
+    assert [cycle["n"] for cycle in (await client.list_cycles(scout.id, 5, before=2))["cycles"]] == [1]
+    for held in (client.list_memories, client.list_goals, client.list_plans):
+        assert await held(scout.id) == []
+    assert (await client.cancel_run(run))["status"] == "canceled"
+    with pytest.raises(Conflict):
+        await client.cancel_run(run)
+
+
+async def test_p5_a_service_tells_an_agent_something_once_though_the_answer_got_lost(
+    world: World, proxy: Proxy
+) -> None:
+    scout, shop = await world.agent("Scout"), await world.person("Shop", type="service")
+    async with MajlisClient(proxy.url, shop.token) as service:
+        proxy.answers_to_lose = 1
+        assert (await service.trigger_agent(scout.id, "Shop", None))["duplicate"]
+        assert not (await service.trigger_agent(scout.id, "Shop", {"order": 7}, event_id="order-7"))["duplicate"]
+        assert (await service.trigger_agent(scout.id, "Shop", {"order": 7}, event_id="order-7"))["duplicate"]
 
 
 async def test_a_space_lives_from_its_making_to_its_deletion(client: MajlisClient) -> None:

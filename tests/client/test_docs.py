@@ -34,6 +34,8 @@ async def test_every_example_runs(world: World) -> None:
         "['Welcome!'] False",
         "name_taken {'path': 'name'} The name \"SARA\" is taken (case and width make no difference).",
         "404 not_found",
+        "False",
+        "True",
         "hello 0",
     ]
 

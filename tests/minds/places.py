@@ -6,8 +6,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.agents.agents import _add
-from majlis.agents.config import dump_config
 from majlis.entities.caller import Caller
 from majlis.minds.timeline.loading import load_scene
 from majlis.minds.timeline.scene import Scene, Who
@@ -16,7 +14,7 @@ from majlis.spaces.posting import Draft, post_message
 from majlis.spaces.shapes import MessageJson
 from majlis.spaces.spaces import create_space
 from majlis.store import ids
-from majlis.store.tables import messages, runs, spaces
+from majlis.store.tables import agents, messages, runs, spaces
 from majlis.store.transactions import Database, Tx
 from tests.minds.scenes import config
 from tests.spaces.actors import add_caller
@@ -42,7 +40,7 @@ class Place:
     async def look(self, trigger: MessageJson, **more: Any) -> Scene:
         return await self.db.snapshot(self.load, trigger, **more)
 
-    def load(self, tx: Tx, trigger: MessageJson, active: str | None = None, **settings: Any) -> Scene:
+    def load(self, tx: Tx, /, trigger: MessageJson, active: str | None = None, **settings: Any) -> Scene:
         agent = Who(self.agent.id, self.agent.name, "agent")
         return load_scene(tx, agent, config(**settings), "run_this", trigger_of(trigger), active or self.space)
 
@@ -57,7 +55,9 @@ async def make_place(db: Database) -> Place:
 
 
 def add_agent(tx: Tx, name: str) -> Caller:
-    return Caller(_add(tx, name, dump_config(config()))["id"], name, "agent", "member", "tok_none")
+    agent = add_caller(tx, name, "agent")
+    tx.execute(agents.insert(), {"id": agent.id, "config": {}, "updated_at": tx.now})
+    return agent
 
 
 def space_of(tx: Tx, name: str, *members: Caller) -> str:
@@ -76,7 +76,7 @@ def say_much(tx: Tx, sender: Caller, space: str, count: int) -> None:
     tx.execute(spaces.update().where(spaces.c.id == space).values(head_seq=head + count))
 
 
-def add_run(tx: Tx, agent: Caller, trigger: MessageJson, status: str, **more: Any) -> str:
+def add_run(tx: Tx, /, agent: Caller, trigger: MessageJson, status: str, **more: Any) -> str:
     run_id = ids.new("run")
     values = {"agent_id": agent.id, "trigger": trigger_of(trigger), "created_at": tx.now, **more}
     tx.execute(runs.insert(), {"id": run_id, "status": status, **values})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,11 +14,13 @@ from majlis import clock
 from majlis.settings import Settings
 from majlis.store.tables import deliveries, runs
 from majlis.store.transactions import Tx
-from tests.model_server import ModelServer
+from tests.model_server import Asked, ModelServer, Reply, Script, say, silent
 from tests.waiting import PATIENCE_SECONDS
 from tests.world import Person, World, serve_world
 
 UNFINISHED = ("queued", "running")
+_TIMELINE_LINE = re.compile(r"^  (?:(?:\[msg:\S+\] )?\[\d{4}-[0-9T:.-]+Z\] (.*)|(← RESUME: .*))$", re.MULTILINE)
+_WHO = re.compile(r"^([^:(]+) \((?:human|agent|service), id:\S+?\)((?: in reply to msg:\S+)?): ")
 
 
 class House:
@@ -48,6 +51,38 @@ class House:
         page = await self.owner.ok("GET", "/api/runs", limit=200, **params)
         return list(reversed(page["runs"]))
 
+    async def run(self, run_id: str) -> Any:
+        return await self.owner.ok("GET", f"/api/runs/{run_id}")
+
+    async def deliveries(self, message: Any) -> list[tuple[str, str]]:
+        """Agent's name and state, for each agent that is owed this message."""
+        listed = await self.owner.ok("GET", f"/api/messages/{message['id']}/deliveries")
+        return sorted((each["agentName"], each["state"]) for each in listed)
+
+    async def tell(self, agent: Person, payload: Any = None, **more: Any) -> Any:
+        """An event from outside: the run has no space of its own."""
+        body = {"serviceName": "Shop", "payload": payload, **more}
+        return await self.owner.ok("POST", f"/api/agents/{agent.id}/trigger", body)
+
+    async def remove(self, space: str, member: Person) -> None:
+        await self.owner.ok("DELETE", f"/api/spaces/{space}/members/{member.id}")
+
+    async def leave_to(self, space: str, admin: Person) -> None:
+        """The owner goes, so that only the others are there."""
+        await self.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": admin.id, "role": "admin"})
+        await self.remove(space, self.owner)
+
+    def asked(self, agent: str) -> list[Asked]:
+        return [asked for asked in self.model.asked if asked.agent == agent]
+
+    def invocations(self, agent: str) -> list[Asked]:
+        """What the agent was shown, each time it was woken: requests that only go on after a call are left out."""
+        return [asked for asked in self.asked(agent) if asked.step == 0]
+
+    def try_models_once(self) -> None:
+        """A failing model fails the run at once; nobody waits for the tries within a run."""
+        self.world.gateway.engine.retry_seconds = ()
+
     async def texts(self, space: str) -> list[tuple[str, str]]:
         page = await self.owner.history(space, limit=200)
         return [(message["sender"]["name"], message["text"]) for message in page["messages"]]
@@ -63,6 +98,27 @@ class House:
         worker = self.world.gateway.worker
         assert worker is not None
         worker.look_soon()
+
+
+def timeline(asked: Asked) -> list[str]:
+    """The space's history as the model read it: `Sara: "hello"  [NEW] ← TRIGGER`, without ids and times."""
+    found = _TIMELINE_LINE.findall(asked.text)
+    return [_WHO.sub(r"\1\2: ", line) or resume for line, resume in found]
+
+
+def block(asked: Asked, heading: str) -> list[str]:
+    """The lines under a heading such as `ACTIVE RUNS`."""
+    found = re.search(rf"^{heading}:.*\n((?:  .*\n?)*)", asked.text, re.MULTILINE)
+    return [line.removeprefix("  ") for line in found[1].splitlines()] if found else []
+
+
+def once(*replies: Reply) -> Script:
+    """For every invocation anew: these one after the other, then nothing more."""
+    return lambda asked: replies[asked.step] if asked.step < len(replies) else silent()
+
+
+def says(text: str, **more: Any) -> Script:
+    return once(say(text, **more))
 
 
 def _busy(tx: Tx) -> bool:

@@ -39,7 +39,7 @@ class AgentJson(TypedDict):
 async def create_agent(db: Database, caller: Caller, name: str, config: dict[str, Any]) -> AgentJson:
     require_administrator(caller)
     parsed = await asyncio.to_thread(parse_config, config)
-    return await db.write(_add, name, dump_config(parsed))
+    return await db.write(add_agent, name, dump_config(parsed))
 
 
 def list_agents(tx: Tx, caller: Caller, after: str | None = None, limit: int = 1000) -> list[AgentJson]:
@@ -81,7 +81,8 @@ def delete_agent(tx: Tx, caller: Caller, agent_id: str) -> None:
     delete_entity(tx, caller, agent_id)
 
 
-def _add(tx: Tx, name: str, config: dict[str, Any]) -> AgentJson:
+def add_agent(tx: Tx, name: str, config: dict[str, Any]) -> AgentJson:
+    """Without a question of permission; the config is one that was parsed and dumped."""
     agent_id = add_entity(tx, "agent", name)["id"]
     values = {"id": agent_id, "config": config, "heartbeat_at": first_beat(config, tx.now), "updated_at": tx.now}
     tx.execute(agents.insert(), values)

@@ -20,14 +20,11 @@ class Streams:
         self._open: str | None = None
         self._shown: str | None = None
 
-    def restart(self, texts: dict[str, str]) -> None:
-        """A new connection tells what is being written now."""
-        self.break_off()
-        self._texts = dict(texts)
-
-    def begin(self, stream_id: str, speaker: str) -> None:
+    def begin(self, stream_id: str, speaker: str, text: str = "") -> None:
+        """It may be told again, by a new connection or for one: what is known stays."""
         self._speakers[stream_id] = speaker
-        self._texts.setdefault(stream_id, "")
+        if len(text) >= len(self._texts.get(stream_id, "")):
+            self._texts[stream_id] = text
 
     def add(self, stream_id: str, delta: str, offset: int) -> None:
         """An offset tells where the delta belongs: what is known already is skipped, what was missed ends the show."""
@@ -36,7 +33,7 @@ class Streams:
             return
         new = delta[len(known) - offset :]
         self._texts[stream_id] = known + new
-        if self._open is None and stream_id in self._speakers and known + new:
+        if self._open is None and known + new:
             self._open = stream_id
             time = typer.style(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}", dim=True)
             _write(f"{time}  {typer.style(self._speakers[stream_id], bold=True)}: {_indented(known + new)}")

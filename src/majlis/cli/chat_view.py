@@ -34,10 +34,12 @@ class ChatView(Tailing):
         self._moved = asyncio.Condition()
 
     async def take(self, event: Event) -> None:
+        before = set(self.active.values())
         self._follow_agents(event)
         if event.type == "space.message" and self._live:
             self._streams.end(event.data.get("streamId"), event.data["message"]["text"])
         await super().take(event)
+        self._tell_thinking(set(self.active.values()) - before)
         async with self._moved:
             self._moved.notify_all()
 
@@ -73,11 +75,13 @@ class ChatView(Tailing):
         match event.type:
             case "connected":
                 self.active = {each["runId"]: each["agentId"] for each in data.get("activeAgents", [])}
-                self._streams.restart({each["streamId"]: each["text"] for each in data.get("streams", [])})
+                self._streams.break_off()
+                for each in data.get("streams", []):
+                    self._streams.begin(each["streamId"], self.name(each["agentId"]), each["text"])
             case "space.member.joined" | "space.member.updated":
                 self._names[data["member"]["id"]] = data["member"]["name"]
             case "agent.active":
-                self._begin_thinking(data["runId"], data["agentId"])
+                self.active[data["runId"]] = data["agentId"]
             case "agent.inactive":
                 self.active.pop(data["runId"], None)
             case "run.waiting_reply" if self._live:
@@ -89,8 +93,6 @@ class ChatView(Tailing):
             case "tool-call.error" if self._live:
                 self._streams.take_back(data["streamId"])
 
-    def _begin_thinking(self, run_id: str, agent_id: str) -> None:
-        known = agent_id in self.active.values()
-        self.active[run_id] = agent_id
-        if self._live and not known:
+    def _tell_thinking(self, agents: set[str]) -> None:
+        for agent_id in sorted(agents) if self._live else ():
             self.say(f"{self.name(agent_id)} is thinking…")

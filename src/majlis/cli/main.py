@@ -22,6 +22,7 @@ from majlis.cli.send import send
 from majlis.cli.serve import serve
 from majlis.cli.tail import tail
 from majlis.cli.terminal import safe_line
+from majlis.cli.worker import worker
 from majlis.errors import ConfigurationError, MajlisError
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(serve)
+app.command(short_help="Run agents only, without HTTP.")(worker)
 app.command()(migrate)
 app.command()(doctor)
 app.add_typer(token.app, name="token")

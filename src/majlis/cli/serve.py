@@ -42,19 +42,22 @@ def serve(
     set_up_logging(settings)
     for name in unknown_variables(os.environ):
         typer.echo(f"majlis: warning: {name} is no setting of Majlis and has no effect.", err=True)
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:
+    from majlis.cli.worker import log_models
     from majlis.gateway import open_gateway
     from majlis.serving import Server, address, bind
 
     listener = bind(settings)
     gateway = await open_gateway(settings)
+    await gateway.furnish()
     base_url = address(settings, listener)
     link = await gateway.sign_in_link(base_url)
     server = Server(gateway)
+    log_models(settings)
     typer.echo(f"Majlis is at {base_url}\nSign in once with {link}\nStop with Ctrl-C.")
     sys.stdout.flush()
     await server.serve(sockets=[listener])
@@ -62,7 +65,7 @@ async def _serve(settings: Settings) -> None:
         raise ConfigurationError("Majlis could not start; the log above says why.")
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     try:
         import uvloop
     except ImportError:

@@ -53,11 +53,13 @@ class ChatModel:
     async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
         answer = GrowingAnswer(prompt)
         with self._failures():
-            async with self._opened(self._body.bytes(prompt)) as (response, deadline):
-                async with aclosing(self._chunks(response, deadline, answer)) as chunks:
-                    async for chunk in chunks:
-                        for event in self._grown(answer, chunk):
-                            yield event
+            async with (
+                self._opened(self._body.bytes(prompt)) as (response, deadline),
+                aclosing(self._chunks(response, deadline, answer)) as chunks,
+            ):
+                async for chunk in chunks:
+                    for event in self._grown(answer, chunk):
+                        yield event
         self._check(answer)
         yield Finished(answer.finished())
 

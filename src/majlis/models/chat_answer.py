@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from majlis.models.arguments import is_whole
 from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, Prompt, Said, Usage
 from majlis.store import ids
 
@@ -60,7 +61,7 @@ class GrowingAnswer:
     @property
     def cut_off(self) -> bool:
         """Whether the tokens ran out in the middle of a call, so that its arguments are no JSON."""
-        return self.finish_reason == "length" and any(not _is_json(call.arguments) for call in self.finished().calls)
+        return self.finish_reason == "length" and any(not is_whole(call.arguments) for call in self.finished().calls)
 
     def _grow(self, delta: dict[str, Any], position: int) -> Iterator[ModelEvent]:
         function = delta.get("function") or {}
@@ -102,11 +103,3 @@ def _usage(usage: dict[str, Any]) -> Usage:
     details = usage.get("prompt_tokens_details") or {}
     cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0
     return Usage(usage.get("prompt_tokens") or 0, cached, usage.get("completion_tokens") or 0)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return False
-    return True

@@ -47,17 +47,18 @@ def _of_provider(side: Side, error: library.ModelAPIError) -> ModelFailed:
             return side.unreachable(str(error.__cause__ or ""))
         case library.ModelUnavailableError() | library.ModelServerError():
             return side.unavailable(_status(error), error.retry_after)
-    return side.of_status(_status(error) or 400, _reason(error), error.retry_after)
+        case library.ModelHTTPError():
+            return side.of_status(error.status_code, _reason(error.body), error.retry_after)
+        case library.ModelRequestRejectedError():
+            return side.refused(_reason(error.body))
+    return side.broken("it could not be read")
 
 
 def _status(error: library.ModelAPIError) -> int | None:
     return error.status_code if isinstance(error, library.ModelHTTPError) else None
 
 
-def _reason(error: library.ModelAPIError) -> str:
+def _reason(body: object) -> str:
     """Of the provider's body only its message: the exception's own text would show all of it."""
-    body = error.body
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        return str(inner.get("message", "")) if isinstance(inner, dict) else str(inner)
-    return "" if isinstance(error, library.ModelHTTPError) else error.message
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    return str(inner.get("message", "")) if isinstance(inner, dict) else ""

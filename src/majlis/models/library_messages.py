@@ -62,13 +62,18 @@ def _cache_points(turns: Sequence[Turn]) -> list[int]:
 
 
 def _said(turn: Said, remembered: Mapping[str, ModelResponse]) -> list[ModelMessage]:
-    if turn.calls and turn.calls[0].id in remembered:
-        return [remembered[turn.calls[0].id]]
+    known = remembered.get(turn.calls[0].id) if turn.calls else None
+    if known is not None and [call.id for call in turn.calls] == _call_ids(known):
+        return [known]
     parts: list[ModelResponsePart] = [
         *([TextPart(turn.text)] if turn.text else []),
         *(ToolCallPart(call.name, call.arguments, call.id) for call in turn.calls),
     ]
     return [ModelResponse(parts)] if parts else []
+
+
+def _call_ids(response: ModelResponse) -> list[str]:
+    return [part.tool_call_id for part in response.parts if isinstance(part, ToolCallPart)]
 
 
 def _request_part(turn: System | User | Result, cache_points: int) -> ModelRequestPart:

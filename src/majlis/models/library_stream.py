@@ -20,6 +20,7 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
+from majlis.models.arguments import is_whole
 from majlis.models.failures import Side
 from majlis.models.library_messages import library_messages
 from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, Prompt, Usage
@@ -59,7 +60,7 @@ def answer(side: Side, response: ModelResponse) -> Answer:
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     parts = [part for part in response.parts if isinstance(part, ToolCallPart)]
     calls = tuple(Call(part.tool_call_id, part.tool_name, _text(part.args)) for part in parts)
-    if response.finish_reason == "length" and not all(_is_json(call.arguments) for call in calls):
+    if response.finish_reason == "length" and not all(is_whole(call.arguments) for call in calls):
         raise side.cut_off()
     if response.finish_reason == "content_filter":
         raise side.filtered()
@@ -73,11 +74,3 @@ def _text(arguments: object) -> str:
     if isinstance(arguments, str):
         return arguments or "{}"
     return orjson.dumps(arguments or {}).decode()
-
-
-def _is_json(text: str) -> bool:
-    try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return False
-    return True

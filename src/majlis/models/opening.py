@@ -21,14 +21,17 @@ KEPT = 256
 class Models:
     """Models that are equal in every setting are one, so that they share connections."""
 
-    def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, environ: Mapping[str, str] = os.environ, demo: ModelChoice = DEMO) -> None:
+        """`demo` answers for agents whose model is "demo": the rules, or a real model that the settings name."""
         self._environ = environ
+        self._demo = demo
         self._clients = Clients()
         self._providers = Providers()
         self._open: OrderedDict[str, Model] = OrderedDict()
 
     def get(self, choice: ModelChoice) -> Model:
         """Opens nothing but objects: a missing key or a wrong name shows when the model is asked."""
+        choice = self._demo if choice == DEMO else choice
         name = choice if isinstance(choice, str) else choice.model_dump_json()
         if name not in self._open:
             self._open[name] = self._new(choice)

@@ -60,15 +60,16 @@ class Calling:
         except MajlisError as error:
             return await self._refused(error, entry, entries, stream)
 
-    async def repeat_unknown(self, n: int) -> int:
+    async def repeat_unknown(self) -> None:
         """After a worker's death: calls whose outcome nobody knows are made again only if their tool is declared
         idempotent. The rest stays as it is, and the model is shown that (J2)."""
         for left in await self._engine.db.read(unknown_outcomes, self._run.id):
             tool = self._engine.toolbox.find(self._run.config, left.name)
             if isinstance(tool, Outside) and tool.idempotent:
                 entry = Entry(left.n, "tool", left.started_at, "started", left.call_id, left.name, left.input)
+                # Right before an effect outside: the run is still ours.
+                await self._engine.write(_journal, self._run, [])
                 await self._act(tool, tool.parse(orjson.dumps(left.input).decode()), entry)
-        return n
 
     async def _in_transaction(
         self, tool: InTransaction, input: Any, entry: Entry, entries: list[Entry], stream: SpokenStream | None

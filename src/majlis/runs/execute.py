@@ -131,15 +131,16 @@ class Execution:
                 return
 
     async def _perceive(self) -> list[Turn]:
+        if self._claimed.earlier:
+            self._step = await self._engine.db.read(next_step, self.id)
+            # Before looking: how these end is part of what the model is shown.
+            await self._calling.repeat_unknown()
         began = time.perf_counter()
         scene = self._claimed.scene or await self._engine.db.snapshot(self._load)
         if scene.active is None:
             self._run.active_space_id = None
         view = perceive(scene)
         self._run.saw(view.shown)
-        if self._claimed.earlier:
-            self._step = await self._engine.db.read(next_step, self.id)
-            self._step = await self._calling.repeat_unknown(self._step)
         metrics.context_seconds.observe(time.perf_counter() - began)
         return list(view.turns)
 

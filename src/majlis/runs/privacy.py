@@ -44,8 +44,9 @@ def _places(tx: Tx, run: sa.Row[Any], journal: list[StepJson]) -> list[str | Non
 
 
 def _named(step: StepJson, posted: dict[str, str]) -> str | None:
-    given = _field(step["input"], "spaceId") or _field(step["output"], "spaceId")
-    return given or posted.get(_field(step["output"], "messageId") or "")
+    if step.get("name") == "send_message":
+        return posted.get(_field(step["output"], "messageId") or "")
+    return _field(step["input"], "spaceId") or _field(step["output"], "spaceId")
 
 
 def _first_place(tx: Tx, run: sa.Row[Any]) -> str | None:

@@ -76,6 +76,8 @@ class Worker:
 
     async def stop(self) -> None:
         """Takes nothing new, lets runs finish for a moment, and hands back the rest."""
+        if not self._tasks:
+            return
         self._stopping = True
         self._wake.set()
         for unsubscribe in self._subscriptions:

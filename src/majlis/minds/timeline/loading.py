@@ -103,7 +103,7 @@ def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str
 
 
 def _own_spaces(tx: Tx, agent: Who) -> tuple[tuple[OwnSpace, ...], int]:
-    rows = tx.all(statements.OWN_SPACES, {"agent": agent.id})
+    rows = tx.all(statements.OWN_SPACES[tx.dialect], {"agent": agent.id})
     spaces = tuple(_own_space(agent, list(group)) for _, group in groupby(rows, key=lambda row: row.space_id))
     return spaces, rows[0].all_mine - len(spaces) if rows else 0
 

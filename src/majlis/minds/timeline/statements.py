@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.store.tables import entities, goals, members, memories, messages, plans, runs, spaces
+from majlis.store.transactions import Dialect
 
 MAX_SPACES = 100
 MAX_MEMBERS = 20
@@ -55,57 +56,54 @@ READABLE = (
 )
 
 _of_space = members.alias("of_space")
-# Of a crowd the oldest entities are listed: the key's own order, so that the rest need not be read.
-_LAST_LISTED = (
-    sa.select(_of_space.c.entity_id)
-    .where(_of_space.c.space_id == members.c.space_id)
-    .order_by(_of_space.c.entity_id)
-    .offset(MAX_MEMBERS)
-    .limit(1)
-    .scalar_subquery()
-)
-_HOW_MANY = (
+_IN_ALL = (
     sa.select(sa.func.count())
     .select_from(_of_space)
     .where(_of_space.c.space_id == members.c.space_id)
     .scalar_subquery()
 )
 _mine = (
-    sa.select(
-        members.c.space_id,
-        members.c.role,
-        spaces.c.name,
-        _LAST_LISTED.label("last_listed"),
-        _HOW_MANY.label("how_many"),
-    )
+    sa.select(members.c.space_id, members.c.role, spaces.c.name, _IN_ALL.label("how_many"))
     .join(spaces, spaces.c.id == members.c.space_id)
     .where(members.c.entity_id == _AGENT, spaces.c.deleted_at.is_(None))
     .order_by(members.c.space_id.desc())
     .limit(MAX_SPACES)
     .cte("mine")
 )
-_everyone = members.alias("everyone")
-_ALL_MINE = sa.select(sa.func.count()).select_from(members).where(members.c.entity_id == _AGENT).scalar_subquery()
-OWN_SPACES = (
-    sa.select(
-        *_mine.c["space_id", "role", "name", "how_many"],
-        entities.c.id.label("member_id"),
-        entities.c.name.label("member_name"),
-        entities.c.type.label("member_type"),
-        _ALL_MINE.label("all_mine"),
-    )
-    .select_from(_mine)
-    .join(
-        _everyone,
-        sa.and_(
-            _everyone.c.space_id == _mine.c.space_id,
-            _everyone.c.entity_id <= sa.func.coalesce(_mine.c.last_listed, "~"),
-        ),
-    )
-    .join(entities, entities.c.id == _everyone.c.entity_id)
-    .order_by(_mine.c.space_id, entities.c.name, entities.c.id)
+# Of a crowd the oldest entities are listed: in the key's own order, so that the rest need not be read.
+_IN_ORDER = (
+    sa.select(_of_space.c.entity_id).where(_of_space.c.space_id == _mine.c.space_id).order_by(_of_space.c.entity_id)
 )
+_ALL_MINE = sa.select(sa.func.count()).select_from(members).where(members.c.entity_id == _AGENT).scalar_subquery()
 
+
+def _own_spaces(listed: sa.FromClause, condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return (
+        sa.select(
+            *_mine.c,
+            entities.c.id.label("member_id"),
+            entities.c.name.label("member_name"),
+            entities.c.type.label("member_type"),
+            _ALL_MINE.label("all_mine"),
+        )
+        .select_from(_mine)
+        .join(listed, condition)
+        .join(entities, entities.c.id == listed.c.entity_id)
+        .order_by(_mine.c.space_id, entities.c.name, entities.c.id)
+    )
+
+
+def _up_to_the_last_listed() -> sa.Select[Any]:
+    everyone = members.alias("everyone")
+    last = sa.func.coalesce(_IN_ORDER.offset(MAX_MEMBERS).limit(1).scalar_subquery(), "~")
+    return _own_spaces(everyone, sa.and_(everyone.c.space_id == _mine.c.space_id, everyone.c.entity_id <= last))
+
+
+# SQLite knows no LATERAL; PostgreSQL misjudges a range whose end it cannot see, and then reads all entities there are.
+OWN_SPACES: dict[Dialect, sa.Select[Any]] = {
+    "sqlite": _up_to_the_last_listed(),
+    "postgresql": _own_spaces(_IN_ORDER.limit(MAX_MEMBERS + 1).lateral("listed"), sa.true()),
+}
 
 OTHER_RUNS = (
     sa.select(runs.c.id, runs.c.status, runs.c.trigger, runs.c.wait_space_id)
@@ -114,7 +112,8 @@ OTHER_RUNS = (
         runs.c.status.in_(("queued", "running", "waiting_reply", "waiting_tool")),
         runs.c.id != sa.bindparam("run"),
     )
-    .order_by(runs.c.id)
+    # Along the index of (agent, status): by id it would be the one of all runs that the agent has ever had.
+    .order_by(runs.c.status.desc())
     .limit(MAX_RUNS)
 )
 

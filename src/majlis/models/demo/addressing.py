@@ -7,11 +7,14 @@ from majlis.models.demo.seen import Seen, names
 
 
 def for_me(seen: Seen) -> bool:
-    if seen.named:
-        return True
     if seen.trigger.sender is not None and seen.trigger.sender.type == "agent":
-        return _may_join_in(seen)
-    return seen.name == _meant(seen)
+        return _begins_with_my_name(seen) or _may_join_in(seen)
+    return seen.named or seen.name == _meant(seen)
+
+
+def _begins_with_my_name(seen: Seen) -> bool:
+    """Agents name each other in passing as well ("Try @Ba hello")."""
+    return names(seen.trigger.text[: len(seen.name) + 2], seen.name)
 
 
 def _may_join_in(seen: Seen) -> bool:

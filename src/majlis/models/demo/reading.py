@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import takewhile
 from typing import Any
 
 from majlis.models.demo.seen import Line, Member, Resume, Seen, Space, Trigger
@@ -31,7 +32,7 @@ def read(prompt: Prompt) -> Seen:
         trigger=_trigger(_fields(blocks.get("TRIGGER", []))),
         spaces=spaces,
         active=_active(blocks, spaces),
-        history=tuple(filter(None, map(_line, history))),
+        history=tuple(filter(None, map(_line, takewhile(_is_earlier, history)))),
         memories=tuple(filter(None, map(_memory, blocks.get("MEMORIES", [])))),
         resume=next(filter(None, map(_resume, reversed(history))), None),
         done=(*(found[1] for line in history if (found := _CALLED.match(line))), *said),
@@ -114,10 +115,14 @@ def _active(blocks: dict[str, list[str]], spaces: tuple[Space, ...]) -> Space | 
     return next((space for space in spaces if f"(id: {space.id})" in shown), None)
 
 
+def _is_earlier(line: str) -> bool:
+    """Earlier than the trigger, so that a run that goes on after a wait sees what it saw when it began."""
+    return not line.endswith("← TRIGGER")
+
+
 def _line(line: str) -> Line | None:
-    """The trigger's own line is left out: the TRIGGER block has it."""
     found = _LINE.match(line)
-    if not found or line.endswith("← TRIGGER"):
+    if not found:
         return None
     text = _value(line[found.end() :])
     return Line(found[1], found[2], text if isinstance(text, str) else "")

@@ -58,7 +58,7 @@ class Seen:
     trigger: Trigger
     spaces: tuple[Space, ...]
     active: Space | None
-    # Up to and without the trigger.
+    # What was said before the trigger.
     history: tuple[Line, ...]
     memories: tuple[tuple[str, str], ...]
     resume: Resume | None

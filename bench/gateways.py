@@ -1,0 +1,84 @@
+"""A gateway in this process, with agents at work in a space: its worker runs, nobody serves it over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from bench.models import OneModel
+from majlis.agents.agents import create_agent
+from majlis.entities.caller import Caller
+from majlis.entities.entities import add_entity
+from majlis.gateway import Gateway, open_gateway, owner_caller
+from majlis.models.port import Model
+from majlis.settings import Settings
+from majlis.spaces.members import add_member
+from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.shapes import MessageJson
+from majlis.spaces.spaces import create_space
+from majlis.store.tables import runs
+from majlis.store.transactions import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """One person and some agents in one space, where whoever is mentioned answers."""
+
+    gateway: Gateway
+    person: Caller
+    agents: tuple[str, ...]
+    space: str
+
+    async def say(self, text: str) -> MessageJson:
+        """To all of the agents. Returns when the message is committed."""
+        return await self.gateway.db.write_brief(self._say, text)
+
+    def _say(self, tx: Tx, text: str) -> MessageJson:
+        return post_message(tx, self.person, self.space, Draft(text, mentions=list(self.agents)))
+
+    async def until_ended(self, count: int) -> None:
+        """Until so many runs have ended, each as it should."""
+        while (ended := await self.gateway.db.read(_ended)).get("completed", 0) < count:
+            assert not ended.get("failed"), "a run has failed: see the log"
+            await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def open_office(
+    url: str, folder: Path, model: Model, agents: int = 1, **config: Any
+) -> AsyncIterator[Office]:
+    gateway = await open_gateway(Settings(database_url=url, data_dir=folder, port=0, demo=False))
+    gateway.engine.models = OneModel(model)
+    office = await furnish(gateway, agents, **config)
+    await gateway.start()
+    try:
+        yield office
+    finally:
+        await gateway.close()
+
+
+async def furnish(gateway: Gateway, agents: int, **config: Any) -> Office:
+    owner = await gateway.db.read(owner_caller, gateway.owner_id)
+    made = [(await create_agent(gateway.db, owner, f"Agent {n}", config))["id"] for n in range(agents)]
+    person, space = await gateway.db.write(_people, owner, made)
+    return Office(gateway, person, tuple(made), space)
+
+
+def _people(tx: Tx, owner: Caller, agents: list[str]) -> tuple[Caller, str]:
+    entity = add_entity(tx, "human", "Person")
+    person = Caller(entity["id"], entity["name"], "human", "member", "bench")
+    space = create_space(tx, person, "Office", triggers="mentioned")["id"]
+    for agent in agents:
+        add_member(tx, person, space, agent)
+    return person, space
+
+
+def _ended(tx: Tx) -> dict[str, int]:
+    counts = sa.select(runs.c.status, sa.func.count()).group_by(runs.c.status)
+    return {status: count for status, count in tx.all(counts)}

@@ -1,0 +1,63 @@
+"""A model in this process that answers at once, so that what is measured is everything around a model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+
+import orjson
+
+from majlis.agents.model_choice import ModelChoice
+from majlis.models.port import (
+    Answer,
+    Call,
+    CallDelta,
+    CallStarted,
+    Finished,
+    Model,
+    ModelEvent,
+    Prompt,
+    Result,
+    Usage,
+)
+
+TEXT = "I have looked at it: the figures agree with last week's, and I will tell you when they change."
+_ARGUMENTS = orjson.dumps({"text": TEXT}).decode()
+_USAGE = Usage(1000, 900, 30)
+_DONE = Finished(Answer("", (), _USAGE))
+
+# Told of every request: when it came in, by `time.perf_counter`, and what it was.
+Heard = Callable[[float, Prompt], None]
+
+
+class InstantModel:
+    """Says one sentence and, once that was sent, nothing more: two requests for each run."""
+
+    def __init__(self, heard: Heard | None = None) -> None:
+        self._heard = heard
+        self._calls = 0
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[ModelEvent]:
+        if self._heard is not None:
+            self._heard(time.perf_counter(), prompt)
+        if isinstance(prompt.turns[-1], Result):
+            yield _DONE
+            return
+        self._calls += 1
+        call = Call(f"call_{self._calls}", "send_message", _ARGUMENTS)
+        yield CallStarted(0, call.id, call.name)
+        yield CallDelta(0, call.arguments)
+        yield Finished(Answer("", (call,), _USAGE))
+
+    async def close(self) -> None:
+        return None
+
+
+class OneModel:
+    """Whatever an agent has chosen, it is given this one."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def get(self, choice: ModelChoice) -> Model:
+        return self._model

@@ -1,0 +1,44 @@
+"""The Lobby: what a new gateway begins with, so that the first thing one sees is somebody to talk to.
+
+Two demo agents that need no key. One is told that the house has opened, welcomes whoever comes and waits for an answer.
+Made once, only where there is no space and no agent yet; `demo = false` leaves it out.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from majlis.agents.agents import add_agent
+from majlis.agents.config import AgentConfig, dump_config
+from majlis.entities.caller import Caller
+from majlis.inbox.services import trigger_agent
+from majlis.spaces.members import join
+from majlis.spaces.spaces import create_space
+from majlis.store.tables import agents, gateway, spaces
+from majlis.store.transactions import Dialect, Tx
+
+HOST, GUEST = "Nadim", "Rawi"
+_INSTRUCTIONS = {
+    HOST: "You are Nadim, the companion: you welcome people, and keep their reminders.",
+    GUEST: "You are Rawi, who tells stories: you listen, and add a word when it helps.",
+}
+_MARK: dict[Dialect, sa.Executable] = {
+    "sqlite": sqlite.insert(gateway).on_conflict_do_nothing(),
+    "postgresql": postgresql.insert(gateway).on_conflict_do_nothing(),
+}
+
+
+def furnish(tx: Tx, owner: Caller) -> str | None:
+    """The Lobby's id, if it was made now. Of two nodes that start at once, one does it."""
+    if tx.execute(_MARK[tx.dialect], {"key": "furnished", "value": "yes"}).rowcount == 0:
+        return None
+    if tx.execute(sa.select(sa.or_(sa.exists(sa.select(spaces.c.id)), sa.exists(sa.select(agents.c.id))))).scalar_one():
+        return None
+    lobby = create_space(tx, owner, "Lobby", "A place to begin. Say hello, or ask for help.")
+    made = {}
+    for name in (HOST, GUEST):
+        made[name] = add_agent(tx, name, dump_config(AgentConfig(instructions=_INSTRUCTIONS[name])))["id"]
+        join(tx, lobby["id"], made[name], "member")
+    trigger_agent(tx, owner, made[HOST], "majlis", {"event": "opened", "spaceId": lobby["id"]}, "opened")
+    return lobby["id"]

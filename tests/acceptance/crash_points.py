@@ -1,0 +1,72 @@
+"""The places at which a worker may die: around every commit of the run engine, and around every effect outside.
+
+Lives in a forked worker only. Each place counts one up; at the chosen number the process kills itself, as a power cut
+would. Elsewhere nothing is armed and nothing happens.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+from majlis.gateway import Gateway
+from majlis.runs.claiming import Claim
+
+_lock = threading.Lock()
+_die_at = 0
+_reached = 0
+_names: Path | None = None
+
+
+def arm(gateway: Gateway, die_at: int, names: Path) -> None:
+    """`names` is a file that gets a line for every place that was reached."""
+    global _die_at, _names
+    _die_at, _names = die_at, names
+    _guard_writes(gateway)
+    tell = gateway.hub.publish
+
+    def publish(outbox: Any) -> None:
+        reach("committed, nobody told")
+        tell(outbox)
+
+    gateway.hub.publish = publish  # type: ignore[method-assign]
+
+
+def reach(name: str) -> None:
+    global _reached
+    if _names is None:
+        return
+    with _lock:
+        _reached += 1
+        with _names.open("a") as file:
+            file.write(f"{name}\n")
+        if _reached == _die_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _guard_writes(gateway: Gateway) -> None:
+    write = gateway.engine.write
+
+    async def deadly_write(work: Any, /, *args: Any, **kwargs: Any) -> Any:
+        name = work.__name__.strip("_")
+
+        def deadly_work(tx: Any, /, *args: Any, **kwargs: Any) -> Any:
+            result = work(tx, *args, **kwargs)
+            if _changed_something(result):
+                reach(f"{name}: before its commit")
+            return result
+
+        result = await write(deadly_work, *args, **kwargs)
+        if _changed_something(result):
+            reach(f"{name}: after its commit")
+        return result
+
+    gateway.engine.write = deadly_write  # type: ignore[assignment]
+
+
+def _changed_something(result: object) -> bool:
+    """A look that found no work is no place to die: there are as many as time allows."""
+    return not isinstance(result, Claim) or bool(result.claimed)

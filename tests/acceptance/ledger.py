@@ -1,0 +1,65 @@
+"""What the database holds of runs, read past the API: for tests that must see everything, also between processes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.store.tables import deliveries, messages, runs, steps
+from majlis.store.transactions import Database, Tx
+from tests.waiting import PATIENCE_SECONDS
+
+Rows = list[dict[str, Any]]
+
+
+class Ledger:
+    def __init__(self, db: Database) -> None:
+        self.db = db
+
+    async def runs(self, space: str | None = None) -> Rows:
+        return await self._rows(sa.select(runs).order_by(runs.c.id), runs.c.trigger_space_id, space)
+
+    async def steps(self, run: str) -> Rows:
+        return await self._rows(sa.select(steps).order_by(steps.c.n), steps.c.run_id, run)
+
+    async def deliveries(self, space: str | None = None) -> Rows:
+        return await self._rows(sa.select(deliveries).order_by(deliveries.c.id), deliveries.c.space_id, space)
+
+    async def messages(self, space: str) -> Rows:
+        return await self._rows(sa.select(messages).order_by(messages.c.seq), messages.c.space_id, space)
+
+    async def texts(self, space: str) -> list[str]:
+        return [message["text"] for message in await self.messages(space)]
+
+    async def statuses(self, space: str | None = None) -> list[str]:
+        return [run["status"] for run in await self.runs(space)]
+
+    async def everything(self, space: str) -> tuple[Rows, Rows, Rows, list[Rows]]:
+        found = await self.runs(space)
+        journal = [await self.steps(run["id"]) for run in found]
+        return found, await self.messages(space), await self.deliveries(space), journal
+
+    async def execute(self, statement: sa.Executable, parameters: Any = None) -> None:
+        def work(tx: Tx) -> None:
+            tx.execute(statement, parameters)
+
+        await self.db.write(work)
+
+    async def until(self, holds: Callable[[], Awaitable[object]]) -> None:
+        """As `waiting.until`, for what has to be asked of a database."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not await holds():
+                await asyncio.sleep(0.005)
+
+    async def until_statuses(self, *expected: str, space: str | None = None) -> None:
+        async def holds() -> bool:
+            return await self.statuses(space) == list(expected)
+
+        await self.until(holds)
+
+    async def _rows(self, statement: sa.Select[Any], column: sa.ColumnElement[Any], value: str | None) -> Rows:
+        narrowed = statement if value is None else statement.where(column == value)
+        return await self.db.read(lambda tx: [dict(row) for row in tx.execute(narrowed).mappings()])

@@ -1,0 +1,52 @@
+"""Python tools whose effects outlive the process that had them: a line in a file, on disk before the tool returns.
+
+The file's name is set in each worker when it starts. With a gate (a FIFO) an effect is followed by a wait for the test.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from majlis.runs.toolbox import CallContext
+from tests.acceptance import crash_points
+
+effects = Path("/dev/null")
+gate: Path | None = None
+
+
+def charge(order: str, context: CallContext) -> dict[str, str]:
+    return _have_effect("charge", order, context)
+
+
+def stamp(order: str, context: CallContext) -> dict[str, str]:
+    return _have_effect("stamp", order, context)
+
+
+def _have_effect(name: str, order: str, context: CallContext) -> dict[str, str]:
+    crash_points.reach(f"{name}: before its effect")
+    file = os.open(effects, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.write(file, f"{name} {context.idempotency_key}\n".encode())
+    os.fsync(file)
+    os.close(file)
+    crash_points.reach(f"{name}: after its effect")
+    if gate is not None:
+        gate.read_bytes()
+    return {"receipt": f"{name} of {order}"}
+
+
+def python_tool(name: str, idempotent: bool = False) -> dict[str, object]:
+    """For an agent's config."""
+    return {
+        "type": "python",
+        "name": name,
+        "idempotent": idempotent,
+        "inputSchema": {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]},
+        "execution": {"function": f"{__name__}:{name}"},
+    }
+
+
+def effects_in(file: Path) -> list[tuple[str, str]]:
+    """(tool, idempotency key) of every effect so far, in order."""
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [(name, key) for name, key in (line.split() for line in lines)]

@@ -1,0 +1,88 @@
+"""A process that has everything loaded and forks a worker, served over HTTP, for every line on stdin.
+
+As in nursery.py a start takes tens of milliseconds; here each line (see `workers.Order`) also says on which database,
+how eagerly the worker looks for work, and at which place it is to die.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import alembic.command  # noqa: F401 - loaded here so that no child has to
+
+import majlis.runs.worker
+from majlis.gateway import Gateway, open_gateway
+from majlis.logs import set_up_logging
+from majlis.serving import Server, bind
+from majlis.settings import Settings
+from tests.acceptance import crash_points, tools_of_tests
+
+
+def main() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.freeze()
+    for line in sys.stdin:
+        if os.fork() == 0:
+            sys.stdin.close()
+            try:
+                asyncio.run(_serve(json.loads(line)))
+            except BaseException:
+                traceback.print_exc()
+                _tell({"error": traceback.format_exc()})
+            os._exit(0)
+
+
+async def _serve(order: dict[str, Any]) -> None:
+    settings = Settings.model_validate(order["settings"])
+    set_up_logging(settings)
+    majlis.runs.worker.POLL_MILLIS = order["poll_millis"]
+    majlis.runs.worker.GRACE_SECONDS = order["grace_seconds"]
+    tools_of_tests.effects = Path(order["folder"]) / "effects"
+    tools_of_tests.gate = Path(order["tool_gate"]) if order["tool_gate"] else None
+    listener = bind(settings)
+    gateway = await open_gateway(settings)
+    if order["die_at"]:
+        crash_points.arm(gateway, order["die_at"], Path(order["folder"]) / "places")
+    _report_when_asked(gateway, Path(order["folder"]))
+    _tell({"pid": os.getpid(), "port": listener.getsockname()[1]})
+    await Server(gateway).serve(sockets=[listener])
+
+
+def _report_when_asked(gateway: Gateway, folder: Path) -> None:
+    """On SIGUSR1: what this process holds."""
+
+    def report() -> None:
+        gc.collect()
+        facts = {
+            "tasks": len(asyncio.all_tasks()),
+            "files": len(os.listdir("/proc/self/fd")),
+            "kilobytes": _resident_kilobytes(),
+            "runs": gateway.worker.active if gateway.worker else 0,
+        }
+        unfinished = folder / f"report.{os.getpid()}.new"
+        unfinished.write_text(json.dumps(facts))
+        unfinished.rename(folder / f"report.{os.getpid()}")
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, report)
+
+
+def _resident_kilobytes() -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
+
+
+def _tell(answer: dict[str, Any]) -> None:
+    sys.stdout.write(f"{json.dumps(answer)}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

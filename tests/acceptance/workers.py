@@ -1,0 +1,166 @@
+"""Worker processes that a test starts, stops, pauses and kills; forked by worker_nursery.py, so that they cost little."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.acceptance.processes import OWNER_TOKEN
+from tests.waiting import PATIENCE_SECONDS, until
+from tests.world import Person
+
+# What is wanted of a worker that nobody wakes: to look for itself, and soon.
+EAGER_MILLIS = 20
+
+
+@dataclass(frozen=True)
+class Order:
+    """`folder` gets the effects of its tools, the places it passed and its reports."""
+
+    settings: dict[str, Any]
+    folder: str
+    poll_millis: int = 1000
+    grace_seconds: float = 0.2
+    die_at: int = 0
+    tool_gate: str = ""
+
+
+@dataclass
+class Report:
+    tasks: int
+    files: int
+    kilobytes: int
+    runs: int
+
+
+@dataclass
+class WorkerProcess:
+    pid: int
+    base_url: str
+    folder: Path
+    people: list[Person] = field(default_factory=list)
+
+    @property
+    def gone(self) -> bool:
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    def kill(self) -> None:
+        self._send(signal.SIGKILL)
+
+    def pause(self) -> None:
+        self._send(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._send(signal.SIGCONT)
+
+    def terminate(self) -> None:
+        """As an operator would stop it."""
+        self._send(signal.SIGTERM)
+
+    async def until_gone(self) -> None:
+        await until(lambda: self.gone)
+
+    async def owner(self) -> Person:
+        """The gateway's owner, through this process."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            person = Person(self.base_url, OWNER_TOKEN, "", "")
+            self.people.append(person)
+            me = await person.ok("GET", "/api/me")
+            person.id, person.name = me["id"], me["name"]
+            return person
+
+    async def report(self) -> Report:
+        file = self.folder / f"report.{self.pid}"
+        file.unlink(missing_ok=True)
+        self._send(signal.SIGUSR1)
+        await until(file.exists)
+        return Report(**json.loads(file.read_text()))
+
+    def _send(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+
+class Nursery:
+    """The process that forks them: one for all tests of a session."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log.open("wb")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.acceptance.worker_nursery"],
+            env={name: value for name, value in os.environ.items() if not name.startswith("MAJLIS_")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+        )
+
+    def fork(self, order: Order) -> tuple[int, int]:
+        """Process id and port."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(asdict(order)).encode() + b"\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        assert "error" not in answer, answer["error"]
+        return answer["pid"], answer["port"]
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+        self._log.close()
+
+
+class Workers:
+    """The workers of one test, on one database."""
+
+    def __init__(self, nursery: Nursery, database_url: str, folder: Path) -> None:
+        self._nursery = nursery
+        self._forking = asyncio.Lock()
+        self._started: list[WorkerProcess] = []
+        self._database_url = database_url
+        self.folder = folder
+        self.bus_url = ""
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        return {
+            "database_url": self._database_url,
+            "bus_url": self.bus_url,
+            "data_dir": str(self.folder),
+            "port": 0,
+            "demo": False,
+            "owner_token": OWNER_TOKEN,
+            "tool_modules": ["tests.acceptance.tools_of_tests"],
+            **more,
+        }
+
+    async def start(self, folder: Path | None = None, **more: Any) -> WorkerProcess:
+        """`more` is of an Order."""
+        folder = folder or self.folder
+        order = Order(self.settings(), str(folder), **more)
+        async with self._forking:
+            pid, port = await asyncio.to_thread(self._nursery.fork, order)
+        self._started.append(WorkerProcess(pid, f"http://127.0.0.1:{port}", folder))
+        return self._started[-1]
+
+    async def close(self) -> None:
+        for worker in self._started:
+            for person in worker.people:
+                await person.http.aclose()
+            worker.kill()
+        for worker in self._started:
+            await worker.until_gone()
