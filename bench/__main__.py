@@ -12,10 +12,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import durability, flat, idle_streams, live, posting, queries
+from bench import durability, flat, idle_streams, live, posting, queries, wake
 from bench.results import ENGINES, Engine, Result
 from bench.stage import Stage, open_stage
 from bench.table import as_table
+from majlis.logs import set_up_logging
+from majlis.settings import Settings
 
 Measure = Callable[[Stage], list[Result]]
 MEASURES: dict[str, Measure] = {
@@ -25,11 +27,13 @@ MEASURES: dict[str, Measure] = {
     "live": live.measure,
     "flat": flat.measure,
     "durability": durability.measure,
+    "wake": wake.measure,
 }
 
 
 def main() -> int:
     options = _options()
+    set_up_logging(Settings(log_level="warning"))
     console = Console(stderr=True)
     load_before = os.getloadavg()[0]
     results: list[Result] = []

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+import uvloop
 
 from bench.models import OneModel
+from bench.stage import Stage
 from majlis.agents.agents import create_agent
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
@@ -44,33 +47,43 @@ class Office:
 
     async def until_ended(self, count: int) -> None:
         """Until so many runs have ended, each as it should."""
-        while (ended := await self.gateway.db.read(_ended)).get("completed", 0) < count:
+        while (ended := await self.gateway.db.read(_by_status)).get("completed", 0) < count:
             assert not ended.get("failed"), "a run has failed: see the log"
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.002)
 
 
-@asynccontextmanager
-async def open_office(
-    url: str, folder: Path, model: Model, agents: int = 1, **config: Any
-) -> AsyncIterator[Office]:
-    gateway = await open_gateway(Settings(database_url=url, data_dir=folder, port=0, demo=False))
-    gateway.engine.models = OneModel(model)
-    office = await furnish(gateway, agents, **config)
-    await gateway.start()
+def new_runner() -> asyncio.Runner:
+    """The loop that `majlis serve` runs on."""
+    return asyncio.Runner(loop_factory=uvloop.new_event_loop)
+
+
+@contextmanager
+def open_office(
+    stage: Stage, runner: asyncio.Runner, url: str, model: Model | dict[str, Any], agents: int = 1, **config: Any
+) -> Iterator[Office]:
+    """Every agent is given `model`: an object of this process, or what a config says of a real one."""
+    settings = Settings(database_url=url, data_dir=Path(tempfile.mkdtemp(dir=stage.folder)), port=0, demo=False)
+    gateway = runner.run(open_gateway(settings))
     try:
+        if isinstance(model, dict):
+            config["model"] = model
+        else:
+            gateway.engine.models = OneModel(model)
+        office = runner.run(_furnish(gateway, agents, config))
+        runner.run(gateway.start())
         yield office
     finally:
-        await gateway.close()
+        runner.run(gateway.close())
 
 
-async def furnish(gateway: Gateway, agents: int, **config: Any) -> Office:
+async def _furnish(gateway: Gateway, agents: int, config: dict[str, Any]) -> Office:
     owner = await gateway.db.read(owner_caller, gateway.owner_id)
     made = [(await create_agent(gateway.db, owner, f"Agent {n}", config))["id"] for n in range(agents)]
-    person, space = await gateway.db.write(_people, owner, made)
+    person, space = await gateway.db.write(_people, made)
     return Office(gateway, person, tuple(made), space)
 
 
-def _people(tx: Tx, owner: Caller, agents: list[str]) -> tuple[Caller, str]:
+def _people(tx: Tx, agents: list[str]) -> tuple[Caller, str]:
     entity = add_entity(tx, "human", "Person")
     person = Caller(entity["id"], entity["name"], "human", "member", "bench")
     space = create_space(tx, person, "Office", triggers="mentioned")["id"]
@@ -79,6 +92,5 @@ def _people(tx: Tx, owner: Caller, agents: list[str]) -> tuple[Caller, str]:
     return person, space
 
 
-def _ended(tx: Tx) -> dict[str, int]:
-    counts = sa.select(runs.c.status, sa.func.count()).group_by(runs.c.status)
-    return {status: count for status, count in tx.all(counts)}
+def _by_status(tx: Tx) -> dict[str, int]:
+    return {status: count for status, count in tx.all(sa.select(runs.c.status, sa.func.count()).group_by(runs.c.status))}

@@ -1,8 +1,7 @@
-"""A model in this process that answers at once, so that what is measured is everything around a model."""
+"""Models in this process that answer at once, so that what is measured is everything around a model."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Callable
 
 import orjson
@@ -26,11 +25,24 @@ _ARGUMENTS = orjson.dumps({"text": TEXT}).decode()
 _USAGE = Usage(1000, 900, 30)
 _DONE = Finished(Answer("", (), _USAGE))
 
-# Told of every request: when it came in, by `time.perf_counter`, and what it was.
-Heard = Callable[[float, Prompt], None]
+Heard = Callable[[Prompt], None]
 
 
-class InstantModel:
+class SilentModel:
+    """Says that it was asked, and answers nothing: one request for each run."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[ModelEvent]:
+        self._heard(prompt)
+        yield _DONE
+
+    async def close(self) -> None:
+        return None
+
+
+class TalkingModel:
     """Says one sentence and, once that was sent, nothing more: two requests for each run."""
 
     def __init__(self, heard: Heard | None = None) -> None:
@@ -39,7 +51,7 @@ class InstantModel:
 
     async def stream(self, prompt: Prompt) -> AsyncIterator[ModelEvent]:
         if self._heard is not None:
-            self._heard(time.perf_counter(), prompt)
+            self._heard(prompt)
         if isinstance(prompt.turns[-1], Result):
             yield _DONE
             return

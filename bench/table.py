@@ -1,4 +1,4 @@
-"""The one table that a run prints."""
+"""The one table that a run prints: beside our figures the floor, or a peer that does the same."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rich.table import Table
 
 from bench.results import Result
 
-_DIGITS = {"ms": 2, "KB": 1, "statements": 0}
+_DIGITS = {"ms": 2, "KB": 1, "MB": 1, "/s": 0, "%": 1, "statements": 0, "tasks": 0}
 
 
 def as_table(results: Sequence[Result], load_before: float) -> Table:
     table = Table("measure", "engine", caption=_load(load_before))
-    for heading in ("ours", "floor", "ratio", "limit"):
+    for heading in ("ours", "floor", "peer", "ratio", "limit"):
         table.add_column(heading, justify="right")
     table.add_column("")
     for result in results:
@@ -23,8 +23,9 @@ def as_table(results: Sequence[Result], load_before: float) -> Table:
             result.engine,
             _figure(result, result.ours),
             _figure(result, result.floor),
+            _figure(result, result.peer),
             "" if result.ratio is None else f"{result.ratio:.2f}",
-            "" if result.limit is None else f"{result.limit:g}",
+            _bounds(result),
             _verdict(result),
         )
     return table
@@ -40,11 +41,19 @@ def _load(before: float) -> str:
 def _figure(result: Result, value: float | None) -> str:
     if value is None:
         return ""
-    unit = "" if result.unit == "statements" else f" {result.unit}"
+    unit = "" if result.unit in ("statements", "tasks") else f" {result.unit}"
     return f"{value:.{_DIGITS[result.unit]}f}{unit}"
 
 
+def _bounds(result: Result) -> str:
+    limit = [] if result.limit is None else [f"≤ {result.limit:g}"]
+    least = [] if result.least is None else [f"≥ {result.least:g}"]
+    return " ".join(limit + least)
+
+
 def _verdict(result: Result) -> str:
-    if result.limit is None:
+    if result.note:
+        return f"[yellow]{result.note}"
+    if not result.bounded:
         return ""
     return "[bold red]over" if result.over else "[green]ok"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 
 Millis = int
 
@@ -22,7 +23,13 @@ def advance(millis: Millis) -> None:
 
 def iso(at: Millis) -> str:
     seconds, millis = divmod(at, 1000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{millis:03d}Z"
+    return f"{_to_the_second(seconds)}.{millis:03d}Z"
+
+
+@lru_cache(4096)
+def _to_the_second(seconds: int) -> str:
+    """Kept, since the same few hundred moments of a conversation are written again for every run that reads it."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def parse_iso(text: str) -> Millis:

@@ -64,7 +64,7 @@ def _guard_writes(gateway: Gateway) -> None:
             reach(f"{name}: after its commit")
         return result
 
-    gateway.engine.write = deadly_write  # type: ignore[assignment]
+    gateway.engine.write = deadly_write  # type: ignore[method-assign]
 
 
 def _changed_something(result: object) -> bool:

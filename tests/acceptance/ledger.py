@@ -51,7 +51,7 @@ class Ledger:
     async def until(self, holds: Callable[[], Awaitable[object]]) -> None:
         """As `waiting.until`, for what has to be asked of a database."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while not await holds():
+            while not await holds():  # noqa: ASYNC110 - see there
                 await asyncio.sleep(0.005)
 
     async def until_statuses(self, *expected: str, space: str | None = None) -> None:

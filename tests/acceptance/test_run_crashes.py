@@ -6,6 +6,7 @@ The model is one function of what its prompt shows. So whatever is done exactly 
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -13,20 +14,22 @@ from typing import Any
 
 import pytest
 
+from majlis.runs.claiming import MAX_TAKE_OVERS
 from majlis.settings import Settings
 from tests.acceptance.ledger import Ledger
 from tests.acceptance.tools_of_tests import effects_in, python_tool
-from tests.acceptance.workers import EAGER_MILLIS, Workers, WorkerProcess
+from tests.acceptance.workers import EAGER_MILLIS, WorkerProcess, Workers
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
+from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 # The places are shared out among so many tests, to be run side by side.
 PARTS = 2
-FIRST, QUESTION, LAST = "I am on it.", "May I ship it?", "Shipped."
-ANSWER = "Yes, ship it."
+REQUEST, FIRST, QUESTION, ANSWER, LAST = "Please handle o-1.", "I am on it.", "May I ship it?", "Ship it.", "Shipped."
 UNKNOWN = "outcome unknown"
-# Around the commits of the engine's writes and around both effects; fewer would mean that some are not counted.
-PLACES_AT_LEAST = 30
+WRITES = ("claim", "commit_call", "begin_call", "finish_call", "complete")
+PLACES = {f"{write}: {when} its commit" for write in WRITES for when in ("before", "after")}
+PLACES |= {f"{tool}: {when} its effect" for tool in ("charge", "stamp") for when in ("before", "after")}
 
 
 def clerk(asked: Asked) -> Reply:
@@ -57,35 +60,41 @@ def _done(asked: Asked) -> set[str]:
 
 
 @dataclass
-class Scene:
-    """One life of the run, with one death in it."""
+class Life:
+    """One run from request to end, in a space of its own, with deaths in it."""
 
     workers: Workers
     world: World
-    ledger: Ledger
     model: ModelServer
     agent: Person
-    die_at: int
     folder: Path
     space: str = ""
     prompts_before: int = 0
     answered: bool = False
 
-    async def play(self) -> bool:
-        """Whether the first worker died."""
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.world.gateway.db)
+
+    async def begin(self) -> None:
         self.folder.mkdir()
         self.prompts_before = len(self.model.asked)
-        self.space = await self.world.owner.create_space(f"Room {self.die_at}", self.agent)
-        await self.world.owner.say(self.space, "Please handle order o-1.")
-        doomed = await self.workers.start(self.folder, poll_millis=EAGER_MILLIS, die_at=self.die_at)
-        await self._watch(doomed)
-        died = doomed.gone
-        if died:
-            heir = await self.workers.start(self.folder, poll_millis=EAGER_MILLIS)
-            await self._watch(heir)
-            heir.kill()
-        doomed.kill()
+        self.space = await self.world.owner.create_space(self.folder.name, self.agent)
+        await self.world.owner.say(self.space, REQUEST)
+
+    async def work(self, die_at: int = 0) -> bool:
+        """With one worker, which is to die. Whether it did; otherwise the run has ended."""
+        worker = await self.workers.start(self.folder, poll_millis=EAGER_MILLIS, die_at=die_at)
+        await self._watch(worker)
+        if die_at:
+            await until(lambda: worker.gone or self.places()[-1] == "complete: after its commit")
+        died = worker.gone
+        worker.kill()
+        await worker.until_gone()
         return died
+
+    def places(self) -> list[str]:
+        return (self.folder / "places").read_text().splitlines()
 
     async def _watch(self, worker: WorkerProcess) -> None:
         """Until it is gone or has nothing left to do. The person answers as soon as the question stands there; after
@@ -101,66 +110,103 @@ class Scene:
 
         await self.ledger.until(over)
 
-    async def check(self) -> None:
+    async def check(self, stamps: int | None = None) -> None:
+        """`stamps`: how often the idempotent tool had its effect, where that is known."""
         [run] = await self.ledger.runs(self.space)
         assert (run["status"], run["reason"], run["lease_owner"]) == ("completed", None, None)
-        expected = ["Please handle order o-1.", FIRST, QUESTION, ANSWER, LAST]
-        assert await self.ledger.texts(self.space) == expected
+        assert await self.ledger.texts(self.space) == [REQUEST, FIRST, QUESTION, ANSWER, LAST]
         assert [each["state"] for each in await self.ledger.deliveries(self.space)] == ["done", "done"]
         steps = await self.ledger.steps(run["id"])
         assert [step["n"] for step in steps] == list(range(len(steps)))
         calls = [step for step in steps if step["kind"] == "tool"]
-        assert [call["name"] for call in calls] == ["send_message", "charge", "stamp", "send_message", "send_message"]
-        self._check_effects(calls)
+        assert [each["name"] for each in calls] == ["send_message", "charge", "stamp", "send_message", "send_message"]
+        self._check_effects(calls, stamps)
         self._check_prompts()
 
-    def _check_effects(self, calls: list[dict[str, Any]]) -> None:
+    def _check_effects(self, calls: list[dict[str, Any]], stamps: int | None) -> None:
         effects = effects_in(self.folder / "effects")
-        charges = [key for name, key in effects if name == "charge"]
-        stamps = [key for name, key in effects if name == "stamp"]
+        charged = [key for name, key in effects if name == "charge"]
+        stamped = [key for name, key in effects if name == "stamp"]
         charge, stamp = calls[1], calls[2]
         if charge["state"] == "done":
-            assert len(charges) == 1
+            assert len(charged) == 1
         else:
             # Nobody knows: it is not done again, and the model was told.
             assert charge["state"] == "started"
-            assert len(charges) <= 1
+            assert len(charged) <= 1
             assert f'You: called charge({{"order":"o-1"}}) → {UNKNOWN}' in self._prompts()[-1].text
         assert stamp["state"] == "done"
-        assert 1 <= len(stamps) <= 2
-        assert set(stamps) == {f"{stamp['run_id']}:{stamp['n']}"}
+        assert len(stamped) == stamps if stamps else len(stamped) in (1, 2)
+        assert set(stamped) == {f"{stamp['run_id']}:{stamp['n']}"}
 
     def _check_prompts(self) -> None:
         prompts = self._prompts()
         # An idempotent call is made again by the engine: its outcome is known before the model is asked.
         assert not any(re.search(rf"called stamp\(.*{UNKNOWN}", prompt.text) for prompt in prompts)
         resumed = prompts[-1].text
-        for shown in (f'"{FIRST}"', "charge(", 'stamp({"order":"o-1"}) → {', f'"{QUESTION}", wait: true'):
-            assert "You: called " in resumed
-            assert shown in resumed
+        sent = f'send_message("{FIRST}")', f'send_message("{QUESTION}", wait: true)'
+        for made in (*sent, 'charge({"order":"o-1"}) → ', 'stamp({"order":"o-1"}) → {"receipt":'):
+            assert resumed.count(f"You: called {made}") == 1
         assert "← RESUME: Owner replied. Continue from here." in resumed
-        assert sum("TRIGGER" in prompt.text for prompt in prompts) == len(prompts)
 
     def _prompts(self) -> list[Asked]:
         return self.model.asked[self.prompts_before :]
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-async def test_j2_a_run_survives_the_death_of_its_worker_at_every_place(
-    workers: Workers, model: ModelServer, part: int, tmp_path: Path, record_property: Any
-) -> None:
+@pytest.fixture
+async def stage(workers: Workers, model: ModelServer) -> AsyncIterator[Callable[[str], Life]]:
+    """Lives of one agent's runs, one after the other; people speak through a gateway that has no workers."""
     model.script = clerk
     async with serve_world(Settings.model_validate(workers.settings(workers=0))) as world:
         tools = [python_tool("charge"), python_tool("stamp", idempotent=True)]
         agent = await world.agent("Clerk", model=model.model, tools=tools)
-        ledger = Ledger(world.gateway.db)
-        for die_at in count(part + 1, PARTS):
-            scene = Scene(workers, world, ledger, model, agent, die_at, tmp_path / str(die_at))
-            died = await scene.play()
-            await scene.check()
-            if not died:
-                break
-    places = (scene.folder / "places").read_text().splitlines()
-    record_property("crash places", len(places))
-    print(f"{len(places)} places to die at")  # noqa: T201
-    assert len(places) >= PLACES_AT_LEAST
+        yield lambda name: Life(workers, world, model, agent, workers.folder / name)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_j2_a_run_survives_the_death_of_its_worker_at_every_place(
+    stage: Callable[[str], Life], part: int
+) -> None:
+    for die_at in count(part + 1, PARTS):
+        life = stage(f"life {die_at}")
+        await life.begin()
+        died = await life.work(die_at)
+        if died:
+            assert not await life.work()
+        await life.check()
+        if not died:
+            break
+    assert set(life.places()) >= PLACES
+    print(f"{len(life.places())} places to die at")  # noqa: T201 - for whoever wants to know how many
+
+
+async def test_j2_a_run_survives_one_death_after_the_other(stage: Callable[[str], Life]) -> None:
+    """Also those of its heirs, in the middle of repeating what the one before them had left."""
+    life = stage("chain of deaths")
+    await life.begin()
+    for die_at, place in (
+        (15, "stamp: before its effect"),
+        (7, "stamp: after its effect"),
+        (8, "finish_call: before its commit"),
+        (10, "commit_call: before its commit"),
+    ):
+        assert await life.work(die_at)
+        assert life.places()[-1] == place
+    assert not await life.work()
+    await life.check(stamps=3)
+
+
+async def test_t12_a_run_that_brings_down_every_worker_ends_and_the_space_is_told(
+    stage: Callable[[str], Life],
+) -> None:
+    life = stage("deadly")
+    await life.begin()
+    for _ in range(MAX_TAKE_OVERS):
+        assert await life.work(die_at=4)
+    assert not await life.work()
+    [run] = await life.ledger.runs(life.space)
+    assert (run["status"], run["error"]["code"]) == ("failed", "workers_died")
+    assert [each["state"] for each in await life.ledger.deliveries(life.space)] == ["failed"]
+    request, notice = await life.ledger.texts(life.space)
+    assert request == REQUEST
+    assert notice.startswith("Clerk could not answer Owner's message: 5 workers died")

@@ -7,6 +7,7 @@ how eagerly the worker looks for work, and at which place it is to die.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import json
 import os
@@ -32,6 +33,7 @@ def main() -> None:
     for line in sys.stdin:
         if os.fork() == 0:
             sys.stdin.close()
+            _die_with_parent()
             try:
                 asyncio.run(_serve(json.loads(line)))
             except BaseException:
@@ -54,6 +56,12 @@ async def _serve(order: dict[str, Any]) -> None:
     _report_when_asked(gateway, Path(order["folder"]))
     _tell({"pid": os.getpid(), "port": listener.getsockname()[1]})
     await Server(gateway).serve(sockets=[listener])
+
+
+def _die_with_parent() -> None:
+    """No worker outlives its tests, not even a paused one of a test that was broken off."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def _report_when_asked(gateway: Gateway, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Worker processes that a test starts, stops, pauses and kills; forked by worker_nursery.py, so that they cost little."""
+"""Worker processes that a test starts, stops, pauses and kills; forked by worker_nursery.py, so they cost little."""
 
 from __future__ import annotations
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 import sqlalchemy as sa
 
+from majlis.settings import Settings
 from tests.world import World
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Without workers, whose looking for work would be counted too."""
+    return settings.model_copy(update={"workers": 0})
 
 
 @contextmanager

@@ -112,6 +112,5 @@ def _tool_name(tool: Any) -> str:
 
 def _whole(message: dict[str, Any]) -> str:
     rest = {key: value for key, value in message.items() if key not in ("role", "content")}
-    content = message.get("content")
-    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    return f"{text}\n{json.dumps(rest, ensure_ascii=False)}" if rest else text
+    parts = [message.get("content"), rest or None]
+    return "\n".join(part if isinstance(part, str) else json.dumps(part, ensure_ascii=False) for part in parts if part)

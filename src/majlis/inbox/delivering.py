@@ -18,6 +18,7 @@ from majlis.inbox.wake import WorkAvailable
 from majlis.spaces.posting import Posted, post_notice
 from majlis.store import ids
 from majlis.store.tables import deliveries, entities, members, runs
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Dialect, Tx
 
 _AGENTS = (
@@ -35,7 +36,7 @@ _AGENTS = (
         sa.and_(
             runs.c.wait_space_id == members.c.space_id,
             runs.c.agent_id == members.c.entity_id,
-            runs.c.status == "waiting_reply",
+            runs.c.status == word("waiting_reply"),
         ),
     )
     .where(
@@ -43,7 +44,7 @@ _AGENTS = (
         members.c.entity_id != sa.bindparam("sender"),
         entities.c.type == "agent",
     )
-    .order_by(members.c.entity_id, runs.c.id)
+    .order_by(members.c.entity_id)
 )
 INSERT_DELIVERY: dict[Dialect, Any] = {
     "sqlite": sqlite.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"]),

@@ -14,11 +14,12 @@ from majlis.clock import iso
 from majlis.inbox.waiting import end_wait
 from majlis.inbox.wake import WorkAvailable
 from majlis.store.tables import deliveries, entities, members, runs
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
 _AMONG_AGENTS = (
     sa.select(runs.c.id, runs.c.agent_id, runs.c.wait_space_id, runs.c.wait, runs.c.chain_depth)
-    .where(runs.c.status == "waiting_reply", runs.c.among_agents)
+    .where(runs.c.status == word("waiting_reply"), runs.c.among_agents == sa.true())
     .order_by(runs.c.id)
     .limit(1000)
 )

@@ -16,11 +16,12 @@ from majlis.clock import iso
 from majlis.inbox.wake import WorkAvailable
 from majlis.spaces.shapes import MessageJson
 from majlis.store.tables import runs
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
 _END = (
     runs.update()
-    .where(runs.c.id == sa.bindparam("run"), runs.c.status == "waiting_reply")
+    .where(runs.c.id == sa.bindparam("run"), runs.c.status == word("waiting_reply"))
     .values(
         status="queued",
         wait=sa.bindparam("ended", type_=runs.c.wait.type),
@@ -32,7 +33,7 @@ _END = (
 )
 _DUE = (
     sa.select(runs.c.id, runs.c.wait, runs.c.chain_depth)
-    .where(runs.c.status == "waiting_reply", runs.c.deadline <= sa.bindparam("now"))
+    .where(runs.c.status == word("waiting_reply"), runs.c.deadline <= sa.bindparam("now"))
     .order_by(runs.c.deadline)
     .limit(sa.bindparam("limit"))
     .with_for_update(skip_locked=True)
@@ -58,7 +59,7 @@ def resume_answered(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]
         if row.run_id is None or (message["replyTo"] and row.wait_message_id != message["replyTo"]):
             continue
         best = answered.get(row.agent_id)
-        if best is None or row.wait["startedAt"] >= best.wait["startedAt"]:
+        if best is None or (row.wait["startedAt"], row.run_id) > (best.wait["startedAt"], best.run_id):
             answered[row.agent_id] = row
     outcome: Outcome = {
         "status": "replied",

@@ -105,6 +105,8 @@ class Hub:
 
     def publish_ephemeral(self, topic: str, type: str, data: dict[str, Any]) -> None:
         """To whoever is connected now. It is in no log and comes back after no reconnect."""
+        if self._bus.kind == "in-process" and topic not in self._channels:
+            return
         payload = {"t": topic, "k": type, "d": orjson.dumps({"type": type, **data}).decode()}
         self._bus.publish(_shard(topic), orjson.dumps(payload))
 

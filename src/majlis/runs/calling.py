@@ -7,6 +7,7 @@ begun before it is called, in a transaction that also proves that the run is sti
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,8 +46,11 @@ class Calling:
         self._engine = engine
         self._run = run
 
-    async def make(self, call: Call, n: int, entries: list[Entry], stream: SpokenStream | None) -> Done:
-        """`entries` are the journal's lines so far that are not written yet; they go with this one."""
+    async def make(
+        self, call: Call, n: int, entries: list[Entry], stream: SpokenStream | None, rest: Sequence[str] = ()
+    ) -> Done:
+        """`entries` are the journal's lines so far that are not written yet; they go with this one. `rest` are the
+        calls after it, which are not made if it pauses the run."""
         tool = self._engine.toolbox.find(self._run.config, call.name)
         entry = Entry(n, "tool", clock.now(), call_id=call.id[:256], name=call.name[:128], input=_shown_input(call))
         try:
@@ -54,9 +58,9 @@ class Calling:
                 known = ", ".join(spec.name for spec in self._engine.toolbox.specs(self._run.config))
                 raise MajlisError("unknown_tool", f"There is no tool {call.name[:64]}. Your tools are: {known}.")
             given = tool.parse(call.arguments)
-            if isinstance(tool, InTransaction):
-                return await self._in_transaction(tool, given, entry, entries, stream)
-            return await self._outside(tool, given, entry, entries)
+            if tool.outside:
+                return await self._outside(tool, given, entry, entries)
+            return await self._in_transaction(tool, given, entry, entries, stream, rest)
         except MajlisError as error:
             return await self._refused(error, entry, entries, stream)
 
@@ -65,17 +69,23 @@ class Calling:
         idempotent. The rest stays as it is, and the model is shown that (J2)."""
         for left in await self._engine.db.read(unknown_outcomes, self._run.id):
             tool = self._engine.toolbox.find(self._run.config, left.name)
-            if isinstance(tool, Outside) and tool.idempotent:
+            if tool is not None and tool.outside and tool.idempotent:
                 entry = Entry(left.n, "tool", left.started_at, "started", left.call_id, left.name, left.input)
                 # Right before an effect outside: the run is still ours.
                 await self._engine.write(_journal, self._run, [])
                 await self._act(tool, tool.parse(orjson.dumps(left.input).decode()), entry)
 
     async def _in_transaction(
-        self, tool: InTransaction, input: Any, entry: Entry, entries: list[Entry], stream: SpokenStream | None
+        self,
+        tool: InTransaction,
+        input: Any,
+        entry: Entry,
+        entries: list[Entry],
+        stream: SpokenStream | None,
+        rest: Sequence[str],
     ) -> Done:
         stream_id = stream.id if stream else None
-        acted, result = await self._engine.write(_commit_call, self._run, tool, input, stream_id, entry, entries)
+        acted, result = await self._engine.write(_commit_call, self._run, tool, input, stream_id, entry, entries, rest)
         self._run.take_in(acted)
         if stream is not None:
             stream.complete(result)
@@ -116,16 +126,24 @@ class Calling:
 
 
 def _commit_call(
-    tx: Tx, run: Working, tool: InTransaction, input: Any, stream_id: str | None, entry: Entry, entries: list[Entry]
+    tx: Tx,
+    run: Working,
+    tool: InTransaction,
+    input: Any,
+    stream_id: str | None,
+    entry: Entry,
+    entries: list[Entry],
+    rest: Sequence[str],
 ) -> tuple[Acting, dict[str, Any]]:
     acting = run.acting(entry.call_id or "", stream_id)
-    write_entries(tx, run.id, entries)
     result = tool.call(tx, acting, input)
     entry.output, entry.ended_at = result, tx.now
-    write_entries(tx, run.id, [entry])
+    write_entries(tx, run.id, [*entries, entry])
     columns = _columns_after(run, acting)
     if acting.pause is not None:
         columns |= _paused(tx, run, acting.pause)
+        unmade = [f"{name} was not called: the run had paused before it." for name in rest]
+        columns["notes"] = [*run.notes, *unmade] or None
     hold(tx, run.id, run.fence, **columns)
     return acting, result
 

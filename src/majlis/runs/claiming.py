@@ -6,7 +6,7 @@ limit is left out of the next look, so that its queue holds up nobody else's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from majlis.runs.building import build_triggers
 from majlis.runs.ownership import LEASE_MILLIS, is_dead
 from majlis.store import ids
 from majlis.store.tables import agents, deliveries, entities, runs
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
 # A run that has brought down this many workers is not given to another one.
@@ -27,9 +28,9 @@ _UNFINISHED = (
     sa.select(runs.c.id, runs.c.agent_id, runs.c.status, runs.c.lease_owner, runs.c.attempts)
     .where(
         sa.or_(
-            runs.c.status == "queued",
+            runs.c.status == word("queued"),
             sa.and_(
-                runs.c.status == "running",
+                runs.c.status == word("running"),
                 sa.or_(
                     runs.c.lease_until < sa.bindparam("now"),
                     runs.c.lease_owner.in_(sa.bindparam("dead", expanding=True)),
@@ -59,7 +60,7 @@ _TAKE_UP = (
 _OWED = (
     sa.select(deliveries)
     .where(
-        deliveries.c.state == "pending",
+        deliveries.c.state == word("pending"),
         deliveries.c.not_before <= sa.bindparam("now"),
         deliveries.c.agent_id.not_in(sa.bindparam("full", expanding=True)),
     )
@@ -77,7 +78,7 @@ _AGENTS = (
         agents.c.config["limits"]["concurrentRuns"].as_integer().label("concurrent_runs"),
         sa.select(sa.func.count())
         .select_from(runs)
-        .where(runs.c.agent_id == agents.c.id, runs.c.status == "running")
+        .where(runs.c.agent_id == agents.c.id, runs.c.status == word("running"))
         .scalar_subquery()
         .label("running"),
     )
@@ -87,6 +88,7 @@ _AGENTS = (
     # Two workers that claim for one agent do so one after the other: its limit holds in the whole cluster.
     .with_for_update(of=agents)
 )
+_INSERT = runs.insert()
 _TAKEN = (
     deliveries.update()
     .where(deliveries.c.id == sa.bindparam("delivery"))
@@ -117,6 +119,7 @@ class Claimed:
     output_tokens: int = 0
     wait: dict[str, Any] | None = None
     shown: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     # Runs whose calls the model must be shown: this one, if it has begun before, and failed tries at the same event.
     earlier: list[str] = field(default_factory=list)
     # What the run sees, when the claim could look at once.
@@ -130,8 +133,14 @@ class Claim:
     full: set[str]
 
 
-def claim(tx: Tx, owner: str, free: int, full: Collection[str], dead: Collection[str]) -> Claim:
-    """At most `free` runs, with a lease for `owner`."""
+Look = Callable[[Tx, Claimed], Any]
+
+
+def claim(
+    tx: Tx, owner: str, free: int, full: Collection[str], dead: Collection[str], look: Look | None = None
+) -> Claim:
+    """At most `free` runs, with a lease for `owner`. `look` loads what a run sees; on SQLite that is done here, where
+    the pages are warm and no other thread has to be asked."""
     claimed: list[Claimed] = []
     events: list[Event] = []
     now_full: set[str] = set(full)
@@ -141,13 +150,16 @@ def claim(tx: Tx, owner: str, free: int, full: Collection[str], dead: Collection
         owed = tx.all(_OWED, {"now": tx.now, "full": sorted(now_full), "limit": limit})
         if not owed or not _begin(tx, owner, owed, claimed, events, now_full):
             break
+    if look is not None and tx.dialect == "sqlite":
+        for run in claimed:
+            run.scene = look(tx, run)
     announce(tx, events)
     return Claim(claimed, now_full)
 
 
 def dead_owners(tx: Tx) -> list[str]:
     """Workers of this machine that hold runs and are gone."""
-    statement = sa.select(runs.c.lease_owner).where(runs.c.status == "running", runs.c.lease_owner.is_not(None))
+    statement = sa.select(runs.c.lease_owner).where(runs.c.status == word("running"), runs.c.lease_owner.is_not(None))
     return [row.lease_owner for row in tx.all(statement.distinct()) if is_dead(row.lease_owner)]
 
 
@@ -204,6 +216,7 @@ def _again(run: sa.Row[Any], agent: sa.Row[Any], taken_over: bool) -> Claimed:
         output_tokens=run.output_tokens,
         wait=run.wait,
         shown=run.shown or {},
+        notes=run.notes or [],
         earlier=[*((run.shown or {}).get("earlier") or ()), run.id],
     )
 
@@ -242,7 +255,7 @@ def _begin(
         begun.append(_row(tx, owner, run))
         events += run_event("run.started", run) + presence("agent.active", run)
     if begun:
-        tx.execute(runs.insert(), begun)
+        tx.execute(_INSERT, begun)
         taken = [{"delivery": d.id, "run": run.id} for d, run in _pairs(chosen, triggers, claimed)]
         tx.execute(_TAKEN, taken)
     return True

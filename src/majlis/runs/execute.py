@@ -15,6 +15,7 @@ import structlog
 from opentelemetry import trace
 
 from majlis import clock, metrics
+from majlis.agents.config import AgentConfig
 from majlis.agents.limits import Limits
 from majlis.minds.timeline.layouts import perceive
 from majlis.minds.timeline.loading import load_scene
@@ -49,6 +50,8 @@ class Execution:
         self._step = 0
         # Journal entries that wait for the next transaction.
         self._entries: list[Entry] = []
+        # Spaces from which the agent was removed while it ran: no word of it is streamed there any more (A7).
+        self._left: set[str] = set()
         # Set by the worker before it cancels the task: whether somebody else may go on with the run.
         self.handing_back = False
 
@@ -71,6 +74,7 @@ class Execution:
         metrics.run_seconds.observe((clock.now() - self._run.began_at) / 1000)
 
     def left_space(self, space_id: str) -> None:
+        self._left.add(space_id)
         if self._speaking is not None:
             self._speaking.leave(space_id)
 
@@ -145,7 +149,7 @@ class Execution:
         return list(view.turns)
 
     def _load(self, tx: Tx) -> Scene:
-        return load_for(tx, self._claimed, self._run)
+        return load_for(tx, self._claimed, self._run.config)
 
     async def _ask(self, model: Model, prompt: Prompt) -> Answer:
         for delay in (*self._engine.retry_seconds, None):
@@ -161,7 +165,8 @@ class Execution:
 
     async def _request(self, model: Model, prompt: Prompt) -> Answer:
         run = self._run
-        self._speaking = Speaking(self._engine.channel, run.active_space_id, run.id, run.agent_id)
+        heard_in = None if run.active_space_id in self._left else run.active_space_id
+        self._speaking = Speaking(self._engine.channel, heard_in, run.id, run.agent_id)
         with _tracer.start_as_current_span("majlis.model_request") as span:
             async for event in model.stream(prompt):
                 match event:
@@ -179,12 +184,11 @@ class Execution:
         for index, call in enumerate(answer.calls):
             stream = self._speaking.of(index) if self._speaking is not None else None
             with _tracer.start_as_current_span("majlis.tool", attributes={"majlis.tool": call.name}):
-                done = await self._calling.make(call, self._step, self._take_entries(), stream)
+                rest = [other.name for other in answer.calls[index + 1 :]]
+                done = await self._calling.make(call, self._step, self._take_entries(), stream, rest)
             self._step += 1
             turns.append(Result(call.id, call.name, done.content))
             if done.paused:
-                for other in answer.calls[index + 1 :]:
-                    self._run.notes.append(f"{other.name} was not called: the run had paused before it.")
                 self._drop_streams("The run paused.")
                 return True
         return False
@@ -226,11 +230,11 @@ class Execution:
             self._speaking.fail(reason)
 
 
-def load_for(tx: Tx, claimed: Claimed, run: Working) -> Scene:
+def load_for(tx: Tx, claimed: Claimed, config: AgentConfig) -> Scene:
     return load_scene(
         tx,
         Who(claimed.agent_id, claimed.agent_name, "agent"),
-        run.config,
+        config,
         claimed.id,
         claimed.trigger,
         claimed.active_space_id,

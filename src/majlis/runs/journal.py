@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 import orjson
@@ -16,19 +17,11 @@ import sqlalchemy as sa
 from majlis.clock import Millis
 from majlis.runs.ownership import LEASE_MILLIS
 from majlis.store.tables import runs, steps, views
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
 _INSERT_STEP = steps.insert()
 _INSERT_VIEW = views.insert()
-_HOLD = (
-    runs.update()
-    .where(
-        runs.c.id == sa.bindparam("run"),
-        runs.c.fence == sa.bindparam("fence_was", type_=sa.BigInteger),
-        runs.c.status == "running",
-    )
-    .values(lease_until=sa.bindparam("until"))
-)
 _FINISH_STEP = (
     steps.update()
     .where(steps.c.run_id == sa.bindparam("run"), steps.c.n == sa.bindparam("step"), steps.c.state == "started")
@@ -62,27 +55,32 @@ class Entry:
 
 
 def write_entries(tx: Tx, run_id: str, entries: list[Entry]) -> None:
+    if not entries:
+        return
+    try:
+        tx.execute(_INSERT_STEP, [_row(run_id, entry) for entry in entries])
+    except sa.exc.IntegrityError as error:
+        # Another worker has written this step: it has the run now.
+        raise Fenced from error
     for entry in entries:
-        row = {
-            "run_id": run_id,
-            "n": entry.n,
-            "kind": entry.kind,
-            "call_id": entry.call_id,
-            "name": entry.name,
-            "state": entry.state,
-            "input": entry.input,
-            "output": entry.output,
-            "usage": entry.usage,
-            "started_at": entry.started_at,
-            "ended_at": entry.ended_at,
-        }
-        try:
-            tx.execute(_INSERT_STEP, row)
-        except sa.exc.IntegrityError as error:
-            # Another worker has written this step: it has the run now.
-            raise Fenced from error
         if entry.view is not None:
             tx.execute(_INSERT_VIEW, {"run_id": run_id, "step": entry.n, "body": entry.view, "created_at": tx.now})
+
+
+def _row(run_id: str, entry: Entry) -> dict[str, Any]:
+    return {
+        "run_id": run_id,
+        "n": entry.n,
+        "kind": entry.kind,
+        "call_id": entry.call_id,
+        "name": entry.name,
+        "state": entry.state,
+        "input": entry.input,
+        "output": entry.output,
+        "usage": entry.usage,
+        "started_at": entry.started_at,
+        "ended_at": entry.ended_at,
+    }
 
 
 def finish_entry(tx: Tx, run_id: str, entry: Entry) -> None:
@@ -93,10 +91,27 @@ def finish_entry(tx: Tx, run_id: str, entry: Entry) -> None:
 
 def hold(tx: Tx, run_id: str, fence: int, **values: Any) -> None:
     """The last statement of every transaction of a run: it is still ours, and these are its new values."""
-    statement = _HOLD.values(**values) if values else _HOLD
-    held = tx.execute(statement, {"run": run_id, "fence_was": fence, "until": tx.now + LEASE_MILLIS})
+    given = {f"new_{name}": value for name, value in values.items()}
+    held = tx.execute(
+        _hold(tuple(values)), {"run": run_id, "fence_was": fence, "until": tx.now + LEASE_MILLIS, **given}
+    )
     if held.rowcount == 0:
         raise Fenced
+
+
+@cache
+def _hold(columns: tuple[str, ...]) -> sa.Update:
+    """Made once for each set of columns: building a statement costs more than running it."""
+    values = {name: sa.bindparam(f"new_{name}", type_=runs.c[name].type) for name in columns}
+    return (
+        runs.update()
+        .where(
+            runs.c.id == sa.bindparam("run"),
+            runs.c.fence == sa.bindparam("fence_was", type_=sa.BigInteger),
+            runs.c.status == word("running"),
+        )
+        .values(lease_until=sa.bindparam("until"), **values)
+    )
 
 
 def pack_view(base: int | None, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> bytes:

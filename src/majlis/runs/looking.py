@@ -9,30 +9,31 @@ import sqlalchemy as sa
 
 from majlis.clock import Millis
 from majlis.store.tables import agents, deliveries, plans, runs
+from majlis.store.tables.columns import word, words
 from majlis.store.transactions import Tx
 
+
+def _earliest(column: sa.Column[int], *conditions: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
+    """The first of an index, not the least of all."""
+    return sa.select(column).where(column.is_not(None), *conditions).order_by(column).limit(1).scalar_subquery()
+
+
 _LOOK = sa.select(
-    sa.select(sa.func.min(deliveries.c.not_before))
-    .where(deliveries.c.state == "pending")
-    .scalar_subquery()
-    .label("owed"),
-    sa.exists().where(runs.c.status == "queued").label("queued"),
-    sa.select(sa.func.min(runs.c.lease_until)).where(runs.c.status == "running").scalar_subquery().label("lease"),
-    sa.select(sa.func.min(runs.c.deadline))
-    .where(runs.c.status.in_(("waiting_reply", "waiting_tool")), runs.c.deadline.is_not(None))
-    .scalar_subquery()
-    .label("deadline"),
-    sa.select(sa.func.min(plans.c.next_at)).where(plans.c.next_at.is_not(None)).scalar_subquery().label("plan"),
-    sa.select(sa.func.min(agents.c.heartbeat_at))
-    .where(agents.c.heartbeat_at.is_not(None))
-    .scalar_subquery()
-    .label("beat"),
-    sa.exists().where(runs.c.status == "waiting_reply", runs.c.among_agents).label("rings"),
+    _earliest(deliveries.c.not_before, deliveries.c.state == word("pending")).label("owed"),
+    sa.exists().where(runs.c.status == word("queued")).label("queued"),
+    _earliest(runs.c.lease_until, runs.c.status == word("running")).label("lease"),
+    _earliest(runs.c.deadline, runs.c.status.in_(words("waiting_reply", "waiting_tool"))).label("deadline"),
+    _earliest(plans.c.next_at).label("plan"),
+    _earliest(agents.c.heartbeat_at).label("beat"),
+    sa.exists().where(runs.c.status == word("waiting_reply"), runs.c.among_agents == sa.true()).label("rings"),
+    sa.exists().where(runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner")).label("others"),
 )
-_STILL = sa.select(runs.c.id).where(
+_LOST = sa.select(runs.c.id).where(
     runs.c.id.in_(sa.bindparam("runs", expanding=True)),
-    runs.c.status == "running",
-    runs.c.lease_owner == sa.bindparam("owner"),
+    sa.or_(
+        runs.c.status == word("canceled"),
+        sa.and_(runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner")),
+    ),
 )
 
 
@@ -44,17 +45,20 @@ class Sight:
     clock: bool
     # The next moment at which either may become true by itself.
     next_at: Millis | None
+    # Other workers have runs: they may have died.
+    others: bool
 
 
-def look(tx: Tx) -> Sight:
-    row = tx.execute(_LOOK).one()
+def look(tx: Tx, owner: str) -> Sight:
+    row = tx.execute(_LOOK, {"owner": owner}).one()
     now = tx.now
     timed = [at for at in (row.deadline, row.plan, row.beat) if at is not None]
     work = row.queued or (row.owed is not None and row.owed <= now) or (row.lease is not None and row.lease < now)
     upcoming = [at for at in (*timed, row.owed) if at is not None and at > now]
-    return Sight(work, row.rings or any(at <= now for at in timed), min(upcoming, default=None))
+    clock = row.rings or any(at <= now for at in timed)
+    return Sight(work, clock, min(upcoming, default=None), row.others)
 
 
-def still_ours(tx: Tx, owner: str, run_ids: list[str]) -> set[str]:
-    """Those of our runs that nobody has ended or taken over."""
-    return {row.id for row in tx.all(_STILL, {"owner": owner, "runs": run_ids})}
+def lost(tx: Tx, owner: str, run_ids: list[str]) -> set[str]:
+    """Those of our runs that somebody else has ended or taken over. One that has just ended by itself is not lost."""
+    return {row.id for row in tx.all(_LOST, {"owner": owner, "runs": run_ids})}

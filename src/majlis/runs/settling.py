@@ -15,6 +15,7 @@ from majlis.runs.journal import Entry, hold, write_entries
 from majlis.runs.working import Working
 from majlis.spaces.posting import post_notice
 from majlis.store.tables import deliveries, members
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
 _MOVE_CURSOR = (
@@ -28,14 +29,14 @@ _MOVE_CURSOR = (
 )
 _SETTLE = (
     deliveries.update()
-    .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == "taken")
+    .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
     .values(state=sa.bindparam("outcome"))
 )
 _TAKEN = (
     sa.select(
         deliveries.c.id, deliveries.c.attempts, deliveries.c.payload, deliveries.c.space_id, deliveries.c.message_id
     )
-    .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == "taken")
+    .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
     .order_by(deliveries.c.id)
 )
 _OFFER_AGAIN = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 from majlis.agents.config import AgentConfig
 from majlis.models.port import ToolSpec
@@ -11,10 +11,11 @@ from majlis.runs.acting import Acting, ToolResult
 from majlis.store.transactions import Tx
 
 
-@runtime_checkable
 class InTransaction(Protocol):
     """Acts on the database only: effect and journal are one transaction."""
 
+    @property
+    def outside(self) -> Literal[False]: ...
     @property
     def name(self) -> str: ...
 
@@ -36,10 +37,11 @@ class CallContext:
     idempotency_key: str
 
 
-@runtime_checkable
 class Outside(Protocol):
     """Acts on the world: journalled as begun, called, journalled as done."""
 
+    @property
+    def outside(self) -> Literal[True]: ...
     @property
     def name(self) -> str: ...
     @property

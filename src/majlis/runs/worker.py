@@ -20,11 +20,12 @@ from majlis.inbox.rings import end_rings
 from majlis.inbox.waiting import time_out
 from majlis.inbox.wake import WORK
 from majlis.live.bus import Bus, Unsubscribe
+from majlis.minds.timeline.scene import Scene
 from majlis.runs.canceling import ENDED
 from majlis.runs.claiming import Claimed, claim, dead_owners
 from majlis.runs.engine import Engine
-from majlis.runs.execute import Execution
-from majlis.runs.looking import look, still_ours
+from majlis.runs.execute import Execution, load_for
+from majlis.runs.looking import look, lost
 from majlis.runs.ownership import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
 from majlis.spaces.members import LEFT
 from majlis.store.tables import runs
@@ -116,8 +117,8 @@ class Worker:
 
     async def _look(self) -> clock.Millis | None:
         """What a wake-up did not tell of: time that has come, workers that have died."""
-        dead = await self._engine.db.read(dead_owners)
-        sight = await self._engine.db.read(look)
+        sight = await self._engine.db.read(look, self.owner)
+        dead = await self._engine.db.read(dead_owners) if sight.others else []
         if sight.clock:
             await self._engine.db.write(tick)
         if sight.work or dead:
@@ -128,12 +129,16 @@ class Worker:
         free = self._slots - len(self._running)
         if free < 1 or self._stopping:
             return
-        found = await self._engine.write(claim, self.owner, free, self._full, dead)
+        found = await self._engine.write(claim, self.owner, free, self._full, dead, self._see)
         self._full = found.full
         for claimed in found.claimed:
             self._begin(claimed)
         if len(found.claimed) == free:
             self._wake.set()
+
+    def _see(self, tx: Tx, claimed: Claimed) -> Scene | None:
+        config = self._engine.configs.known(claimed.agent_id, claimed.agent_version)
+        return load_for(tx, claimed, config) if config is not None else None
 
     def _begin(self, claimed: Claimed) -> None:
         execution = Execution(self._engine, claimed)
@@ -179,11 +184,11 @@ class Worker:
             try:
                 if beat % HEARTBEAT_SECONDS == 0:
                     await self._engine.db.write(renew, self.owner, ours)
-                still = await self._engine.db.read(still_ours, self.owner, ours)
+                gone = await self._engine.db.read(lost, self.owner, ours)
             except Exception as error:
                 _logger.warning("leases could not be renewed; trying again", error=repr(error))
                 continue
-            for run_id in set(ours) - still:
+            for run_id in gone:
                 self._abort(run_id)
 
 

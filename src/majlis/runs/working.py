@@ -57,6 +57,7 @@ class Working:
             cached_tokens=claimed.cached_tokens,
             output_tokens=claimed.output_tokens,
             worked_before=claimed.working_millis,
+            notes=list(claimed.notes),
         )
 
     def spend(self, usage: Usage) -> None:

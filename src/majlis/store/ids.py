@@ -7,8 +7,9 @@ with a chance of 2^-35 a pair within one millisecond; then the primary key refus
 
 from __future__ import annotations
 
+import os
+import random
 import re
-import secrets
 import threading
 from typing import Literal
 
@@ -21,6 +22,9 @@ _RANDOM_BITS = 35
 _PATTERN = re.compile(r"[a-z]{3}_[0-9a-hjkmnp-tv-z]{16}")
 
 _lock = threading.Lock()
+# Ids are no secrets. The system's own generator would give up the interpreter's lock while holding ours.
+_random = random.Random(os.urandom(16))  # noqa: S311
+os.register_at_fork(after_in_child=lambda: _random.seed(os.urandom(16)))
 _last_millis = 0
 _last_random = 0
 
@@ -41,7 +45,7 @@ def _tick() -> tuple[int, int]:
         millis = clock.now()
         if millis > _last_millis:
             # The top bit stays free, so that counting up within a millisecond cannot overflow.
-            _last_millis, _last_random = millis, secrets.randbits(_RANDOM_BITS - 1)
+            _last_millis, _last_random = millis, _random.getrandbits(_RANDOM_BITS - 1)
         else:
             _last_random += 1
         return _last_millis, _last_random

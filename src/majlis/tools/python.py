@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from majlis.agents.input_schema import no_input
 from majlis.agents.tool_config import PythonTool
@@ -16,6 +16,8 @@ from majlis.tools.checking import parse_input
 
 
 class Python:
+    outside: Literal[True] = True
+
     def __init__(self, config: PythonTool, modules: frozenset[str]) -> None:
         self.name = config.name
         self.visible = config.visible

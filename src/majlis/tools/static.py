@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from majlis.agents.tool_config import StaticTool
 from majlis.runs.toolbox import CallContext
@@ -10,6 +10,8 @@ from majlis.tools.checking import parse_input
 
 
 class Static:
+    outside: Literal[True] = True
+
     def __init__(self, config: StaticTool) -> None:
         self.name = config.name
         self.visible = config.visible

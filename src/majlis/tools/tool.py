@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -34,6 +34,7 @@ class BuiltIn:
     description: str
     input: type[Input]
     call: Callable[[Tx, Acting, Any], ToolResult]
+    outside: Literal[False] = False
 
     def parse(self, arguments: str) -> Input:
         try:

@@ -2,7 +2,8 @@
 
 A space travels without what its agents keep for themselves (memories, goals, plans, cycles): those speak of their
 other spaces too. It also says nothing of roles on the gateway, nor of other spaces: such keys are left out, which
-means "not said" and is neither written nor compared on import.
+means "not said" and is neither written nor compared on import. The gateway's own voice has the same id everywhere
+and does not travel.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from majlis.entities.voice import VOICE
 from majlis.errors import ConfigurationError
 from majlis.store.tables import spaces
 from majlis.store.transactions import Tx
@@ -57,7 +59,7 @@ def parts(kind: Kind, scope: Scope) -> Iterator[sa.ColumnElement[bool]]:
     if kind.name == "entity" and scope.space_id is None:
         owner = sa.and_(kind.table.c.role == "owner", kind.table.c.deleted_at.is_(None))
         yield owner
-        yield sa.not_(owner)
+        yield sa.and_(sa.not_(owner), kind.table.c.id != VOICE.id)
     elif chosen is not None:
         yield chosen
 
@@ -90,7 +92,7 @@ def _chosen(kind: Kind, scope: Scope) -> sa.ColumnElement[bool] | None:
         return None
     match kind.name:
         case "entity" | "agent":
-            return table.c.id.in_(_participants(kind, scope.space_id))
+            return sa.and_(table.c.id.in_(_participants(kind, scope.space_id)), table.c.id != VOICE.id)
         case "space":
             return table.c.id == scope.space_id
         case "run":

@@ -47,6 +47,8 @@ def resume_mark(resume: Resume) -> str:
 
 def quotes(scene: Scene, text: str) -> str:
     """X12: what a text points to, if the agent may read it."""
+    if not scene.quoted:
+        return ""
     found = [scene.quoted[named] for named in references(text) if named in scene.quoted]
     return "".join(
         f" (quotes msg:{message.id} by {message.sender.name}: {quote_start(message.text, MAX_QUOTED)})"

@@ -12,14 +12,15 @@ from majlis.entities.caller import EntityType
 from majlis.spaces.shapes import MessageKind, SpaceRole
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, though nobody changes them: making a frozen one costs three times as much, and a scene has many.
+@dataclass(slots=True)
 class Who:
     id: str
     name: str
     type: EntityType
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Message:
     id: str
     space_id: str

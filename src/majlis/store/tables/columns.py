@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, LiteralString
 
 import sqlalchemy as sa
 
@@ -20,6 +20,16 @@ metadata = sa.MetaData(
 Key = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
 Moment = sa.BigInteger()
 Json = sa.JSON(none_as_null=True)
+
+
+def word(text: LiteralString) -> sa.ColumnElement[str]:
+    """A constant of ours in a statement's text. As a bound parameter it would keep SQLite from using a partial index,
+    or make it prepare the statement anew at every execution to find out."""
+    return sa.literal_column(f"'{text}'", sa.String)
+
+
+def words(*texts: LiteralString) -> list[sa.ColumnElement[str]]:
+    return [word(text) for text in texts]
 
 
 def key(name: str, *args: Any, **options: Any) -> sa.Column[str]:

@@ -19,7 +19,7 @@ runs = sa.Table(
     sa.Column("chain_depth", sa.Integer, nullable=False, server_default="0"),
     sa.Column("wait", Json),
     key("wait_space_id", sa.ForeignKey("spaces.id")),
-    key("wait_message_id", index=True),
+    key("wait_message_id"),
     moment("deadline", index=True),
     sa.Column("lease_owner", sa.String(64)),
     moment("lease_until"),
@@ -59,6 +59,7 @@ sa.Index(
     sqlite_where=sa.and_(runs.c.status == "waiting_reply", runs.c.among_agents),
     postgresql_where=sa.and_(runs.c.status == "waiting_reply", runs.c.among_agents),
 )
+sa.Index("ix_runs_wait_message_id", runs.c.wait_message_id, runs.c.agent_id)
 sa.Index("ix_runs_active_space_id", runs.c.active_space_id, runs.c.status)
 sa.Index("ix_runs_agent_id_id", runs.c.agent_id, runs.c.id)
 

@@ -27,7 +27,7 @@ def upgrade() -> None:
         sqlite_where=sa.text("status = 'waiting_reply' AND among_agents"),
         postgresql_where=sa.text("status = 'waiting_reply' AND among_agents"),
     )
-    op.create_index("ix_runs_wait_message_id", "runs", ["wait_message_id"])
+    op.create_index("ix_runs_wait_message_id", "runs", ["wait_message_id", "agent_id"])
     op.create_index("ix_runs_active_space_id", "runs", ["active_space_id", "status"])
     op.create_index("ix_runs_agent_id_id", "runs", ["agent_id", "id"])
     op.create_index(

@@ -1,0 +1,64 @@
+"""One message after the other to an agent with nothing to do, and the moments between a commit and a request."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from bench.gateways import Office
+from bench.words import sentences
+
+# As many messages as a window shows, and some.
+_HISTORY = 60
+_PATIENCE_SECONDS = 30
+
+
+class Waking:
+    """`asked` gives the moment at which the last request came in, once the run has ended."""
+
+    def __init__(self, runner: asyncio.Runner, office: Office, asked: Callable[[], float]) -> None:
+        self._runner = runner
+        self._office = office
+        self._asked = asked
+        self._texts = sentences()
+        self._committed_at = 0.0
+        self._publish = office.gateway.db.after_commit
+        office.gateway.db.after_commit = self._committed
+        # Also from the call that posts, which is earlier by the post itself.
+        self.from_the_call: list[float] = []
+        self.times(_HISTORY)
+        self.from_the_call.clear()
+
+    def times(self, count: int) -> list[float]:
+        """A `Sampler`."""
+        return self._runner.run(self._wake(count))
+
+    async def _wake(self, count: int) -> list[float]:
+        return [await self._one(next(self._texts)) for _ in range(count)]
+
+    async def _one(self, text: str) -> float:
+        self._committed_at = 0.0
+        called_at = time.perf_counter()
+        await self._office.say(text)
+        await self._until_idle()
+        asked_at = self._asked()
+        self.from_the_call.append(asked_at - called_at)
+        return asked_at - self._committed_at
+
+    def _committed(self, outbox: list[object]) -> None:
+        """The first to leave after a call is the message itself."""
+        if not self._committed_at:
+            self._committed_at = time.perf_counter()
+        self._publish(outbox)
+
+    async def _until_idle(self) -> None:
+        """The run has begun by the second look: the worker is woken within the commit of the message."""
+        worker = self._office.gateway.worker
+        assert worker is not None
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            await asyncio.sleep(0.001)
+            while not worker.active:
+                await asyncio.sleep(0.0002)
+            while worker.active:
+                await asyncio.sleep(0.0002)

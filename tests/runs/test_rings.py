@@ -1,0 +1,139 @@
+"""Behaviour M12: agents that wait for each other in a ring are noticed, and the youngest wait ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.model_server import Asked, Reply, call, say, silent
+from tests.runs.house import House, timeline
+from tests.world import Person
+
+
+async def agents_only(house: House, name: str, *agents: Person) -> str:
+    space = await house.space(name, *agents)
+    await house.leave_to(space, agents[0])
+    return space
+
+
+def ringing(first: str, second: str) -> Any:
+    """Ann asks in the first space and waits; Bob, asked, asks back in the second space and waits."""
+
+    def script(asked: Asked) -> Reply:
+        if "RESUME" in asked.text:
+            return silent()
+        if asked.agent == "Ann" and "type: service" in asked.text:
+            return [call("enter_space", spaceId=first), say("Bob?", wait=True)][asked.step]
+        if asked.agent == "Bob" and asked.trigger_text == "Bob?":
+            return [call("enter_space", spaceId=second), say("Ann?", wait=True)][asked.step]
+        return silent()
+
+    return script
+
+
+async def test_m12_two_agents_that_wait_for_each_other_in_two_spaces_are_noticed(house: House) -> None:
+    ann, bob = await house.agent("Ann"), await house.agent("Bob")
+    first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
+    house.model.script = ringing(first, second)
+    await house.tell(ann)
+    await house.until_waiting(2)
+    await house.quiet()
+    house.advance(1)
+    await until_resumed(house, "Bob")
+    await house.quiet()
+    [resumed] = [asked for asked in house.invocations("Bob") if "RESUME" in asked.text]
+    assert timeline(resumed)[-1] == (
+        "← RESUME: timeout (deadlock: everyone who could answer was waiting, too). Continue from here."
+    )
+    # Only the youngest: Ann waits on, since Bob can answer again.
+    assert not [asked for asked in house.asked("Ann") if "RESUME" in asked.text]
+    assert [run["status"] for run in await all_runs(ann) if run["trigger"]["type"] == "service"] == ["waiting_reply"]
+
+
+async def test_m12_a_ring_at_the_depth_limit_is_noticed_too(house: House) -> None:
+    """Messages that deep trigger nobody, so each of the two had to be woken from outside."""
+    ann, bob = await house.agent("Ann"), await house.agent("Bob")
+    first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
+    deep = await house.space("Deep", ann, bob)
+
+    def script(asked: Asked) -> Reply:
+        if "RESUME" in asked.text:
+            return silent()
+        if asked.trigger_text == "go":
+            return say("1") if asked.agent == "Ann" and asked.step == 0 else silent()
+        if asked.trigger_text in ("1", "2", "3"):
+            return say(str(int(asked.trigger_text) + 1)) if asked.step == 0 else silent()
+        if asked.trigger_text == "4":
+            # Bob hears "3", Ann hears "4"; both go to wait where only they are.
+            return [call("enter_space", spaceId=first), say("Bob?", wait=True)][asked.step]
+        return [call("enter_space", spaceId=second), say("Ann?", wait=True)][asked.step] if asked.agent == "Bob" and (
+            "type: service" in asked.text
+        ) else silent()
+
+    house.model.script = script
+    await house.owner.say(deep, "go")
+    await house.until_waiting(1)
+    await house.quiet()
+    await house.tell(bob)
+    await house.until_waiting(2)
+    await house.quiet()
+    waiting = [run for run in [*await all_runs(ann), *await all_runs(bob)] if run["status"] == "waiting_reply"]
+    assert sorted(run["chainDepth"] for run in waiting) == [0, 4]
+    house.advance(1)
+    await until_resumed(house, "Bob")
+    await house.quiet()
+    [resumed] = [asked for asked in house.model.asked if "RESUME" in asked.text]
+    assert "deadlock" in timeline(resumed)[-1]
+
+
+async def test_m12_a_person_in_one_of_the_spaces_may_still_answer(house: House) -> None:
+    ann, bob = await house.agent("Ann"), await house.agent("Bob")
+    first, second = await agents_only(house, "First", ann, bob), await house.space("Second", ann, bob)
+    house.model.script = ringing(first, second)
+    await house.tell(ann)
+    await house.until_waiting(2)
+    await house.quiet()
+    house.advance(2)
+    await house.quiet()
+    assert not [asked for asked in house.model.asked if "RESUME" in asked.text]
+
+
+async def test_m12_somebody_who_may_only_read_cannot_answer(house: House) -> None:
+    """A viewer in the space made the ring look as if it could be answered."""
+    ann, bob = await house.agent("Ann"), await house.agent("Bob")
+    viewer = await house.person("Viewer")
+    first, second = [await house.space(name, ann, bob) for name in ("First", "Second")]
+    for space in (first, second):
+        await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": viewer.id, "role": "viewer"})
+        await house.leave_to(space, ann)
+    house.model.script = ringing(first, second)
+    await house.tell(ann)
+    await house.until_waiting(2)
+    await house.quiet()
+    house.advance(1)
+    await until_resumed(house, "Bob")
+    await house.quiet()
+
+
+async def test_m12_one_agent_that_waits_for_a_sleeping_one_is_no_ring(house: House) -> None:
+    ann, bob = await house.agent("Ann"), await house.agent("Bob")
+    first = await agents_only(house, "First", ann, bob)
+    house.model.script = lambda asked: (
+        [call("enter_space", spaceId=first), say("Bob?", wait=True)][asked.step] if asked.agent == "Ann" else silent()
+    )
+    await house.tell(ann)
+    await house.until_waiting(1)
+    await house.quiet()
+    house.advance(2)
+    await house.quiet()
+    [run] = await all_runs(ann)
+    assert run["status"] == "waiting_reply"
+
+
+async def all_runs(agent: Person) -> list[Any]:
+    """As the agent itself sees them: the owner is in none of these spaces."""
+    return list(reversed((await agent.ok("GET", "/api/runs", agentId=agent.id))["runs"]))
+
+
+async def until_resumed(house: House, agent: str) -> None:
+    while not [asked for asked in house.asked(agent) if "RESUME" in asked.text]:
+        await house.model.until_asked(len(house.model.asked) + 1)

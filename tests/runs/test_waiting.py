@@ -1,0 +1,388 @@
+"""Behaviours M4–M12: a run that waits is a row; what ends its wait, and what it reads when it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from majlis.settings import Settings
+from tests.model_server import Asked, ModelServer, Reply, by_agent, call, say, sequence, silent
+from tests.runs.house import House, block, once, timeline
+from tests.world import Person, serve_world
+
+
+async def asking(house: House, *replies: Reply, name: str = "Asker", **config: Any) -> tuple[Person, str, Any]:
+    """An agent that has asked "Well?" in a space with the owner and waits there: agent, space, its question."""
+    asker = await house.agent(name, **config)
+    space = await house.space("Project Alpha", asker)
+    house.model.script = sequence(say("Well?", wait=True), *replies)
+    await house.owner.say(space, "Ask me")
+    await house.until_waiting()
+    return asker, space, (await house.owner.history(space))["messages"][-1]
+
+
+async def test_m4_a_waiting_run_says_where_and_for_what_and_how_long(house: House) -> None:
+    asker, other = await house.agent("Asker", limits={"waitSeconds": 120}), await house.agent("Other")
+    space = await house.space("Project Alpha", asker, other)
+    house.model.script = by_agent({"Asker": [say("Well?", wait=True)]})
+    async with house.owner.follow(space) as follower:
+        await house.owner.say(space, "Ask me")
+        question = (await follower.until_message("Well?")).data["message"]
+        paused = (await follower.until("run.waiting_reply", agentId=asker.id)).data
+        inactive = (await follower.until("agent.inactive", agentId=asker.id)).data
+    await house.quiet()
+    [run] = await house.runs(asker)
+    assert run["status"] == "waiting_reply"
+    assert run["wait"] == paused["wait"]
+    assert run["wait"] == {
+        "spaceId": space,
+        "messageId": question["id"],
+        "startedAt": run["wait"]["startedAt"],
+        "timeoutSeconds": 120,
+    }
+    assert paused["runId"] == inactive["runId"] == run["id"]
+    [triggered] = [run for run in await house.runs(other) if run["trigger"]["messageId"] == question["id"]]
+    assert triggered["trigger"]["senderExpectsReply"] is True
+    shown = [asked for asked in house.asked("Other") if asked.trigger_text == "Well?"]
+    assert "  senderExpectsReply: true\n" in shown[0].text
+
+
+async def test_m4_a_waiting_run_holds_no_task_no_connection_and_no_slot(house: House) -> None:
+    asker, space, _ = await asking(house, limits={"concurrentRuns": 1})
+    await house.quiet()
+    worker = house.world.gateway.worker
+    assert worker is not None
+    assert (worker.active, house.model.open_requests) == (0, 0)
+    # Its only slot is free for another run.
+    elsewhere = await house.space("Project Beta", asker)
+    house.model.script = once(say("Here, too."))
+    await house.owner.say(elsewhere, "hello")
+    await house.quiet()
+    assert (await house.texts(elsewhere))[-1] == ("Asker", "Here, too.")
+    assert [run["status"] for run in await house.runs(asker)] == ["waiting_reply", "completed"]
+    assert space
+
+
+async def test_m6_m7_an_unthreaded_answer_resumes_the_run_and_triggers_no_other(house: House) -> None:
+    asker, space, _ = await asking(house, say("Thanks."))
+    asked_before = len(house.model.asked)
+    async with house.owner.follow(space) as follower:
+        answer = await house.owner.say(space, "Fine")
+        resumed = await follower.until("run.resumed", agentId=asker.id)
+        await follower.until("agent.active", runId=resumed.data["runId"])
+        await follower.until("run.completed", runId=resumed.data["runId"])
+    await house.quiet()
+    [run] = await house.runs()
+    assert (run["id"], run["status"], run["wait"]) == (resumed.data["runId"], "completed", None)
+    # One invocation more (two requests: its message, and that it has nothing to add), and one delivery.
+    assert len(house.invocations("Asker")) == 2
+    assert len(house.model.asked) - asked_before == 2
+    assert await house.deliveries(answer) == [("Asker", "done")]
+    assert [text for _, text in await house.texts(space)] == ["Ask me", "Well?", "Fine", "Thanks."]
+
+
+async def test_m10_a_resumed_run_reads_its_question_the_time_between_and_the_answer(house: House) -> None:
+    """No dangling call: the conversation begins anew, with everything that has happened on the timeline."""
+    sara = await house.person("Sara")
+    asker = await house.agent("Asker")
+    space = await house.space("Project Alpha", asker, sara)
+    first = await house.owner.say(space, "Hello", mentions=[])
+    await house.quiet()
+    house.model.script = sequence(
+        call("set_memories", memories=[{"key": "topic", "value": "colours"}]), say("Red or blue?", wait=True), silent()
+    )
+    await house.owner.say(space, "Ask Sara for a colour")
+    await house.until_waiting()
+    question = (await house.owner.history(space))["messages"][-1]
+    await house.owner.say(space, "Take your time", replyTo=first["id"])
+    await house.quiet()
+    house.model.script = sequence(silent())
+    await sara.say(space, "Blue", replyTo=question["id"])
+    await house.quiet()
+    resumed = house.invocations("Asker")[-1]
+    assert {message["role"] for message in resumed.messages} == {"system", "user"}
+    lines = timeline(resumed)
+    assert lines[:2] == ['Owner: "Hello"  [SEEN]', 'Owner: "Ask Sara for a colour"  [NEW] ← TRIGGER']
+    assert lines[2].startswith('You: called set_memories({"memories":')
+    assert lines[3] == 'You: called send_message("Red or blue?", wait: true)'
+    assert lines[4].startswith(f'Owner in reply to msg:{first["id"]}: "Take your time"')
+    assert lines[5:] == [
+        f'Sara in reply to msg:{question["id"]}: "Blue"  [NEW] ← RESUME: Sara replied. Continue from here.'
+    ]
+
+
+async def test_m10_a_wait_survives_a_restart_of_the_server(settings: Settings) -> None:
+    async with ModelServer(sequence(say("Well?", wait=True), say("Thanks."))) as model:
+        async with serve_world(settings) as world:
+            house = House(world, model)
+            space = await house.space("Project Alpha", await house.agent("Asker"))
+            await house.owner.say(space, "Ask me")
+            await house.until_waiting()
+        async with serve_world(settings) as world:
+            house = House(world, model)
+            [waiting] = await house.runs()
+            assert waiting["status"] == "waiting_reply"
+            await house.owner.say(space, "Fine")
+            await house.quiet()
+            [run] = await house.runs()
+            assert (run["id"], run["status"]) == (waiting["id"], "completed")
+            assert [text for _, text in await house.texts(space)] == ["Ask me", "Well?", "Fine", "Thanks."]
+            assert timeline(model.asked[1])[1:] == [
+                'You: called send_message("Well?", wait: true)',
+                'Owner: "Fine"  [NEW] ← RESUME: Owner replied. Continue from here.',
+            ]
+
+
+async def test_m6_the_waiters_own_messages_never_resume_it(house: House) -> None:
+    asker, space, question = await asking(house)
+    await asker.say(space, "by the way")
+    await asker.say(space, "answering myself", replyTo=question["id"])
+    await house.quiet()
+    [run] = await house.runs()
+    assert run["status"] == "waiting_reply"
+    # Not even another run of the same agent.
+    house.model.script = sequence(call("enter_space", spaceId=space), say("from my other run"), silent())
+    await house.tell(asker)
+    await house.quiet()
+    assert [run["status"] for run in await house.runs()] == ["waiting_reply", "completed"]
+
+
+async def test_m6_a_message_in_another_space_resumes_nothing(house: House) -> None:
+    asker, _, _ = await asking(house)
+    elsewhere = await house.space("Project Beta", asker)
+    house.model.script = sequence()
+    await house.owner.say(elsewhere, "unrelated")
+    await house.quiet()
+    assert [run["status"] for run in await house.runs()] == ["waiting_reply", "completed"]
+
+
+async def test_m5_m7_a_reply_resumes_only_the_run_that_waits_on_that_message(house: House) -> None:
+    asker = await house.agent("Asker")
+    space = await house.space("Project Alpha", asker)
+
+    def script(asked: Asked) -> Reply:
+        question = {"one": "Question one?", "two": "Question two?"}.get(asked.trigger_text)
+        return say(question, wait=True) if question and "RESUME" not in asked.text else silent()
+
+    house.model.script = script
+    opening = await house.owner.say(space, "one")
+    await house.until_waiting(1)
+    # Not an answer to the first question: it names another message.
+    await house.owner.say(space, "two", replyTo=opening["id"])
+    await house.until_waiting(2)
+    one, two = await house.runs(asker)
+    questions = {each["text"]: each for each in (await house.owner.history(space))["messages"]}
+    reply = await house.owner.say(space, "to the first", replyTo=questions["Question one?"]["id"])
+    await house.quiet()
+    assert [run["status"] for run in await house.runs(asker)] == ["completed", "waiting_reply"]
+    assert await house.deliveries(reply) == [("Asker", "done")]
+    # A reply to something that nobody waits on is an ordinary trigger.
+    await house.owner.say(space, "to nothing", replyTo=opening["id"])
+    await house.quiet()
+    runs = await house.runs(asker)
+    assert [run["status"] for run in runs] == ["completed", "waiting_reply", "completed"]
+    assert runs[2]["trigger"]["text"] == "to nothing"
+    assert {runs[0]["id"], runs[1]["id"]} == {one["id"], two["id"]}
+
+
+async def test_m7_one_message_wakes_an_agent_with_two_waits_once(house: House) -> None:
+    """The wait that began last is answered; the other one goes on."""
+    asker = await house.agent("Asker")
+    space = await house.space("Project Alpha", asker)
+    house.model.script = lambda asked: silent() if "RESUME" in asked.text else say("Well?", wait=True)
+    opening = await house.owner.say(space, "one")
+    await house.until_waiting(1)
+    await house.owner.say(space, "two", replyTo=opening["id"])
+    await house.until_waiting(2)
+    before = len(house.model.asked)
+    await house.owner.say(space, "an answer")
+    await house.quiet()
+    assert [run["status"] for run in await house.runs(asker)] == ["waiting_reply", "completed"]
+    assert len(house.model.asked) == before + 1
+
+
+async def test_m6_one_message_resumes_the_waits_of_several_agents(house: House) -> None:
+    agents = [await house.agent(name) for name in ("First", "Second")]
+    space = await house.space("Project Alpha", *agents)
+    opened = asyncio.Event()
+
+    async def script(asked: Asked) -> Reply:
+        if "RESUME" in asked.text or asked.trigger_text != "Ask me":
+            return silent()
+        if len([each for each in house.model.asked if each.trigger_text == "Ask me"]) == 2:
+            opened.set()
+        await opened.wait()
+        return say(f"{asked.agent} asks", wait=True)
+
+    house.model.script = script
+    await house.owner.say(space, "Ask me")
+    # The question of one resumes the other, whoever was first; so wait until only the answered are left.
+    await house.quiet()
+    assert len([run for run in await house.runs() if run["status"] == "waiting_reply"]) == 1
+    await house.owner.say(space, "an answer for all")
+    await house.quiet()
+    assert {run["status"] for run in await house.runs()} == {"completed"}
+
+
+async def test_m9_time_is_up_and_the_run_goes_on_without_an_answer(house: House) -> None:
+    asker, space, _ = await asking(house, say("Nobody answered."), limits={"waitSeconds": 60})
+    house.advance(59)
+    await house.quiet()
+    [run] = await house.runs()
+    assert run["status"] == "waiting_reply"
+    house.advance(1)
+    await house.model.until_asked(3)
+    await house.quiet()
+    [run] = await house.runs()
+    assert (run["agentId"], run["status"]) == (asker.id, "completed")
+    assert timeline(house.model.asked[1])[-2:] == [
+        'You: called send_message("Well?", wait: true)',
+        "← RESUME: timeout, nobody replied within 60 s. Continue from here.",
+    ]
+    assert (await house.texts(space))[-1] == ("Asker", "Nobody answered.")
+
+
+@pytest.mark.parametrize("threaded", [True, False])
+async def test_m8_a_late_answer_is_an_ordinary_trigger_marked_as_such(house: House, threaded: bool) -> None:
+    asker, space, question = await asking(house, silent())
+    house.advance(300)
+    await house.model.until_asked(2)
+    await house.quiet()
+    more = {"replyTo": question["id"]} if threaded else {}
+    late = await house.owner.say(space, "Sorry, I was away. Fine!", **more)
+    await house.quiet()
+    first, second = await house.runs(asker)
+    assert (first["status"], second["status"]) == ("completed", "completed")
+    assert (second["trigger"]["messageId"], second["trigger"]["answersExpired"]) == (late["id"], question["id"])
+    assert (
+        f"  answersExpired: {question['id']} (your question there had timed out)\n" in house.invocations("Asker")[2].text
+    )
+
+
+async def test_m8_an_answer_in_time_is_not_marked_as_late(house: House) -> None:
+    _, space, question = await asking(house, silent())
+    await house.owner.say(space, "Fine")
+    await house.quiet()
+    await house.owner.say(space, "And another thing", replyTo=question["id"])
+    await house.quiet()
+    assert "answersExpired" not in (await house.runs())[-1]["trigger"]
+
+
+async def test_m8_a_canceled_wait_is_resumed_by_nothing(house: House) -> None:
+    _, space, _ = await asking(house)
+    [run] = await house.runs()
+    await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+    house.model.script = sequence()
+    await house.owner.say(space, "Fine")
+    await house.quiet()
+    house.advance(301)
+    await house.quiet()
+    canceled, triggered = await house.runs()
+    assert (canceled["status"], canceled["wait"], triggered["status"]) == ("canceled", None, "completed")
+    assert triggered["trigger"]["text"] == "Fine"
+
+
+async def test_m11_a_run_waits_ten_times_at_most_and_then_goes_on(house: House) -> None:
+    asker = await house.agent("Asker", limits={"waitsPerRun": 2})
+    space = await house.space("Project Alpha", asker)
+    house.model.script = sequence(say("1?", wait=True), say("2?", wait=True), say("3?", wait=True), say("Enough."))
+    await house.owner.say(space, "Ask me")
+    for answer in ("one", "two"):
+        await house.until_waiting()
+        await house.owner.say(space, answer)
+        await house.quiet() if answer == "two" else await house.model.until_asked(2)
+    [run] = await house.runs()
+    assert run["status"] == "completed"
+    assert house.model.asked[3].results == [
+        {
+            "success": False,
+            "error": "Nothing was sent: this run has waited 2 times, which is its limit. Send without wait, and end "
+            "the run; an answer starts a new one.",
+        }
+    ]
+    assert [text for _, text in await house.texts(space)] == ["Ask me", "1?", "one", "2?", "two", "Enough."]
+
+
+async def test_m11_an_agent_has_five_waiting_runs_at_most(house: House) -> None:
+    asker = await house.agent("Asker", limits={"waitingRuns": 2})
+    house.model.script = lambda asked: (
+        silent() if any(not result["success"] for result in asked.results) else say("Well?", wait=True)
+    )
+    spaces = [await house.space(f"Space {n}", asker) for n in range(3)]
+    for n, space in enumerate(spaces, 1):
+        await house.owner.say(space, "Ask me")
+        await house.until_waiting(min(n, 2))
+        await house.quiet()
+    assert [run["status"] for run in await house.runs()] == ["waiting_reply", "waiting_reply", "completed"]
+    [result] = house.model.asked[-1].results
+    assert result["error"].startswith("Nothing was sent: 2 of your runs are waiting already, which is the limit.")
+    assert await house.texts(spaces[2]) == [("Owner", "Ask me")]
+
+
+async def test_t6_a_resumed_run_takes_the_greater_depth(house: House) -> None:
+    asker, other = await house.agent("Asker"), await house.agent("Other")
+    space = await house.space("Project Alpha", asker, other)
+    house.model.script = by_agent(
+        {
+            "Asker": [say("Well?", wait=True), say("Thanks.")],
+            "Other": lambda asked: say("Fine.") if (asked.trigger_text, asked.step) == ("Well?", 0) else silent(),
+        }
+    )
+    await house.owner.say(space, "Ask")
+    await house.quiet()
+    depths = [(m["text"], m["chainDepth"]) for m in (await house.owner.history(space))["messages"]]
+    assert depths == [("Ask", 0), ("Well?", 1), ("Fine.", 2), ("Thanks.", 3)]
+    [run] = await house.runs(asker)
+    assert run["chainDepth"] == 2
+
+
+async def test_t6_a_person_who_answers_does_not_lower_the_depth_of_a_run(house: House) -> None:
+    asker, other = await house.agent("Asker"), await house.agent("Other")
+    space = await house.space("Project Alpha", asker, other)
+    house.model.script = by_agent(
+        {
+            "Other": [say("Asker, ask!")],
+            "Asker": lambda asked: (
+                (say("Thanks.") if asked.step == 0 else silent())
+                if "RESUME" in asked.text
+                else say("Well?", wait=True) if asked.trigger_text == "Asker, ask!" else silent()
+            ),
+        }
+    )
+    await house.owner.say(space, "Go")
+    await house.until_waiting()
+    await house.quiet()
+    await house.owner.say(space, "Fine")
+    await house.quiet()
+    [run] = [run for run in await house.runs(asker) if run["trigger"]["text"] == "Asker, ask!"]
+    assert run["chainDepth"] == 1
+    thanks = next(m for m in (await house.owner.history(space))["messages"] if m["text"] == "Thanks.")
+    assert thanks["chainDepth"] == 2
+
+
+async def test_a_pause_in_the_middle_of_an_answer_leaves_the_rest_undone_and_says_so(house: House) -> None:
+    asker = await house.agent("Asker")
+    space = await house.space("Project Alpha", asker)
+    reply = Reply(calls=[("send_message", {"text": "Well?", "wait": True}), ("send_message", {"text": "Bye."})])
+    house.model.script = sequence(reply, silent())
+    await house.owner.say(space, "Ask me")
+    await house.until_waiting()
+    [run] = await house.runs()
+    assert [text for _, text in await house.texts(space)] == ["Ask me", "Well?"]
+    await house.owner.say(space, "Fine")
+    await house.quiet()
+    run = await house.run(run["id"])
+    assert run["notes"] == ["send_message was not called: the run had paused before it."]
+
+
+async def test_other_runs_of_the_agent_are_told_of_the_wait(house: House) -> None:
+    asker, _, _ = await asking(house)
+    await house.tell(asker)
+    await house.quiet()
+    waiting, other = await house.runs()
+    assert block(house.model.asked[-1], "ACTIVE RUNS") == [
+        f'- Run {other["id"]} (this run) — triggered by service "Shop"',
+        f'- Run {waiting["id"]} — waiting_reply in "Project Alpha" (waiting for Owner)',
+    ]

@@ -1,0 +1,98 @@
+"""Behaviour M13: `read_messages` pages back through a space that the agent may read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.model_server import call, calls, sequence, silent
+from tests.runs.house import House
+
+
+async def read(house: House, *asked: dict[str, Any], said: int = 7) -> tuple[str, list[Any]]:
+    """A space with this many messages, and what the calls answered in a run that stands nowhere."""
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout, triggers="mentioned")
+    for n in range(1, said + 1):
+        await house.owner.say(space, f"message {n}")
+    reads = [("read_messages", {"spaceId": space, **each}) for each in asked]
+    house.model.script = sequence(calls(*reads), silent())
+    await house.tell(scout)
+    await house.quiet()
+    return space, house.model.asked[1].results
+
+
+def texts(result: Any) -> list[int]:
+    return [int(line["text"].removeprefix("message ")) for line in result["messages"]]
+
+
+async def test_m13_offset_counts_from_the_newest_and_pages_are_oldest_first(house: House) -> None:
+    pages: list[dict[str, Any]] = [{"limit": 3, "offset": offset} for offset in (0, 3, 6, 9)]
+    space, results = await read(house, *pages)
+    assert [texts(result) for result in results] == [[5, 6, 7], [2, 3, 4], [1], []]
+    for result in results:
+        assert (result["success"], result["total"]) == (True, 7)
+        assert (result["spaceId"], result["spaceName"]) == (space, "Project Alpha")
+
+
+async def test_m13_fifty_from_the_newest_unless_asked_otherwise(house: House) -> None:
+    _, [result] = await read(house, {}, said=53)
+    assert texts(result) == list(range(4, 54))
+    assert result["total"] == 53
+
+
+async def test_m13_nonsense_is_an_error_that_says_what_is_wrong(house: House) -> None:
+    _, results = await read(house, {"limit": 0}, {"limit": 201}, {"offset": -1}, {"limit": "many"}, {"page": 2}, said=1)
+    assert [result["success"] for result in results] == [False] * 5
+    assert all(result["error"].startswith("read_messages was not called") for result in results)
+    for name, result in zip(("limit", "limit", "offset", "limit", "page"), results, strict=True):
+        assert name in result["error"]
+
+
+async def test_m13_the_active_space_is_read_by_default_and_another_without_going_there(house: House) -> None:
+    scout = await house.agent("Scout")
+    alpha, beta = await house.space("Alpha", scout), await house.space("Beta", scout, triggers="mentioned")
+    await house.owner.say(beta, "said in Beta")
+    house.model.script = sequence(
+        call("read_messages"),
+        call("read_messages", spaceId=beta),
+        call("send_message", text="still in Alpha"),
+        silent(),
+    )
+    await house.owner.say(alpha, "said in Alpha")
+    await house.quiet()
+    here, there, _ = house.model.asked[3].results
+    assert [line["text"] for line in here["messages"]] == ["said in Alpha"]
+    assert [line["text"] for line in there["messages"]] == ["said in Beta"]
+    assert await house.texts(alpha) == [("Owner", "said in Alpha"), ("Scout", "still in Alpha")]
+    [run] = await house.runs()
+    assert run["activeSpaceId"] == alpha
+
+
+async def test_m13_a_space_of_others_is_refused(house: House) -> None:
+    scout = await house.agent("Scout")
+    alpha, beta = await house.space("Alpha", scout), await house.space("Beta")
+    await house.owner.say(beta, "a secret")
+    house.model.script = sequence(call("read_messages", spaceId=beta), silent())
+    await house.owner.say(alpha, "read Beta")
+    await house.quiet()
+    assert house.model.asked[1].results == [
+        {
+            "success": False,
+            "error": f"You are not a member of {beta}. Your spaces and their ids are under YOUR SPACES.",
+        }
+    ]
+
+
+async def test_m13_answers_and_tool_uses_are_told_apart(house: House) -> None:
+    tool = {"name": "advise", "type": "static", "visible": True, "execution": {"output": "sleep on it"}}
+    scout = await house.agent("Scout", tools=[tool])
+    space = await house.space("Alpha", scout)
+    first = await house.owner.say(space, "first")
+    await house.quiet()
+    house.model.script = sequence(call("advise"), call("read_messages"), silent())
+    await house.owner.say(space, "second", replyTo=first["id"])
+    await house.quiet()
+    lines = house.model.asked[-1].results[1]["messages"]
+    assert [line.get("replyTo") for line in lines] == [None, first["id"], None]
+    assert [line.get("kind") for line in lines] == [None, None, "tool"]
+    assert lines[2]["tool"]["output"] == "sleep on it"
