@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import durability, flat, idle_streams, live, posting, queries, wake
+from bench import context, durability, flat, idle_streams, live, posting, queries, rooms, throughput, wake
 from bench.results import ENGINES, Engine, Result
 from bench.stage import Stage, open_stage
 from bench.table import as_table
@@ -28,6 +28,8 @@ MEASURES: dict[str, Measure] = {
     "flat": flat.measure,
     "durability": durability.measure,
     "wake": wake.measure,
+    "context": context.measure,
+    "throughput": throughput.measure,
 }
 
 
@@ -37,9 +39,14 @@ def main() -> int:
     console = Console(stderr=True)
     load_before = os.getloadavg()[0]
     results: list[Result] = []
-    for engine in [options.engine] if options.engine else ENGINES:
+    engines = (options.engine,) if options.engine else ENGINES
+    for engine in engines:
         results += _run(engine, options.only or list(MEASURES), options.quick, console)
     Console(width=110).print(as_table(results, load_before))
+    if options.profile:
+        for engine in engines:
+            with open_stage(engine, options.quick) as stage:
+                Console(width=110).print(rooms.profile(stage))
     if options.json:
         found = {"loadBefore": load_before, "results": [asdict(result) for result in results]}
         options.json.write_text(json.dumps(found, indent=2) + "\n")
@@ -60,6 +67,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", action="append", choices=MEASURES, metavar="NAME", help=", ".join(MEASURES))
     parser.add_argument("--engine", choices=ENGINES, help="one engine instead of both")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, and a tenth of the million messages")
+    parser.add_argument("--profile", action="store_true", help="also say where the time of `throughput` goes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file, too")
     return parser.parse_args()
 

@@ -37,7 +37,7 @@ async def _count(url: str, folder: Path) -> list[tuple[str, int, int | None]]:
     async with serve_world(Settings(database_url=url, data_dir=folder, port=0)) as world:
         reader = await world.person("Reader")
         space, middle = await world.gateway.db.write(_fill, _caller(world.owner), _caller(reader))
-        with _statements(world.gateway.db.engine) as seen:
+        with statements(world.gateway.db.engine) as seen:
             return [
                 ("history page", await _of(seen, _history(reader, space)), LIMIT),
                 ("history page, before=", await _of(seen, _history(reader, space, before=middle)), LIMIT),
@@ -79,7 +79,7 @@ def _caller(person: Person) -> Caller:
 
 
 @contextmanager
-def _statements(engine: sa.Engine) -> Iterator[list[str]]:
+def statements(engine: sa.Engine) -> Iterator[list[str]]:
     seen: list[str] = []
 
     def note(conn: Any, cursor: Any, statement: str, *_: Any) -> None:

@@ -8,10 +8,13 @@ from collections.abc import Callable
 
 from bench.gateways import Office
 from bench.words import sentences
+from majlis.live.log import LoggedEvent
 
 # As many messages as a window shows, and some.
 _HISTORY = 60
 _PATIENCE_SECONDS = 30
+# After a run, until the worker has seen that there is nothing more to do.
+_REST_SECONDS = 0.005
 
 
 class Waking:
@@ -23,6 +26,7 @@ class Waking:
         self._asked = asked
         self._texts = sentences()
         self._committed_at = 0.0
+        self._ended = asyncio.Event()
         self._publish = office.gateway.db.after_commit
         office.gateway.db.after_commit = self._committed
         # Also from the call that posts, which is earlier by the post itself.
@@ -39,26 +43,19 @@ class Waking:
 
     async def _one(self, text: str) -> float:
         self._committed_at = 0.0
+        self._ended.clear()
         called_at = time.perf_counter()
         await self._office.say(text)
-        await self._until_idle()
+        await asyncio.wait_for(self._ended.wait(), _PATIENCE_SECONDS)
+        await asyncio.sleep(_REST_SECONDS)
         asked_at = self._asked()
         self.from_the_call.append(asked_at - called_at)
         return asked_at - self._committed_at
 
     def _committed(self, outbox: list[object]) -> None:
-        """The first to leave after a call is the message itself."""
+        """The first to leave after a call is the message itself, the last is the end of the run."""
         if not self._committed_at:
             self._committed_at = time.perf_counter()
         self._publish(outbox)
-
-    async def _until_idle(self) -> None:
-        """The run has begun by the second look: the worker is woken within the commit of the message."""
-        worker = self._office.gateway.worker
-        assert worker is not None
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            await asyncio.sleep(0.001)
-            while not worker.active:
-                await asyncio.sleep(0.0002)
-            while worker.active:
-                await asyncio.sleep(0.0002)
+        if any(isinstance(item, LoggedEvent) and item.type == "run.completed" for item in outbox):
+            self._ended.set()

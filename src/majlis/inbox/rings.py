@@ -1,7 +1,7 @@
 """Rings: agents that wait for each other where nobody else can answer (M12). Noticed, and the youngest wait ends.
 
-Somebody can answer a wait if a person or a service is in its space, or an agent that runs, is about to run, sleeps
-(anything may wake it), or itself waits for something that can be answered. What remains waits for itself.
+Somebody can answer a wait if a person or a service may write in its space, or an agent that runs, is about to run,
+sleeps (anything may wake it), or itself waits for something that can be answered. What remains waits for itself.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _answerers(tx: Tx, spaces: set[str]) -> dict[str, list[tuple[str, bool]]]:
     rows = tx.all(
         sa.select(members.c.space_id, members.c.entity_id, entities.c.type)
         .join(entities, entities.c.id == members.c.entity_id)
-        .where(members.c.space_id.in_(spaces))
+        .where(members.c.space_id.in_(spaces), members.c.role != "viewer")
     )
     found: dict[str, list[tuple[str, bool]]] = {space: [] for space in spaces}
     for row in rows:

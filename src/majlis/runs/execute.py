@@ -173,6 +173,7 @@ class Execution:
                     case CallStarted() | CallDelta():
                         self._speaking.hear(event)
                     case Finished(answer):
+                        self._speaking.flush()
                         metrics.count_answer(answer.usage.input, answer.usage.cached, answer.usage.output)
                         span.set_attribute("gen_ai.usage.input_tokens", answer.usage.input)
                         span.set_attribute("gen_ai.usage.output_tokens", answer.usage.output)

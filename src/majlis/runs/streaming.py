@@ -54,6 +54,12 @@ class SpokenStream:
             else:
                 self._flush()
 
+    def flush(self) -> None:
+        """The call is written: what was held back goes out before the message is stored."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._flush()
+
     def tell_again(self) -> None:
         """For somebody who has just connected elsewhere: the whole so far, from the beginning."""
         self._tell_start()
@@ -115,6 +121,10 @@ class Speaking:
 
     def of(self, index: int) -> SpokenStream | None:
         return self._streams.get(index)
+
+    def flush(self) -> None:
+        for stream in self._streams.values():
+            stream.flush()
 
     def leave(self, space_id: str) -> None:
         """The agent is no member any more: what it was saying there ends at once (A7)."""

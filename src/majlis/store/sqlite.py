@@ -3,9 +3,10 @@
 The writer commits together what is waiting together, each piece of work in a savepoint of its own: with
 `synchronous=FULL` the disk's flush is most of a commit's price, and a crowd shares it.
 
-A brief write that finds nobody waiting, on a disk that flushes in less than a millisecond, is done in the event loop
-itself, over a connection of its own: the two hops to the writer and back would cost as much as the work. SQLite's lock
-keeps the two apart, and whoever does not get it at once takes the way through the writer.
+Brief writes on a disk that flushes in less than a millisecond are done in the event loop itself, over a connection of
+their own, those of one turn of the loop in one commit: the two hops to the writer and back would cost as much as the
+work, and two threads that both want the interpreter wait for each other longer still. SQLite's lock keeps loop and
+writer apart; whoever does not get it at once, and a crowd that would hold up the loop, goes through the writer.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from majlis.errors import Unavailable
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
 _BATCH = 128
+_AT_ONCE = 8
 _QUICK_SECONDS = 0.001
 _READERS = 4
 _BUSY_SECONDS = 30
@@ -63,7 +65,7 @@ class SqliteDatabase:
         self._connections: list[sa.Connection] = []
         self._versions: tuple[int, int] | None = None
         self._flush_seconds = 1.0  # how long a commit takes, lately; slow until we know better
-        self._arrivals = 0
+        self._arrived: list[_Job] = []
         self._at_once: tuple[sa.Connection, sqlite3.Connection] | None = None
         self._closed = False
         self._writer.start()
@@ -72,16 +74,14 @@ class SqliteDatabase:
         return cast(T, await self._submit(lambda tx: work(tx, *args, **kwargs)))
 
     async def write_brief(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        done: _Work | None = None
-        if await self._nobody_else_writes():
-            done = self._do_at_once(lambda tx: work(tx, *args, **kwargs))
-        if done is None:
+        if self._flush_seconds >= _QUICK_SECONDS or self._closed:
             return await self.write(work, *args, **kwargs)
-        if done.error is not None:
-            raise done.error
-        if done.outbox:
-            self.after_commit(done.outbox)
-        return cast(T, done.result)
+        loop = asyncio.get_running_loop()
+        job = _Job(lambda tx: work(tx, *args, **kwargs), loop)
+        if not self._arrived:
+            loop.call_soon(self._do_arrived)
+        self._arrived.append(job)
+        return cast(T, await job.future)
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
@@ -113,43 +113,44 @@ class SqliteDatabase:
 
     def _submit(self, work: Callable[[Tx], object]) -> asyncio.Future[object]:
         if self._closed:
-            raise Unavailable("shutting_down", "Majlis is stopping; try again in a moment.")
+            raise _stopping()
         loop = asyncio.get_running_loop()
         job = _Job(work, loop)
         self._jobs.put(job)
         return job.future
 
-    async def _nobody_else_writes(self) -> bool:
-        """Those who come in one turn of the loop are a crowd, and a crowd is better off sharing a flush."""
-        if self._flush_seconds >= _QUICK_SECONDS or self._closed:
-            return False
-        self._arrivals += 1
-        mine = self._arrivals
-        await asyncio.sleep(0)
-        alone = mine == 1 and self._arrivals == 1
-        if mine == self._arrivals:
-            self._arrivals = 0
-        return alone and self._jobs.empty()
+    def _do_arrived(self) -> None:
+        """Those who came in one turn of the loop."""
+        jobs, self._arrived = self._arrived, []
+        if self._closed:
+            _tell(jobs, _stopping(), self.after_commit)
+        elif len(jobs) > _AT_ONCE or not self._jobs.empty() or not self._do_at_once(jobs):
+            for job in jobs:
+                self._jobs.put(job)
 
-    def _do_at_once(self, work: Callable[[Tx], object]) -> _Work | None:
-        """None when the database is locked, or the disk does not take the commit: then the writer will try."""
+    def _do_at_once(self, jobs: list[_Job]) -> bool:
+        """False when the database is locked, or the disk does not take the commit: then the writer will try."""
         conn, raw = self._open_at_once()
         try:
             raw.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError:
-            return None
-        done = _Work(work)
+            return False
         changes_before = raw.total_changes
         try:
-            if done.run(conn, self.hooks):
+            if len(jobs) > 1:
+                for job in jobs:
+                    _run_apart(job, conn, raw, self.hooks)
+                self._commit(raw, changes_before)
+            elif jobs[0].run(conn, self.hooks):
                 self._commit(raw, changes_before)
             else:
                 raw.execute("ROLLBACK")
         except sqlite3.Error:
             if raw.in_transaction:
                 raw.execute("ROLLBACK")
-            return None
-        return done
+            return False
+        _tell(jobs, None, self.after_commit)
+        return True
 
     def _commit(self, raw: sqlite3.Connection, changes_before: int) -> None:
         started = time.perf_counter()
@@ -225,10 +226,7 @@ class SqliteDatabase:
     def _join_in(self, conn: sa.Connection, raw: sqlite3.Connection, jobs: list[_Job]) -> None:
         while len(jobs) < _BATCH and (job := self._waiting()) is not None:
             jobs.append(job)
-            raw.execute("SAVEPOINT job")
-            if not job.run(conn, self.hooks):
-                raw.execute("ROLLBACK TO job")
-            raw.execute("RELEASE job")
+            _run_apart(job, conn, raw, self.hooks)
 
     def _waiting(self) -> _Job | None:
         try:
@@ -253,6 +251,7 @@ class _Work:
 
     def run(self, conn: sa.Connection, hooks: Hooks) -> bool:
         tx = Tx(conn, hooks)
+        self.error = None
         try:
             self.result = self.work(tx)
         except BaseException as error:
@@ -273,18 +272,31 @@ class _Job(_Work):
         self.loop = loop
 
 
+def _stopping() -> Unavailable:
+    return Unavailable("shutting_down", "Majlis is stopping; try again in a moment.")
+
+
+def _run_apart(job: _Job, conn: sa.Connection, raw: sqlite3.Connection, hooks: Hooks) -> None:
+    """In a savepoint of its own: what is refused leaves nothing behind, and the others go on."""
+    raw.execute("SAVEPOINT job")
+    if not job.run(conn, hooks):
+        raw.execute("ROLLBACK TO job")
+    raw.execute("RELEASE job")
+
+
+def _tell(jobs: list[_Job], error: BaseException | None, after_commit: AfterCommit) -> None:
+    """What leaves the process leaves before the callers go on."""
+    outbox = [item for job in jobs for item in job.outbox] if error is None else []
+    if outbox:
+        after_commit(outbox)
+    for job in jobs:
+        _resolve(job.future, job.result, error or job.error)
+
+
 def _settle(jobs: list[_Job], error: BaseException | None = None, after_commit: AfterCommit = keep_inside) -> None:
-    """Tell everyone in one hop back to the loop; what leaves the process leaves before the callers go on."""
-
-    def settle() -> None:
-        outbox = [item for job in jobs for item in job.outbox] if error is None else []
-        if outbox:
-            after_commit(outbox)
-        for job in jobs:
-            _resolve(job.future, job.result, error or job.error)
-
+    """Tell everyone in one hop back to the loop."""
     try:
-        jobs[0].loop.call_soon_threadsafe(settle)
+        jobs[0].loop.call_soon_threadsafe(_tell, jobs, error, after_commit)
     except RuntimeError:
         # The loop has ended (the process is stopping); nobody is left to be told.
         return

@@ -1,0 +1,175 @@
+"""Behaviours M8, T7 under concurrency: of several things that would end a wait, one does; the losers change nothing.
+
+The domain's verbs are called from two databases, as two nodes would."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from majlis import clock
+from majlis.clock import iso
+from majlis.entities.caller import Caller
+from majlis.inbox.delivering import delivering
+from majlis.inbox.waiting import time_out
+from majlis.settings import Settings
+from majlis.spaces.posting import Draft, post_message
+from majlis.store import ids
+from majlis.store.opening import open_database
+from majlis.store.tables import deliveries, runs
+from majlis.store.transactions import Database, Tx
+from tests.world import World
+
+WAITS = 500
+SPACES = 10
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Nobody works here: the waits end, and that is all."""
+    return settings.model_copy(update={"workers": 0, "requests_per_second": 0})
+
+
+@pytest.fixture
+async def nodes(world: World, database_url: str) -> AsyncIterator[list[Database]]:
+    opened = [open_database(database_url) for _ in range(2)]
+    for node in opened:
+        node.hooks.posted.append(delivering(5))
+    yield opened
+    for node in opened:
+        await node.close()
+
+
+async def waiting_runs(world: World, count: int) -> list[tuple[str, str, str]]:
+    """Runs that wait for an answer to a message of their own, until now: run, space and message."""
+    scout = await world.agent("Scout")
+    spaces = [await world.owner.create_space(f"Space {n}", scout) for n in range(SPACES)]
+    sender = Caller(scout.id, "Scout", "agent", "member", "tok_x")
+
+    def fill(tx: Tx) -> list[tuple[str, str, str]]:
+        waits: list[tuple[str, str, str]] = []
+        for n in range(count):
+            space = spaces[n % SPACES]
+            question = post_message(tx, sender, space, Draft(f"question {n}"))
+            waits.append((ids.new("run"), space, question["id"]))
+        tx.execute(runs.insert(), [_waiting(run, scout.id, space, message) for run, space, message in waits])
+        return waits
+
+    return await world.gateway.db.write(fill)
+
+
+def _waiting(run_id: str, agent_id: str, space_id: str, message_id: str) -> dict[str, Any]:
+    now = clock.now()
+    return {
+        "id": run_id,
+        "agent_id": agent_id,
+        "status": "waiting_reply",
+        "trigger": {"type": "service", "chainDepth": 0, "serviceName": "Shop", "payload": None, "eventId": run_id},
+        "active_space_id": space_id,
+        "wait": {"spaceId": space_id, "messageId": message_id, "startedAt": iso(now), "timeoutSeconds": 300},
+        "wait_space_id": space_id,
+        "wait_message_id": message_id,
+        "deadline": now,
+        "created_at": now,
+    }
+
+
+async def test_m8_an_answer_and_the_deadline_in_the_same_instant_end_a_wait_once(
+    world: World, nodes: list[Database]
+) -> None:
+    waits = await waiting_runs(world, WAITS)
+    owner = Caller(world.owner.id, "Owner", "human", "owner", "tok_y")
+    ended: Counter[str] = Counter()
+    answered = asyncio.Event()
+
+    async def answer(which: list[tuple[str, str, str]]) -> None:
+        for _, space, question in which:
+            await nodes[0].write(post_message, owner, space, Draft("answer", reply_to=question))
+
+    async def watch_the_clock() -> None:
+        while not answered.is_set():
+            ended["timeout"] += await nodes[1].write(time_out, 1)
+
+    # From the youngest, while time takes the oldest: they meet in the middle, again and again.
+    watching = asyncio.create_task(watch_the_clock())
+    await asyncio.gather(*(answer(waits[start::4][::-1]) for start in range(4)))
+    answered.set()
+    await watching
+    outcomes = await world.gateway.db.read(_outcomes)
+    assert len(outcomes) == WAITS
+    assert {status for status, _, _ in outcomes.values()} == {"queued"}
+    hows = Counter(how for _, how, _ in outcomes.values())
+    assert hows["replied"] + hows["timeout"] == WAITS
+    assert hows["timeout"] == ended["timeout"]
+    assert hows["replied"] > 0
+    # Who was resumed by an answer took its delivery; every other answer is owed to the agent as usual.
+    owed = await world.gateway.db.read(_deliveries)
+    assert len(owed) == WAITS
+    taken = {run_id for state, run_id in owed if state == "taken"}
+    assert taken == {run_id for run_id, (_, how, _) in outcomes.items() if how == "replied"}
+    assert Counter(state for state, _ in owed) == {"taken": hows["replied"], "pending": hows["timeout"]}
+
+
+async def test_m8_two_answers_a_deadline_and_a_cancel_leave_one_winner(world: World, nodes: list[Database]) -> None:
+    waits = await waiting_runs(world, 40)
+    owner = Caller(world.owner.id, "Owner", "human", "owner", "tok_y")
+
+    async def cancel(run_id: str) -> bool:
+        response = await world.owner.post(f"/api/runs/{run_id}/cancel")
+        assert response.status_code in (200, 409)
+        return response.status_code == 200
+
+    async def end_all_ways(run_id: str, space: str, question: str) -> bool:
+        _, _, _, canceled = await asyncio.gather(
+            nodes[0].write(post_message, owner, space, Draft("one", reply_to=question)),
+            nodes[1].write(post_message, owner, space, Draft("two", reply_to=question)),
+            nodes[1].write(time_out, 200),
+            cancel(run_id),
+        )
+        return canceled
+
+    canceled = [await end_all_ways(*wait) for wait in waits[:20]]
+    outcomes = await world.gateway.db.read(_outcomes)
+    for (run_id, *_), was_canceled in zip(waits[:20], canceled, strict=True):
+        status, how, _ = outcomes[run_id]
+        assert status == ("canceled" if was_canceled else "queued")
+        assert how in ("replied", "timeout", None)
+    # Each answer is owed once, and taken by at most one run, which is the one that it resumed.
+    owed = await world.gateway.db.read(_deliveries)
+    assert len(owed) == 40
+    taken = [run_id for state, run_id in owed if state == "taken"]
+    assert len(taken) == len(set(taken))
+    assert all(outcomes[run_id][:2] == ("queued", "replied") for run_id in taken)
+
+
+async def test_t7_the_same_event_offered_by_two_nodes_is_delivered_once(world: World, nodes: list[Database]) -> None:
+    scout = await world.agent("Scout")
+    told = await asyncio.gather(
+        *(
+            world.owner.ok(
+                "POST", f"/api/agents/{scout.id}/trigger", {"serviceName": "Shop", "payload": 1, "eventId": "o-7"}
+            )
+            for _ in range(20)
+        )
+    )
+    assert Counter(each["duplicate"] for each in told) == {True: 19, False: 1}
+    assert len({each["deliveryId"] for each in told}) == 1
+    assert len(await world.gateway.db.read(_deliveries)) == 1
+
+
+def _outcomes(tx: Tx) -> dict[str, tuple[str, str | None, str | None]]:
+    """How each wait ended: status of the run, outcome, and by which message."""
+    rows = tx.all(sa.select(runs.c.id, runs.c.status, runs.c.wait))
+    found = {row.id: (row.status, (row.wait or {}).get("outcome") or {}) for row in rows}
+    return {run: (status, how.get("status"), how.get("messageId")) for run, (status, how) in found.items()}
+
+
+def _deliveries(tx: Tx) -> list[tuple[str, str | None]]:
+    return [(row.state, row.run_id) for row in tx.all(sa.select(deliveries.c.state, deliveries.c.run_id))]
+
+
