@@ -12,7 +12,20 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import context, durability, flat, idle_streams, live, posting, queries, rooms, throughput, wake
+from bench import (
+    context,
+    durability,
+    flat,
+    idle_streams,
+    live,
+    memory,
+    posting,
+    prefix,
+    queries,
+    rooms,
+    throughput,
+    wake,
+)
 from bench.results import ENGINES, Engine, Result
 from bench.stage import Stage, open_stage
 from bench.table import as_table
@@ -30,6 +43,8 @@ MEASURES: dict[str, Measure] = {
     "wake": wake.measure,
     "context": context.measure,
     "throughput": throughput.measure,
+    "prefix": prefix.measure,
+    "memory": memory.measure,
 }
 
 

@@ -22,7 +22,7 @@ _TABLE = "CREATE TABLE bench_commits (n BIGINT PRIMARY KEY, text TEXT NOT NULL)"
 @contextmanager
 def durable_commits(engine: Engine, url: str, runner: asyncio.Runner) -> Iterator[Sampler]:
     """On the database that we use, too, in a table of its own."""
-    with (_sqlite(url) if engine == "sqlite" else _postgres(url, runner)) as sampler:
+    with _sqlite(url) if engine == "sqlite" else _postgres(url, runner) as sampler:
         yield sampler
 
 

@@ -93,4 +93,5 @@ def _people(tx: Tx, agents: list[str]) -> tuple[Caller, str]:
 
 
 def _by_status(tx: Tx) -> dict[str, int]:
-    return {status: count for status, count in tx.all(sa.select(runs.c.status, sa.func.count()).group_by(runs.c.status))}
+    counts = sa.select(runs.c.status, sa.func.count().label("how_many")).group_by(runs.c.status)
+    return {row.status: row.how_many for row in tx.all(counts)}

@@ -10,9 +10,10 @@ import pstats
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 from rich.table import Table
 
@@ -30,12 +31,11 @@ _THREADS = ("threading.py", "queue.py", "concurrent/futures")
 
 def profile(stage: Stage) -> Table:
     each = _unprofiled(stage)
-    with _profiled_threads() as profiles:
-        with _crowd(stage) as crowd:
-            for one in profiles:
-                one.clear()
-            with _profiling(profiles):
-                crowd.seconds(_MESSAGES)
+    with _profiled_threads() as profiles, _crowd(stage) as crowd:
+        for one in profiles:
+            one.clear()
+        with _profiling(profiles):
+            crowd.seconds(_MESSAGES)
     return _table(stage, profiles, each)
 
 
@@ -93,17 +93,14 @@ def _room(file: str, line: int, name: str) -> str:
 def _profiled_threads() -> Iterator[list[cProfile.Profile]]:
     """Threads that begin meanwhile have a profile each."""
     profiles: list[cProfile.Profile] = []
-    usual: Callable[[threading.Thread], None] = threading.Thread.run
+    usual = threading.Thread.run
 
     def run(thread: threading.Thread) -> None:
         with _profiling(profiles):
             usual(thread)
 
-    threading.Thread.run = run  # type: ignore[method-assign]
-    try:
+    with mock.patch.object(threading.Thread, "run", run):
         yield profiles
-    finally:
-        threading.Thread.run = usual  # type: ignore[method-assign]
 
 
 @contextmanager

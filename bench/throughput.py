@@ -69,7 +69,7 @@ def measure(stage: Stage) -> list[Result]:
 
 
 def _name(messages: int) -> str:
-    return f"runs, {messages} messages × {AGENTS} agents : LangGraph"
+    return f"runs, {messages} × {AGENTS} agents : LangGraph"
 
 
 def _faster_peer(stage: Stage, stack: ExitStack) -> Peer:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.store.sqlite import SqliteDatabase
 from majlis.store.tables import deliveries, messages, runs, steps
 from majlis.store.transactions import Database, Tx
+from tests.acceptance.workers import WorkerProcess
 from tests.waiting import PATIENCE_SECONDS
 
 Rows = list[dict[str, Any]]
@@ -38,7 +43,8 @@ class Ledger:
         return [run["status"] for run in await self.runs(space)]
 
     async def everything(self, space: str) -> tuple[Rows, Rows, Rows, list[Rows]]:
-        found = await self.runs(space)
+        """But for leases, which whoever has a run renews as time goes by."""
+        found = [{**run, "lease_until": None} for run in await self.runs(space)]
         journal = [await self.steps(run["id"]) for run in found]
         return found, await self.messages(space), await self.deliveries(space), journal
 
@@ -60,6 +66,24 @@ class Ledger:
 
         await self.until(holds)
 
+    async def stop_between_writes(self, worker: WorkerProcess) -> None:
+        """SIGSTOP, but not while it holds SQLite's one lock: nobody else could work then until it wakes."""
+        while True:
+            worker.pause()
+            if not isinstance(self.db, SqliteDatabase) or _is_free(self.db.path):
+                return
+            worker.go_on()
+
     async def _rows(self, statement: sa.Select[Any], column: sa.ColumnElement[Any], value: str | None) -> Rows:
         narrowed = statement if value is None else statement.where(column == value)
         return await self.db.read(lambda tx: [dict(row) for row in tx.execute(narrowed).mappings()])
+
+
+def _is_free(file: Path) -> bool:
+    with contextlib.closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as raw:
+        try:
+            raw.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+        raw.execute("ROLLBACK")
+        return True

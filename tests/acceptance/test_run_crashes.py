@@ -77,7 +77,7 @@ class Life:
         return Ledger(self.world.gateway.db)
 
     async def begin(self) -> None:
-        self.folder.mkdir()
+        self.folder.mkdir(exist_ok=True)
         self.prompts_before = len(self.model.asked)
         self.space = await self.world.owner.create_space(self.folder.name, self.agent)
         await self.world.owner.say(self.space, REQUEST)
@@ -85,7 +85,7 @@ class Life:
     async def work(self, die_at: int = 0) -> bool:
         """With one worker, which is to die. Whether it did; otherwise the run has ended."""
         worker = await self.workers.start(self.folder, poll_millis=EAGER_MILLIS, die_at=die_at)
-        await self._watch(worker)
+        await self.watch(worker)
         if die_at:
             await until(lambda: worker.gone or self.places()[-1] == "complete: after its commit")
         died = worker.gone
@@ -96,7 +96,7 @@ class Life:
     def places(self) -> list[str]:
         return (self.folder / "places").read_text().splitlines()
 
-    async def _watch(self, worker: WorkerProcess) -> None:
+    async def watch(self, worker: WorkerProcess) -> None:
         """Until it is gone or has nothing left to do. The person answers as soon as the question stands there; after
         a death that is while nobody is there to hear."""
 
@@ -124,10 +124,10 @@ class Life:
         self._check_prompts()
 
     def _check_effects(self, calls: list[dict[str, Any]], stamps: int | None) -> None:
-        effects = effects_in(self.folder / "effects")
+        charge, stamp = calls[1], calls[2]
+        effects = [(name, key) for name, key in effects_in(self.folder / "effects") if stamp["run_id"] in key]
         charged = [key for name, key in effects if name == "charge"]
         stamped = [key for name, key in effects if name == "stamp"]
-        charge, stamp = calls[1], calls[2]
         if charge["state"] == "done":
             assert len(charged) == 1
         else:
@@ -194,6 +194,23 @@ async def test_j2_a_run_survives_one_death_after_the_other(stage: Callable[[str]
         assert life.places()[-1] == place
     assert not await life.work()
     await life.check(stamps=3)
+
+
+async def test_j2_a_repeated_call_is_shown_as_done_by_a_worker_that_has_known_the_agent_before(
+    stage: Callable[[str], Life],
+) -> None:
+    """Such a worker may look at the scene in the very transaction that takes the run over."""
+    before, life = stage("life before"), stage("life")
+    life.folder.mkdir()
+    await before.begin()
+    heir = await life.workers.start(life.folder, poll_millis=EAGER_MILLIS)
+    await before.watch(heir)
+    await life.ledger.stop_between_writes(heir)
+    await life.begin()
+    assert await life.work(die_at=15)
+    heir.go_on()
+    await life.watch(heir)
+    await life.check(stamps=1)
 
 
 async def test_t12_a_run_that_brings_down_every_worker_ends_and_the_space_is_told(

@@ -31,7 +31,8 @@ def _have_effect(name: str, order: str, context: CallContext) -> dict[str, str]:
     os.close(file)
     crash_points.reach(f"{name}: after its effect")
     if gate is not None:
-        gate.read_bytes()
+        with gate.open("rb", buffering=0) as held:
+            held.read(1)
     return {"receipt": f"{name} of {order}"}
 
 

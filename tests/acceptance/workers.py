@@ -148,10 +148,10 @@ class Workers:
             **more,
         }
 
-    async def start(self, folder: Path | None = None, **more: Any) -> WorkerProcess:
+    async def start(self, folder: Path | None = None, slots: int = 64, **more: Any) -> WorkerProcess:
         """`more` is of an Order."""
         folder = folder or self.folder
-        order = Order(self.settings(), str(folder), **more)
+        order = Order(self.settings(workers=slots), str(folder), **more)
         async with self._forking:
             pid, port = await asyncio.to_thread(self._nursery.fork, order)
         self._started.append(WorkerProcess(pid, f"http://127.0.0.1:{port}", folder))

@@ -48,7 +48,7 @@ def _lines(layout: str, *said: Message, **more: Any) -> list[str]:
 
 def test_x4_a_reply_names_the_message_it_answers(layout: str) -> None:
     said = message(2, HUSAM, "Yes", reply_to=message_id(1))
-    assert _lines(layout, said) == ['Husam (human, id:ent_husam) in reply to msg:msg_0000000000000001: "Yes"  [NEW]']
+    assert _lines(layout, said) == ['Husam (human, id:ent_husam): "Yes" (in reply to msg:msg_0000000000000001)  [NEW]']
 
 
 def test_x4_a_notice_is_a_line_of_the_gateway(layout: str) -> None:

@@ -179,4 +179,3 @@ async def test_a7_a_visible_tool_shows_no_result_to_a_space_that_its_agent_has_l
     assert result["success"] is False
     [run] = await house.runs()
     assert run["status"] == "completed"
-

@@ -128,7 +128,7 @@ async def test_m8_two_answers_a_deadline_and_a_cancel_leave_one_winner(world: Wo
         _, _, _, canceled = await asyncio.gather(
             nodes[0].write(post_message, owner, space, Draft("one", reply_to=question)),
             nodes[1].write(post_message, owner, space, Draft("two", reply_to=question)),
-            nodes[1].write(time_out, 200),
+            nodes[1].write(time_out, 1),
             cancel(run_id),
         )
         return canceled
@@ -171,5 +171,3 @@ def _outcomes(tx: Tx) -> dict[str, tuple[str, str | None, str | None]]:
 
 def _deliveries(tx: Tx) -> list[tuple[str, str | None]]:
     return [(row.state, row.run_id) for row in tx.all(sa.select(deliveries.c.state, deliveries.c.run_id))]
-
-

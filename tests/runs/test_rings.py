@@ -65,9 +65,11 @@ async def test_m12_a_ring_at_the_depth_limit_is_noticed_too(house: House) -> Non
         if asked.trigger_text == "4":
             # Bob hears "3", Ann hears "4"; both go to wait where only they are.
             return [call("enter_space", spaceId=first), say("Bob?", wait=True)][asked.step]
-        return [call("enter_space", spaceId=second), say("Ann?", wait=True)][asked.step] if asked.agent == "Bob" and (
-            "type: service" in asked.text
-        ) else silent()
+        return (
+            [call("enter_space", spaceId=second), say("Ann?", wait=True)][asked.step]
+            if asked.agent == "Bob" and ("type: service" in asked.text)
+            else silent()
+        )
 
     house.model.script = script
     await house.owner.say(deep, "go")

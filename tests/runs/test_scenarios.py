@@ -115,9 +115,7 @@ async def test_s4_a_wait_that_times_out_resumes_the_run_with_a_time_out(house: H
     await house.quiet()
     [run] = await house.runs()
     assert run["status"] == "completed"
-    assert timeline(house.model.asked[1])[-1] == (
-        "← RESUME: timeout, nobody replied within 300 s. Continue from here."
-    )
+    assert timeline(house.model.asked[1])[-1] == ("← RESUME: timeout, nobody replied within 300 s. Continue from here.")
 
 
 async def test_s4_a_plan_starts_a_run_with_no_active_space_and_the_agent_must_enter_one(house: House) -> None:

@@ -10,7 +10,9 @@ from tests.follower import Event, Follower
 from tests.model_server import Reply, call, calls, say, sequence, silent
 from tests.runs.house import House
 
-TEXT = 'First of all, "quoted" words, a line\nbreak, a backslash \\, é, 漢字 and 😀 😀; then the rest of a long message.'
+TEXT = (
+    'First of all, "quoted" words, a line\nbreak, a backslash \\, é, 漢字 and 😀 😀; then the rest of a long message.'
+)
 
 
 def deltas(follower: Follower, stream_id: str) -> list[Event]:

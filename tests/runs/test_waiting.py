@@ -257,7 +257,8 @@ async def test_m8_a_late_answer_is_an_ordinary_trigger_marked_as_such(house: Hou
     assert (first["status"], second["status"]) == ("completed", "completed")
     assert (second["trigger"]["messageId"], second["trigger"]["answersExpired"]) == (late["id"], question["id"])
     assert (
-        f"  answersExpired: {question['id']} (your question there had timed out)\n" in house.invocations("Asker")[2].text
+        f"  answersExpired: {question['id']} (your question there had timed out)\n"
+        in house.invocations("Asker")[2].text
     )
 
 
@@ -347,7 +348,9 @@ async def test_t6_a_person_who_answers_does_not_lower_the_depth_of_a_run(house: 
             "Asker": lambda asked: (
                 (say("Thanks.") if asked.step == 0 else silent())
                 if "RESUME" in asked.text
-                else say("Well?", wait=True) if asked.trigger_text == "Asker, ask!" else silent()
+                else say("Well?", wait=True)
+                if asked.trigger_text == "Asker, ask!"
+                else silent()
             ),
         }
     )

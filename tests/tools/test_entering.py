@@ -179,9 +179,7 @@ async def test_a6_only_enter_space_and_read_messages_take_a_space(house: House) 
     for asked in house.model.asked:
         taking = {name for name, given in properties(asked).items() if any("space" in key.lower() for key in given)}
         assert taking == {"enter_space", "read_messages"}
-        assert not any(
-            "spaceId" in str(given) for name, given in properties(asked).items() if name not in taking
-        )
+        assert not any("spaceId" in str(given) for name, given in properties(asked).items() if name not in taking)
 
 
 async def test_a_space_that_was_entered_shows_the_agent_at_work_there(house: House) -> None:

@@ -116,7 +116,7 @@ def test_an_import_says_what_it_did_and_sets_bad_lines_aside(
 
     code, out, err = majlis("export", "--space", "Beta")
     assert code == 0
-    assert [json.loads(line)["type"] for line in out.splitlines()][::8] == ["majlis-export", "message"]
+    assert [json.loads(line)["type"] for line in out.splitlines()][::8] == ["majlis-export", "message", "delivery"]
     assert "message    5" in err
 
 

@@ -34,7 +34,12 @@ async def test_a_gateway_that_moved_exports_the_same_lines(
     summary, _ = await imported(target, before, tmp_path)
     assert outcomes(summary) == {"imported": len(before) - 2}
     assert as_it_arrives(await exported(target)) == as_it_arrives(before)
-    assert [before[0][key] for key in ("type", "version", "schema", "scope")] == ["majlis-export", 1, "0001", "gateway"]
+    assert [before[0][key] for key in ("type", "version", "schema", "scope")] == [
+        "majlis-export",
+        1,
+        "0002",
+        "gateway",
+    ]
     assert set(before[-1]["counts"]) == {
         *("entity", "space", "agent", "member", "message", "phase", "memory"),
         *("goal", "plan", "run", "step", "delivery", "cycle"),
@@ -124,7 +129,7 @@ async def test_the_owner_of_a_gateway_in_use_stays(lines: list[Said], target: Da
     assert "line 4: its name is taken here" in message["reason"]
     # They make room for the names, and the repeated import brings everything.
     await target.write(rename_all)
-    assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 28, "present": 1, "updated": 5}
+    assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 37, "present": 1, "updated": 5}
     after = of_type(await exported(target), "message")
     assert all(message in after for message in of_type(lines, "message"))
 

@@ -40,6 +40,8 @@ def _refuse(*at: str | int) -> None:
 
 
 def _not_a_key(name: str) -> str:
+    if name.upper().startswith("MAJLIS_"):
+        raise refusal("must not be a variable of Majlis itself: what it holds opens this gateway")
     if _KEY_LIKE.search(name):
         raise refusal(
             "looks like a key itself; put the key into an environment variable and write that variable's name"

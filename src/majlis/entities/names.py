@@ -13,7 +13,8 @@ from majlis.errors import Invalid
 
 MAX_LENGTH = 64
 _PUNCTUATION = frozenset("-_.,'&+#/!? ")
-_ARROWS = range(0x2190, 0x2200)
+# Letters by category that nobody sees: a name of these, or with one of these, looks like another.
+_INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5")
 # "You" is how an agent's own lines begin, "Majlis" is how the gateway itself signs.
 _RESERVED = frozenset({"you", "majlis", "system", "none"})
 
@@ -62,5 +63,10 @@ def _problem(name: str, punctuation: frozenset[str]) -> str | None:
 def _allowed(character: str, punctuation: frozenset[str]) -> bool:
     if character in punctuation:
         return True
+    if character in _INVISIBLE:
+        return False
     category = unicodedata.category(character)
-    return category[0] in "LMN" or (category in ("So", "Sk") and ord(character) not in _ARROWS)
+    if category in ("So", "Sk"):
+        # Emoji and their skin tones; not the marks of ASCII, nor anything that looks like an arrow of ours.
+        return ord(character) > 0x7F and "ARROW" not in unicodedata.name(character, "ARROW")
+    return category[0] in "LMN"

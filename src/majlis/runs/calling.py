@@ -64,9 +64,10 @@ class Calling:
         except MajlisError as error:
             return await self._refused(error, entry, entries, stream)
 
-    async def repeat_unknown(self) -> None:
+    async def repeat_unknown(self) -> bool:
         """After a worker's death: calls whose outcome nobody knows are made again only if their tool is declared
-        idempotent. The rest stays as it is, and the model is shown that (J2)."""
+        idempotent. The rest stays as it is, and the model is shown that (J2). Whether any was made."""
+        repeated = False
         for left in await self._engine.db.read(unknown_outcomes, self._run.id):
             tool = self._engine.toolbox.find(self._run.config, left.name)
             if tool is not None and tool.outside and tool.idempotent:
@@ -74,6 +75,8 @@ class Calling:
                 # Right before an effect outside: the run is still ours.
                 await self._engine.write(_journal, self._run, [])
                 await self._act(tool, tool.parse(orjson.dumps(left.input).decode()), entry)
+                repeated = True
+        return repeated
 
     async def _in_transaction(
         self,

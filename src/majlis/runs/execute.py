@@ -138,7 +138,8 @@ class Execution:
         if self._claimed.earlier:
             self._step = await self._engine.db.read(next_step, self.id)
             # Before looking: how these end is part of what the model is shown.
-            await self._calling.repeat_unknown()
+            if await self._calling.repeat_unknown():
+                self._claimed.scene = None
         began = time.perf_counter()
         scene = self._claimed.scene or await self._engine.db.snapshot(self._load)
         if scene.active is None:

@@ -22,7 +22,7 @@ def _plain(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any
         schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
     plain: dict[str, Any] = {}
     for key, value in schema.items():
-        if key in ("title", "$defs"):
+        if key in ("title", "$defs") or (key == "default" and value is None):
             continue
         if key == "properties":
             plain[key] = {name: _plain(each, definitions) for name, each in value.items()}

@@ -12,6 +12,7 @@ from majlis.minds.timeline.references import references
 from majlis.minds.timeline.scene import Message, Resume, Scene
 
 MAX_JSON = 4_000
+MAX_TEXT = 8_000
 MAX_QUOTED = 300
 _TOOL_NAME = re.compile(r"[\w.-]+", re.ASCII)
 _PLAIN_NAME = re.compile(r"[^\[\]():]{1,64}")
@@ -82,14 +83,22 @@ def _tag(scene: Scene, message: Message) -> str:
 
 def _sender(message: Message) -> str:
     sender = message.sender
-    reply = f" in reply to msg:{message.reply_to}" if message.reply_to else ""
-    return f"{sender.name} ({sender.type}, id:{sender.id}){reply}"
+    return f"{sender.name} ({sender.type}, id:{sender.id})"
 
 
 def _content(scene: Scene, message: Message) -> str:
     if message.kind == "tool" and message.tool is not None:
         return _tool_use(message.tool)
-    return quote(message.text) + quotes(scene, message.text)
+    reply = f" (in reply to msg:{message.reply_to})" if message.reply_to else ""
+    return _text(message.text) + reply + quotes(scene, message.text)
+
+
+def _text(text: str) -> str:
+    """Fifty messages of the greatest length would fill any model's window, and an agent in that space would be stuck.
+    The trigger's text is whole in its own block."""
+    if len(text) <= MAX_TEXT:
+        return quote(text)
+    return f"{quote(text[:MAX_TEXT])}… (cut: the first {MAX_TEXT} of {len(text)} characters; read_messages has all)"
 
 
 def _tool_use(tool: Mapping[str, Any]) -> str:

@@ -1,0 +1,87 @@
+"""How much of a request the one before it had begun with, in a conversation of 500 messages: what a provider's prompt
+cache can know. Both layouts, in wire order: first the tools, then the messages; and the messages alone.
+
+A person and an agent take turns. What counts is the first request of each run, against that of the run before.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise, takewhile
+from typing import Literal
+
+import orjson
+
+from bench.gateways import Office, new_runner, open_office
+from bench.models import TalkingModel
+from bench.results import Result
+from bench.stage import Stage
+from bench.words import sentences
+from majlis.models.port import Prompt
+from majlis.models.port import Result as ToolResult
+from majlis.models.wire import chat_messages, chat_tools
+
+LEAST = 90.0
+MESSAGES = 500
+Layout = Literal["stable", "classic"]
+
+
+def measure(stage: Stage) -> list[Result]:
+    """The database has no part in it: on one engine."""
+    if stage.engine != "sqlite":
+        return []
+    return [result for layout in ("stable", "classic") for result in _of(stage, layout)]
+
+
+def _of(stage: Stage, layout: Layout) -> list[Result]:
+    prompts = _conversation(stage, layout)
+    whole = _shared([_tools(prompt) + _messages(prompt) for prompt in prompts])
+    alone = _shared([_messages(prompt) for prompt in prompts])
+    least = LEAST if layout == "stable" else None
+    return [
+        Result(f"shared prefix, {layout}", stage.engine, whole, "%", least=least),
+        Result(f"shared prefix, {layout}, without tools", stage.engine, alone, "%"),
+    ]
+
+
+def _conversation(stage: Stage, layout: Layout) -> list[Prompt]:
+    """The first request of each run."""
+    prompts: list[Prompt] = []
+
+    def heard(prompt: Prompt) -> None:
+        if not isinstance(prompt.turns[-1], ToolResult):
+            prompts.append(prompt)
+
+    with (
+        new_runner() as runner,
+        open_office(stage, runner, stage.fresh(), TalkingModel(heard), layout=layout) as office,
+    ):
+        runner.run(_talk(office))
+    assert len(prompts) == MESSAGES // 2
+    return prompts
+
+
+async def _talk(office: Office) -> None:
+    texts = sentences()
+    for number in range(MESSAGES // 2):
+        await office.say(next(texts))
+        await office.until_ended(number + 1)
+
+
+def _shared(requests: list[str]) -> float:
+    """Of all characters but those of the first request, the percentage that was there before."""
+    pairs = list(pairwise(requests))
+    return 100 * sum(_beginning(*pair) for pair in pairs) / sum(len(after) for _, after in pairs)
+
+
+def _beginning(before: str, after: str) -> int:
+    """How many characters are the same, from the first on."""
+    same = takewhile(lambda both: both[0] == both[1], zip(before, after, strict=False))
+    return sum(1 for _ in same)
+
+
+def _tools(prompt: Prompt) -> str:
+    return orjson.dumps(chat_tools(prompt)).decode()
+
+
+def _messages(prompt: Prompt) -> str:
+    return "".join(f"{message['role']}\n{message['content']}\n" for message in chat_messages(prompt))

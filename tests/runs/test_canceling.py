@@ -1,0 +1,162 @@
+"""Behaviour J3: a canceled run stops at once, says nothing more, and what it was saying disappears."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.follower import Event
+from tests.model_server import Reply, by_agent, call, say, sequence
+from tests.runs.house import House
+
+
+def gated(reply: Reply) -> Reply:
+    reply.gate_mid = asyncio.Event()
+    return reply
+
+
+async def test_j3_cancel_aborts_the_model_and_takes_back_what_was_being_said(house: House) -> None:
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+    reply = gated(say("What I am saying here will never be said to its end."))
+    house.model.script = sequence(reply)
+    async with house.owner.follow(space) as follower:
+        message = await house.owner.say(space, "Scout?")
+        delta = await follower.until("tool-input-delta")
+        [run] = await house.runs()
+        canceled = await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+        async with asyncio.timeout(1):
+            await house.model.until_open(0)
+        error = await follower.until("tool-call.error")
+        assert error.data["streamId"] == delta.data["streamId"]
+        await house.owner.say(space, "end of test", mentions=[])
+        await follower.until_message("end of test")
+    assert (canceled["status"], canceled["reason"], canceled["wait"]) == ("canceled", "canceled by Owner", None)
+    assert canceled["endedAt"]
+    by_type = {event.type: event for event in follower.seen}
+    assert by_type["run.canceled"].data["runId"] == run["id"]
+    assert inactive(follower.seen, run["id"])
+    await house.quiet()
+    assert ("Scout", reply.calls[0][1]["text"]) not in await house.texts(space)
+    assert await house.deliveries(message) == [("Scout", "passed")]
+    assert [each["status"] for each in await house.runs()] == ["canceled", "completed"]
+
+
+async def test_j3_a_run_is_canceled_once(house: House) -> None:
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(gated(say("never said")))
+    await house.owner.say(space, "Scout?")
+    await house.model.until_asked(1)
+    [run] = await house.runs()
+    answers = await asyncio.gather(*(house.owner.post(f"/api/runs/{run['id']}/cancel") for _ in range(5)))
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
+    [refused] = {answer.json()["error"]["code"] for answer in answers if answer.status_code == 409}
+    assert refused == "run_ended"
+
+
+async def test_j3_a_run_that_has_ended_cannot_be_canceled(house: House) -> None:
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    await house.owner.say(space, "hello")
+    await house.quiet()
+    [run] = await house.runs()
+    assert (await house.owner.post(f"/api/runs/{run['id']}/cancel")).status_code == 409
+    assert (await house.run(run["id"]))["status"] == "completed"
+
+
+async def test_j3_nothing_is_sent_after_a_cancel_between_answer_and_call(house: House) -> None:
+    """The model's answer is complete when the cancel comes: its call is not made."""
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+
+    async def cancel_first(asked: object) -> Reply:
+        [run] = await house.runs()
+        await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+        return say("too late")
+
+    house.model.script = sequence(cancel_first)
+    await house.owner.say(space, "Scout?")
+    await house.model.until_asked(1)
+    await house.model.until_open(0)
+    await house.quiet()
+    assert await house.texts(space) == [("Owner", "Scout?")]
+    [run] = await house.runs()
+    assert run["status"] == "canceled"
+    assert len(house.model.asked) == 1
+
+
+async def test_j3_what_was_sent_before_the_cancel_stays(house: House) -> None:
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    house.model.script = sequence(say("sent"), gated(say("not sent")))
+    message = await house.owner.say(space, "Scout?")
+    await house.model.until_asked(2)
+    [run] = await house.runs()
+    await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+    await house.model.until_open(0)
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "sent")]
+    steps = await house.owner.ok("GET", f"/api/runs/{run['id']}/steps")
+    assert [(step["kind"], step["state"]) for step in steps] == [("model", "done"), ("tool", "done")]
+    assert await house.deliveries(message) == [("Scout", "passed")]
+
+
+async def test_j3_a_waiting_run_can_be_canceled(house: House) -> None:
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(say("Well?", wait=True))
+    message = await house.owner.say(space, "Ask me")
+    await house.until_waiting()
+    [run] = await house.runs()
+    async with house.owner.follow(space) as follower:
+        await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+        await follower.until("run.canceled", runId=run["id"])
+    assert await house.deliveries(message) == [("Scout", "passed")]
+    house.advance(301)
+    await house.quiet()
+    assert [each["status"] for each in await house.runs()] == ["canceled"]
+    assert len(house.model.asked) == 1
+
+
+async def test_j3_who_may_cancel(house: House) -> None:
+    scout = await house.agent("Scout")
+    member, viewer, stranger = [await house.person(name) for name in ("Member", "Viewer", "Stranger")]
+    space = await house.space("Project Alpha", scout, member)
+    await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": viewer.id, "role": "viewer"})
+    house.model.script = sequence(gated(say("never said")))
+    await house.owner.say(space, "Scout?")
+    await house.model.until_asked(1)
+    [run] = await house.runs()
+    path = f"/api/runs/{run['id']}/cancel"
+    assert (await stranger.post(path)).status_code == 404
+    assert (await viewer.post(path)).status_code == 403
+    assert (await member.post(path)).json()["reason"] == "canceled by Member"
+
+
+async def test_j3_the_next_message_is_answered_as_if_nothing_had_happened(house: House) -> None:
+    scout = await house.agent("Scout", limits={"concurrentRuns": 1})
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(gated(say("never said")), say("Yes?"))
+    await house.owner.say(space, "first")
+    await house.model.until_asked(1)
+    [run] = await house.runs()
+    await house.owner.say(space, "second")
+    await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+    await house.model.until_asked(2)
+    await house.quiet()
+    assert [text for _, text in await house.texts(space)] == ["first", "second", "Yes?"]
+
+
+async def test_j3_a_member_of_a_space_where_the_run_is_active_sees_it_go(house: House) -> None:
+    scout = await house.agent("Scout")
+    alpha, beta = await house.space("Alpha", scout), await house.space("Beta", scout)
+    house.model.script = by_agent({"Scout": [call("enter_space", spaceId=beta), gated(say("never said"))]})
+    async with house.owner.follow(beta) as follower:
+        await house.owner.say(alpha, "go to Beta")
+        active = await follower.until("agent.active")
+        await follower.until("tool-call.start")
+        await house.owner.ok("POST", f"/api/runs/{active.data['runId']}/cancel")
+        await follower.until("agent.inactive", runId=active.data["runId"])
+        await follower.until("tool-call.error")
+    assert await house.texts(beta) == []
+
+
+def inactive(events: list[Event], run_id: str) -> bool:
+    return any(event.type == "agent.inactive" and event.data["runId"] == run_id for event in events)

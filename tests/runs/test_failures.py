@@ -1,0 +1,325 @@
+"""Behaviours T12, J7: a model that fails delays an event and never loses it; people read what they can do about it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from majlis.settings import Settings
+from tests.model_server import Asked, ModelServer, Reply, call, calls, say, sequence, silent
+from tests.runs.house import House, once, timeline
+from tests.world import serve_world
+
+BROKEN = Reply(raw=b'data: {"choices": [{"delta": {"content": "he')
+
+
+async def failing(house: House, *replies: Reply, **config: Any) -> tuple[str, Any]:
+    """An agent whose model answers so, and a message for it."""
+    house.try_models_once()
+    scout = await house.agent("Scout", **config)
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(*replies)
+    message = await house.owner.say(space, "Scout?")
+    await house.quiet()
+    return space, message
+
+
+async def notices(house: House, space: str) -> list[Any]:
+    return [m for m in (await house.owner.history(space))["messages"] if m["kind"] == "notice"]
+
+
+async def test_t12_a_failed_run_is_offered_again_and_the_second_try_succeeds(house: House) -> None:
+    space, message = await failing(house, Reply(status=500), say("Here I am."))
+    [failed] = await house.runs()
+    assert (failed["status"], failed["error"]["code"]) == ("failed", "model_unavailable")
+    [delivery] = await house.owner.ok("GET", f"/api/messages/{message['id']}/deliveries")
+    assert (delivery["state"], delivery["attempts"], delivery["nextAttemptAt"] is None) == ("pending", 1, False)
+    assert await notices(house, space) == []
+    house.advance(1)
+    await house.model.until_asked(3)
+    await house.quiet()
+    first, second = await house.runs()
+    assert (first["status"], second["status"]) == ("failed", "completed")
+    assert second["trigger"]["messageId"] == message["id"]
+    assert await house.deliveries(message) == [("Scout", "done")]
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here I am.")]
+
+
+async def test_t12_the_third_failure_is_the_last_and_the_space_says_so(house: House) -> None:
+    space, message = await failing(house, *[Reply(status=503)] * 4)
+    # Not before its time: 1 s, then 4 s.
+    house.advance(0.5)
+    await house.quiet()
+    assert len(await house.runs()) == 1
+    house.advance(0.5)
+    await house.model.until_asked(2)
+    await house.quiet()
+    house.advance(3.5)
+    await house.quiet()
+    assert len(await house.runs()) == 2
+    house.advance(0.5)
+    await house.model.until_asked(3)
+    await house.quiet()
+    house.advance(3600)
+    await house.quiet()
+    assert [run["status"] for run in await house.runs()] == ["failed"] * 3
+    assert await house.deliveries(message) == [("Scout", "failed")]
+    [notice] = await notices(house, space)
+    assert notice["replyTo"] == message["id"]
+    assert notice["text"].startswith("Scout could not answer Owner's message: The model server at 127.0.0.1:")
+    assert len(house.model.asked) == 3
+
+
+async def test_t12_limits_attempts_says_how_often(house: House) -> None:
+    space, message = await failing(house, Reply(status=500), limits={"attempts": 1})
+    assert await house.deliveries(message) == [("Scout", "failed")]
+    assert len(await notices(house, space)) == 1
+
+
+async def test_t12_a_retry_is_shown_what_the_first_try_has_done(house: House) -> None:
+    memory = {"memories": [{"key": "colour", "value": "blue"}]}
+    space, _ = await failing(
+        house, call("set_memories", **memory), say("Working on it."), Reply(status=500), silent("done already")
+    )
+    house.advance(1)
+    await house.model.until_asked(4)
+    await house.quiet()
+    assert timeline(house.model.asked[3])[0] == 'Owner: "Scout?"  [NEW] ← TRIGGER'
+    did, said = timeline(house.model.asked[3])[1:]
+    assert did.startswith('You: called set_memories({"memories":[{"key":"colour","value":"blue"}]}) → {"success":true')
+    assert said == 'You: called send_message("Working on it.")'
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Working on it.")]
+
+
+async def test_t12_a_third_try_is_shown_what_both_earlier_ones_have_done(house: House) -> None:
+    await failing(house, say("one"), Reply(status=500), say("two"), Reply(status=500), silent())
+    for asked, seconds in ((4, 1), (5, 4)):
+        house.advance(seconds)
+        await house.model.until_asked(asked)
+        await house.quiet()
+    assert timeline(house.model.asked[4]) == [
+        'Owner: "Scout?"  [NEW] ← TRIGGER',
+        'You: called send_message("one")',
+        'You: called send_message("two")',
+    ]
+
+
+async def test_t12_every_message_is_covered_when_a_busy_agent_fails(house: House) -> None:
+    house.try_models_once()
+    scout = await house.agent("Scout", limits={"concurrentRuns": 1})
+    space = await house.space("Project Alpha", scout)
+    fails = iter([True, False, True, False])
+    house.model.script = lambda asked: Reply(status=500) if next(fails, False) else once(say("ok"))(asked)
+    messages = [await house.owner.say(space, f"message {n}") for n in range(5)]
+    await house.quiet()
+    house.advance(30)
+    await until_settled(house, messages)
+    covered = {run["trigger"]["messageId"] for run in await house.runs() if run["status"] == "completed"}
+    assert covered == {message["id"] for message in messages}
+
+
+async def test_t12_a_run_that_fails_after_it_was_resumed_goes_on_once(house: House) -> None:
+    """Question and answer are both owed again; one run must go on with both, not one for each."""
+    house.try_models_once()
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(say("Well?", wait=True), Reply(status=500), *[say("Thanks.")] * 2)
+    question = await house.owner.say(space, "Ask me")
+    await house.until_waiting()
+    answer = await house.owner.say(space, "Fine")
+    await house.quiet()
+    house.advance(1)
+    await house.model.until_asked(3)
+    await house.quiet()
+    said = [text for _, text in await house.texts(space)]
+    assert said == ["Ask me", "Well?", "Fine", "Thanks."]
+    assert await house.deliveries(question) == await house.deliveries(answer) == [("Scout", "done")]
+
+
+async def test_j7_a_refused_key_fails_at_once_and_tells_what_to_do_without_the_key(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRIPTED_KEY", "sk-very-secret-key-1234567890")
+    async with ModelServer() as model, serve_world(settings) as world:
+        house = House(world, model)
+        choice = {**model.model, "apiKeyEnv": "SCRIPTED_KEY"}
+        scout = await world.agent("Scout", model=choice)
+        space = await house.space("Project Alpha", scout)
+        model.script = sequence(Reply(status=401, text="Incorrect API key: sk-very-secret-key-1234567890"))
+        message = await house.owner.say(space, "Scout?")
+        await house.quiet()
+        assert model.asked[0].headers["authorization"] == "Bearer sk-very-secret-key-1234567890"
+        [run] = await house.runs()
+        assert (run["status"], run["error"]["code"]) == ("failed", "model_unauthorized")
+        assert "SCRIPTED_KEY" in run["error"]["message"]
+        [notice] = await notices(house, space)
+        assert run["error"]["message"] in notice["text"]
+        assert await house.deliveries(message) == [("Scout", "failed")]
+        everything = [run, await house.owner.history(space)]
+        everything += [await house.owner.ok("GET", f"/api/runs/{run['id']}/{part}") for part in ("steps", "context")]
+        assert "sk-very-secret" not in json.dumps(everything)
+        # Trying again would not help.
+        house.advance(3600)
+        await house.quiet()
+        assert len(model.asked) == 1
+
+
+async def test_j7_an_unknown_model_fails_at_once(house: House) -> None:
+    space, message = await failing(house, Reply(status=404, text="no such model"))
+    [run] = await house.runs()
+    assert (run["status"], run["error"]["code"]) == ("failed", "model_not_found")
+    assert '"scripted"' in run["error"]["message"]
+    assert await house.deliveries(message) == [("Scout", "failed")]
+    assert len(await notices(house, space)) == 1
+
+
+async def test_j7_too_many_requests_are_tried_again_within_the_run_after_the_time_asked_for(house: House) -> None:
+    house.world.gateway.engine.retry_seconds = (0.01,)
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+    times: list[float] = []
+
+    def script(asked: Asked) -> Reply:
+        times.append(asyncio.get_running_loop().time())
+        return [Reply(status=429, headers={"Retry-After": "0.3"}), say("Here."), silent()][len(times) - 1]
+
+    house.model.script = script
+    await house.owner.say(space, "Scout?")
+    await house.quiet()
+    assert times[1] - times[0] >= 0.3
+    [run] = await house.runs()
+    assert (run["status"], run["attempts"]) == ("completed", 1)
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
+
+
+async def test_j7_a_server_error_is_tried_again_within_the_run_before_anybody_hears_of_it(house: House) -> None:
+    house.world.gateway.engine.retry_seconds = (0.01, 0.01)
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    house.model.script = sequence(Reply(status=500), BROKEN, say("Here."), silent())
+    await house.owner.say(space, "Scout?")
+    await house.quiet()
+    [run] = await house.runs()
+    assert (run["status"], run["error"]) == ("completed", None)
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        BROKEN,
+        Reply(raw=b"data: this is no JSON\n\n"),
+        Reply(raw=b"data: [1, 2]\n\n"),
+        Reply(raw=b'data: {"choices": 7}\n\ndata: [DONE]\n\n'),
+        Reply(calls=[("send_message", {"text": "cut in the middle of what it says"})], hang_up=True, raw=b"data: {"),
+    ],
+    ids=["half", "no-json", "no-object", "odd", "hang-up"],
+)
+async def test_j7_a_malformed_stream_fails_the_run_and_is_offered_again(house: House, broken: Reply) -> None:
+    space, message = await failing(house, broken, say("Here."))
+    [run] = await house.runs()
+    assert (run["status"], run["error"]["code"]) == ("failed", "model_broken_stream")
+    assert await house.deliveries(message) == [("Scout", "pending")]
+    house.advance(1)
+    await house.model.until_asked(3)
+    await house.quiet()
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
+
+
+async def test_j7_words_that_were_streaming_when_the_model_broke_off_disappear(house: House) -> None:
+    house.try_models_once()
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    start = {"choices": [{"delta": {"tool_calls": [_piece(id="c1", name="send_message", arguments="")]}}]}
+    more = {"choices": [{"delta": {"tool_calls": [_piece(arguments='{"text": "Half a sen')]}}]}
+    raw = b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in (start, more))
+    house.model.script = sequence(Reply(raw=raw))
+    async with house.owner.follow(space) as follower:
+        await house.owner.say(space, "Scout?")
+        delta = await follower.until("tool-input-delta")
+        assert delta.data["textDelta"] == "Half a sen"
+        await follower.until("tool-call.error", streamId=delta.data["streamId"])
+        failed = await follower.until("run.failed")
+        assert failed.data["error"]["code"] == "model_broken_stream"
+    assert await house.texts(space) == [("Owner", "Scout?")]
+
+
+async def test_j7_malformed_arguments_are_a_result_that_the_model_can_mend(house: House) -> None:
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    bad = {"choices": [{"delta": {"tool_calls": [_piece(id="c1", name="send_message", arguments='{"text": oops')]}}]}
+    end = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
+    raw = b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in (bad, end)) + b"data: [DONE]\n\n"
+    house.model.script = sequence(Reply(raw=raw), call("send_message", txt="typo"), say("Here."), silent())
+    await house.owner.say(space, "Scout?")
+    await house.quiet()
+    malformed, misnamed, sent = house.model.asked[3].results
+    assert malformed["success"] is misnamed["success"] is False
+    assert malformed["error"].startswith("send_message was not called: its input does not fit")
+    assert "txt" in misnamed["error"]
+    assert "text" in misnamed["error"]
+    assert sent["success"] is True
+    [run] = await house.runs()
+    assert run["status"] == "completed"
+    steps = await house.owner.ok("GET", f"/api/runs/{run['id']}/steps")
+    assert [step["state"] for step in steps if step["kind"] == "tool"] == ["error", "error", "done"]
+    assert steps[1]["input"] == {"malformed": '{"text": oops'}
+
+
+async def test_j7_an_unknown_tool_is_a_result_that_names_the_known_ones(house: House) -> None:
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    house.model.script = sequence(calls(("launch_rocket", {"to": "moon"}), ("send_message", {"text": "Here."})))
+    await house.owner.say(space, "Scout?")
+    await house.quiet()
+    unknown, sent = house.model.asked[1].results
+    assert unknown["error"].startswith("There is no tool launch_rocket. Your tools are: send_message, enter_space,")
+    assert sent["success"] is True
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
+
+
+async def test_j7_a_mistake_of_majlis_itself_is_told_as_such_and_offered_again(house: House) -> None:
+    """A time-out in the middle of a transaction is no limit of the run: it must not count as completed."""
+    broken = iter([TimeoutError("the database took too long")])
+
+    def hook(tx: object, posted: Any) -> None:
+        if posted.message["sender"]["type"] == "agent" and (error := next(broken, None)):
+            raise error
+
+    house.world.gateway.db.hooks.posted.append(hook)
+    space, message = await failing(house, say("Here."), say("Here."))
+    [run] = await house.runs()
+    assert (run["status"], (run["error"] or {}).get("code")) == ("failed", "internal")
+    assert await house.deliveries(message) == [("Scout", "pending")]
+    house.advance(1)
+    await house.model.until_asked(2)
+    await house.quiet()
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
+
+
+async def test_j7_text_without_a_message_is_noted_on_the_run(house: House) -> None:
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    house.model.script = sequence(silent("Hello Owner! I am here."))
+    await house.owner.say(space, "Scout?")
+    await house.quiet()
+    [run] = await house.runs()
+    assert (run["status"], run["notes"]) == ("completed", ["The model wrote text of its own and sent no message."])
+    house.model.script = sequence(silent(), say("Here."), silent("That was that."))
+    await house.owner.say(space, "silence")
+    await house.quiet()
+    await house.owner.say(space, "Scout?")
+    await house.quiet()
+    assert [run["notes"] for run in (await house.runs())[1:]] == [[], []]
+
+
+async def until_settled(house: House, messages: list[Any]) -> None:
+    """Each time all is quiet the clock is moved on, until nobody is owed anything."""
+    for _ in range(10):
+        await house.quiet()
+        if all(await house.deliveries(message) in ([("Scout", "done")], [("Scout", "failed")]) for message in messages):
+            return
+        house.advance(20)
+    raise AssertionError("some message is still owed")
+
+
+def _piece(index: int = 0, id: str | None = None, **function: str) -> dict[str, Any]:
+    return {"index": index, **({"id": id} if id else {}), "function": function}
