@@ -1,4 +1,5 @@
-"""Sweeps away what has had its time, a little in each transaction: old events, ended tokens, deleted spaces."""
+"""Sweeps away what has had its time, a little in each transaction: old events, ended tokens, deleted
+spaces, what models were shown long ago."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import sqlalchemy as sa
 import structlog
 
 from majlis.settings import Settings
-from majlis.store.tables import events, members, messages, phases, spaces, tokens
+from majlis.store.tables import events, members, messages, phases, spaces, tokens, views
 from majlis.store.transactions import Database, Tx
 
 _EVERY_SECONDS = 600
@@ -33,12 +34,19 @@ async def sweep(db: Database, settings: Settings) -> int:
     for work in (trim_events, drop_ended_tokens, drop_messages_of_deleted_spaces):
         while count := await db.write(work, kept):
             swept += count
+    while count := await db.write(drop_views, settings.views_kept_days * 24 * 3_600_000):
+        swept += count
     return swept
 
 
 def trim_events(tx: Tx, kept_millis: int) -> int:
     old = sa.select(events.c.topic, events.c.seq).where(events.c.at < tx.now - kept_millis).limit(_BATCH)
     return tx.execute(events.delete().where(sa.tuple_(events.c.topic, events.c.seq).in_(old))).rowcount
+
+
+def drop_views(tx: Tx, kept_millis: int) -> int:
+    old = sa.select(views.c.run_id, views.c.step).where(views.c.created_at < tx.now - kept_millis).limit(_BATCH)
+    return tx.execute(views.delete().where(sa.tuple_(views.c.run_id, views.c.step).in_(old))).rowcount
 
 
 def drop_ended_tokens(tx: Tx, _: int) -> int:

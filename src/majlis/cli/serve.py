@@ -29,6 +29,7 @@ def serve(
     """Start Majlis and print its address and a one-time sign-in link."""
     from majlis.logs import set_up_logging
     from majlis.settings import load_settings, unknown_variables
+    from majlis.tracing import set_up_tracing
 
     flags = {
         "host": host,
@@ -42,8 +43,10 @@ def serve(
     set_up_logging(settings)
     for name in unknown_variables(os.environ):
         typer.echo(f"majlis: warning: {name} is no setting of Majlis and has no effect.", err=True)
+    end_tracing = set_up_tracing()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(settings))
+    end_tracing()
 
 
 async def _serve(settings: Settings) -> None:

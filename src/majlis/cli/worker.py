@@ -28,13 +28,16 @@ def worker(
     from majlis.cli.serve import loop_factory
     from majlis.logs import set_up_logging
     from majlis.settings import load_settings
+    from majlis.tracing import set_up_tracing
 
     flags = {"data_dir": data_dir, "database_url": database_url, "bus_url": bus_url, "workers": workers}
     settings = load_settings(flags, config_file=config)
     _require_company(settings)
     set_up_logging(settings)
+    end_tracing = set_up_tracing()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_work(settings))
+    end_tracing()
 
 
 def log_models(settings: Settings) -> None:

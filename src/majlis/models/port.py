@@ -5,7 +5,7 @@ Everything here is plain data, so that a prompt can be stored as it was sent and
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -118,7 +118,7 @@ ModelEvent = CallStarted | CallDelta | Finished
 class Model(Protocol):
     """One configured model. Safe for many requests at once; cancelling the consuming task aborts the request."""
 
-    def stream(self, prompt: Prompt) -> AsyncIterator[ModelEvent]:
+    def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
         """Raises ModelFailed, at any point."""
         ...
 

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.minds.timeline.scene import Action, Resume
-from majlis.store.tables import messages, spaces, steps
+from majlis.store.tables import messages, runs, spaces, steps
 from majlis.store.transactions import Tx
 
 _CALLS = (
@@ -22,8 +22,18 @@ _CALLS = (
         messages.c.space_id,
         spaces.c.name.label("space_name"),
     )
+    .join(runs, runs.c.id == steps.c.run_id)
     .outerjoin(
-        messages, sa.and_(steps.c.name == "send_message", messages.c.id == steps.c.output["messageId"].as_string())
+        messages,
+        sa.or_(
+            sa.and_(steps.c.name == "send_message", messages.c.id == steps.c.output["messageId"].as_string()),
+            # A visible tool's message: it stands for the call, which is then not shown a second time.
+            sa.and_(
+                messages.c.space_id == runs.c.active_space_id,
+                messages.c.sender_id == runs.c.agent_id,
+                messages.c.client_id == steps.c.run_id + ":" + sa.cast(steps.c.n, sa.String),
+            ),
+        ),
     )
     .outerjoin(spaces, spaces.c.id == messages.c.space_id)
     .where(steps.c.run_id.in_(sa.bindparam("runs", expanding=True)), steps.c.kind == "tool")
@@ -37,7 +47,7 @@ _UNKNOWN = (
 )
 
 
-def load_actions(tx: Tx, runs: Sequence[str]) -> tuple[Action, ...]:
+def load_actions(tx: Tx, run_ids: Sequence[str]) -> tuple[Action, ...]:
     """Oldest first, of these runs together."""
     return tuple(
         Action(
@@ -50,7 +60,7 @@ def load_actions(tx: Tx, runs: Sequence[str]) -> tuple[Action, ...]:
             space_id=row.space_id,
             space_name=row.space_name,
         )
-        for row in tx.all(_CALLS, {"runs": list(runs)})
+        for row in tx.all(_CALLS, {"runs": list(run_ids)})
     )
 
 

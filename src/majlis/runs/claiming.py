@@ -85,8 +85,19 @@ _AGENTS = (
     .join(entities, entities.c.id == agents.c.id)
     .where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
     .order_by(agents.c.id)
-    # Two workers that claim for one agent do so one after the other: its limit holds in the whole cluster.
-    .with_for_update(of=agents)
+)
+# Two workers that claim for one agent do so one after the other: its limit holds in the whole cluster. The weaker lock
+# does not stand in the way of a post, which refers to the agent while it holds the space that a claim needs.
+_LOCK_AGENTS = (
+    sa.select(agents.c.id)
+    .where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
+    .order_by(agents.c.id)
+    .with_for_update(key_share=True)
+)
+_ORPHANED = (
+    runs.update()
+    .where(runs.c.id == sa.bindparam("run"))
+    .values(status="canceled", reason="its agent was deleted", ended_at=sa.bindparam("at"), lease_owner=None)
 )
 _INSERT = runs.insert()
 _TAKEN = (
@@ -175,7 +186,10 @@ def _take_up_unfinished(
     for each in found:
         run, taken_over = rows[each.id], each.status == "running"
         agent = known.get(run.agent_id)
-        if agent is None or (room[agent.id] < 1 and not taken_over):
+        if agent is None:
+            tx.execute(_ORPHANED, {"run": run.id, "at": tx.now})
+            continue
+        if room[agent.id] < 1 and not taken_over:
             continue
         room[agent.id] -= 0 if taken_over else 1
         if _take_up(tx, owner, run, taken_over):
@@ -269,6 +283,9 @@ def _pairs(
 
 
 def _known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:
+    if tx.dialect == "postgresql":
+        # First the lock, then the count: a statement that has waited still sees what was before it waited.
+        tx.execute(_LOCK_AGENTS, {"agents": sorted(wanted)})
     found = tx.all(_AGENTS, {"agents": sorted(wanted)})
     return {agent.id: agent for agent in found if agent.deleted_at is None}
 

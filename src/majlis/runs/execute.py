@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import aclosing
 from typing import Any
 
 import structlog
@@ -104,10 +105,14 @@ class Execution:
             died = f"{MAX_TAKE_OVERS} workers died while working on this"
             await self._fail("workers_died", f"{died}; it is not tried again.", False)
             return
+        limit = asyncio.timeout(self._seconds_left())
         try:
-            async with asyncio.timeout(self._seconds_left()):
+            async with limit:
                 await self._invoke()
         except TimeoutError:
+            # Not every time-out is ours: a database's is a failure, and what the run was owed must be offered again.
+            if not limit.expired():
+                raise
             raise LimitReached from None
 
     async def _invoke(self) -> None:
@@ -169,16 +174,18 @@ class Execution:
         heard_in = None if run.active_space_id in self._left else run.active_space_id
         self._speaking = Speaking(self._engine.channel, heard_in, run.id, run.agent_id)
         with _tracer.start_as_current_span("majlis.model_request") as span:
-            async for event in model.stream(prompt):
-                match event:
-                    case CallStarted() | CallDelta():
-                        self._speaking.hear(event)
-                    case Finished(answer):
-                        self._speaking.flush()
-                        metrics.count_answer(answer.usage.input, answer.usage.cached, answer.usage.output)
-                        span.set_attribute("gen_ai.usage.input_tokens", answer.usage.input)
-                        span.set_attribute("gen_ai.usage.output_tokens", answer.usage.output)
-                        return answer
+            # Leaving early, by an answer or a cancel, closes the connection at once.
+            async with aclosing(model.stream(prompt)) as events:
+                async for event in events:
+                    match event:
+                        case CallStarted() | CallDelta():
+                            self._speaking.hear(event)
+                        case Finished(answer):
+                            self._speaking.flush()
+                            metrics.count_answer(answer.usage.input, answer.usage.cached, answer.usage.output)
+                            span.set_attribute("gen_ai.usage.input_tokens", answer.usage.input)
+                            span.set_attribute("gen_ai.usage.output_tokens", answer.usage.output)
+                            return answer
         raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
 
     async def _act(self, answer: Answer, turns: list[Turn]) -> bool:

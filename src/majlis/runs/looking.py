@@ -62,3 +62,11 @@ def look(tx: Tx, owner: str) -> Sight:
 def lost(tx: Tx, owner: str, run_ids: list[str]) -> set[str]:
     """Those of our runs that somebody else has ended or taken over. One that has just ended by itself is not lost."""
     return {row.id for row in tx.all(_LOST, {"owner": owner, "runs": run_ids})}
+
+
+def count_open(tx: Tx) -> tuple[int, int]:
+    """How many events are owed and not taken, and how many runs wait."""
+    owed = sa.select(sa.func.count()).where(deliveries.c.state == word("pending")).scalar_subquery()
+    waiting = sa.select(sa.func.count()).where(runs.c.status.in_(words("waiting_reply", "waiting_tool")))
+    row = tx.execute(sa.select(owed.label("owed"), waiting.scalar_subquery().label("waiting"))).one()
+    return row.owed, row.waiting

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Literal
 
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from majlis.api.errors import refusals
 from majlis.api.reply import reply
 from majlis.errors import Unavailable
 from majlis.gateway import Gateway
+from majlis.runs.looking import count_open
 from majlis.store.transactions import Tx
 
 router = APIRouter(tags=["health"])
@@ -37,7 +39,13 @@ async def get_health(gateway: TheGateway) -> Response:
 
 
 @router.get("/metrics", response_class=Response, include_in_schema=False)
-async def get_metrics() -> Response:
+async def get_metrics(gateway: TheGateway) -> Response:
+    with contextlib.suppress(Exception):
+        # What the ledger knows is asked when somebody wants to know; a database that is away is told by /api/health.
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            pending, waiting = await gateway.db.read(count_open)
+        metrics.inbox_pending.set(pending)
+        metrics.runs_waiting.set(waiting)
     return Response(metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

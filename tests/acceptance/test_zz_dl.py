@@ -1,0 +1,305 @@
+"""Two worker processes on one database (PostgreSQL with NATS, SQLite without): whatever is owed is done once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from majlis import clock
+from majlis.store import ids
+from majlis.store.opening import open_database
+from majlis.store.tables import plans
+from tests.acceptance.ledger import Ledger
+from tests.acceptance.workers import Nursery, WorkerProcess, Workers
+from tests.databases import PostgresDatabases
+from tests.model_server import Asked, ModelServer, Reply, say, silent
+from tests.nats_servers import NatsServer
+from tests.world import Person
+
+# A look every second, and as much again for a busy machine.
+BY_LOOKING_SECONDS = 2.0
+
+
+@dataclass
+class Pair:
+    """Two workers, and the owner through each of them."""
+
+    workers: Workers
+    model: ModelServer
+    ledger: Ledger
+    processes: list[WorkerProcess] = field(default_factory=list)
+    owners: list[Person] = field(default_factory=list)
+
+    async def start(self) -> None:
+        self.processes = [await self.workers.start() for _ in range(2)]
+        self.owners = [await process.owner() for process in self.processes]
+
+    async def agent(self, name: str, **config: Any) -> Person:
+        made = await self.owners[0].ok(
+            "POST", "/api/agents", {"name": name, "config": {"model": self.model.model, **config}}
+        )
+        return Person(self.owners[0].base_url, "", made["id"], name)
+
+    async def space(self, *members: Person, **more: Any) -> str:
+        return await self.owners[0].create_space("Project Alpha", *members, **more)
+
+    async def place_of(self, run: dict[str, Any]) -> int:
+        """Which of the two works on a run."""
+        pid = int(run["lease_owner"].split(".")[1])
+        return [process.pid for process in self.processes].index(pid)
+
+    async def running(self) -> dict[str, Any]:
+        await self.ledger.until_statuses("running")
+        return (await self.ledger.runs())[0]
+
+
+@pytest.fixture
+async def ledger(database_url: str) -> AsyncIterator[Ledger]:
+    db = open_database(database_url)
+    yield Ledger(db)
+    await db.close()
+
+
+@pytest.fixture
+async def pair(workers: Workers, model: ModelServer, ledger: Ledger, bus_url: str) -> Pair:
+    workers.bus_url = bus_url
+    found = Pair(workers, model, ledger)
+    await found.start()
+    return found
+
+
+def answer_once(asked: Asked) -> Reply:
+    return say(f"{asked.agent} has read: {asked.trigger_text}") if asked.step == 0 else silent()
+
+
+async def test_t7_a_hundred_messages_to_three_agents_make_three_hundred_runs_and_answers(pair: Pair) -> None:
+    pair.model.script = answer_once
+    agents = [await pair.agent(name) for name in ("Ada", "Bo", "Cy")]
+    # Each is spoken to by name, so that the agents do not also answer each other.
+    space = await pair.space(*agents, triggers="mentioned")
+    mentions = [agent.id for agent in agents]
+    texts = [f"message {n}" for n in range(100)]
+    await asyncio.gather(*(pair.owners[n % 2].say(space, text, mentions=mentions) for n, text in enumerate(texts)))
+
+    async def all_done() -> bool:
+        return Counter(await pair.ledger.statuses()) == {"completed": 300}
+
+    await pair.ledger.until(all_done)
+    found = Counter((run["agent_id"], run["trigger"]["text"]) for run in await pair.ledger.runs())
+    import sqlalchemy as sa
+    if pair.ledger.db.dialect == "postgresql":
+        print("DEADLOCKS", await pair.ledger.db.read(lambda tx: tx.execute(sa.text("select deadlocks, xact_commit, xact_rollback from pg_stat_database where datname=current_database()")).all()))
+    assert found == Counter({(agent.id, text): 1 for agent in agents for text in texts})
+    said = Counter(await pair.ledger.texts(space))
+    assert said == Counter([*texts, *(f"{agent.name} has read: {text}" for agent in agents for text in texts)])
+    assert Counter(each["state"] for each in await pair.ledger.deliveries()) == {"done": 300}
+
+
+async def test_t8_an_agents_limit_holds_in_both_together_and_what_is_over_it_waits(pair: Pair) -> None:
+    limit, messages = 3, 24
+    at_once = peak = 0
+    full = asyncio.Event()
+
+    async def script(asked: Asked) -> Reply:
+        """Counts from the first request of a run to its last. The first ones wait until as many are there as may be."""
+        nonlocal at_once, peak
+        if asked.step:
+            at_once -= 1
+            return silent()
+        at_once += 1
+        peak = max(peak, at_once)
+        if at_once >= limit:
+            full.set()
+        await full.wait()
+        return say("done")
+
+    pair.model.script = script
+    agent = await pair.agent("Ada", limits={"concurrentRuns": limit})
+    space = await pair.space(agent)
+    await asyncio.gather(*(pair.owners[n % 2].say(space, f"message {n}") for n in range(messages)))
+
+    async def all_done() -> bool:
+        return Counter(await pair.ledger.statuses()) == {"completed": messages}
+
+    await pair.ledger.until(all_done)
+    assert peak == limit
+
+
+async def test_m10_a_question_asked_in_one_process_is_resumed_in_the_other_after_the_first_has_stopped(
+    pair: Pair,
+) -> None:
+    def script(asked: Asked) -> Reply:
+        if "RESUME: Owner replied" in asked.text:
+            return silent() if asked.step else say("Blue it is.")
+        return say("Which colour?", wait=True)
+
+    pair.model.script = script
+    agent = await pair.agent("Ada")
+    space = await pair.space(agent)
+    await pair.owners[0].say(space, "Paint it.")
+    await pair.ledger.until_statuses("waiting_reply")
+    # Nobody holds a run that waits; so it is the other one that asked, whichever is stopped.
+    pair.processes[0].terminate()
+    await pair.processes[0].until_gone()
+    await pair.owners[1].say(space, "Blue.")
+    await pair.ledger.until_statuses("completed")
+    assert await pair.ledger.texts(space) == ["Paint it.", "Which colour?", "Blue.", "Blue it is."]
+
+
+async def test_j2_a_run_in_the_middle_of_a_model_request_is_handed_back_by_a_worker_that_stops(pair: Pair) -> None:
+    """And finished by the other one at once: by a wake-up where there is a bus, else when it next looks."""
+    never = asyncio.Event()
+
+    def script(asked: Asked) -> Reply:
+        if asked.n == 0:
+            return say("I am on it.")
+        if asked.n == 1:
+            reply = say("This is never heard.")
+            reply.gate = never
+            return reply
+        assert 'You: called send_message("I am on it.")' in asked.text
+        return silent() if asked.step else say("Done.")
+
+    pair.model.script = script
+    agent = await pair.agent("Ada")
+    space = await pair.space(agent)
+    await pair.owners[0].say(space, "Please.")
+    await pair.model.until_asked(2)
+    first = await pair.place_of(await pair.running())
+    pair.processes[first].terminate()
+    await pair.processes[first].until_gone()
+    gone_at = time.monotonic()
+    await pair.ledger.until_statuses("completed")
+    assert time.monotonic() - gone_at < BY_LOOKING_SECONDS
+    [run] = await pair.ledger.runs()
+    assert (run["attempts"], len(pair.model.asked)) == (1, 4)
+    assert await pair.ledger.texts(space) == ["Please.", "I am on it.", "Done."]
+    assert [each["state"] for each in await pair.ledger.deliveries()] == ["done"]
+    assert [step["n"] for step in await pair.ledger.steps(run["id"])] == [0, 1, 2, 3, 4]
+
+
+async def test_t12_what_waits_for_a_full_agent_is_taken_by_the_other_when_the_first_has_stopped(pair: Pair) -> None:
+    """The other one has seen that the agent was full, and hears of nothing that would tell it that it is no longer."""
+    gate = asyncio.Event()
+
+    def script(asked: Asked) -> Reply:
+        reply = answer_once(asked)
+        reply.gate = gate if asked.n == 0 else None
+        return reply
+
+    pair.model.script = script
+    agent = await pair.agent("Ada", limits={"concurrentRuns": 1})
+    space = await pair.space(agent)
+    await pair.owners[0].say(space, "one")
+    await pair.model.until_asked(1)
+    first = await pair.place_of(await pair.running())
+    await pair.owners[1 - first].say(space, "two")
+    pair.processes[first].terminate()
+    gate.set()
+    await pair.processes[first].until_gone()
+    await pair.ledger.until_statuses("completed", "completed")
+    answers = ["one", "Ada has read: one", "two", "Ada has read: two"]
+    assert sorted(await pair.ledger.texts(space)) == sorted(answers)
+
+
+async def test_p4_a_plan_fires_once_for_two_processes_and_within_a_second(pair: Pair) -> None:
+    pair.model.script = lambda _: silent()
+    agents = [await pair.agent(f"Agent {n}") for n in range(10)]
+    due = clock.now() + 500
+    rows = [
+        {
+            "id": ids.new("pln"),
+            "agent_id": agent.id,
+            "name": "Stand-up",
+            "instruction": "Ask how it goes.",
+            "scheduled_at": due,
+            "next_at": due,
+            "created_at": clock.now(),
+        }
+        for agent in agents
+    ]
+    await pair.ledger.execute(plans.insert(), rows)
+    await pair.ledger.until_statuses(*["completed"] * 10)
+    found = await pair.ledger.runs()
+    assert {run["agent_id"] for run in found} == {agent.id for agent in agents}
+    assert all(run["trigger"]["type"] == "plan" for run in found)
+    assert max(run["created_at"] for run in found) - due < BY_LOOKING_SECONDS * 1000
+    assert len(await pair.ledger.deliveries()) == 10
+
+
+async def test_j3_a_run_canceled_through_the_other_process_loses_its_model_within_a_second(
+    pair: Pair, engine: str
+) -> None:
+    gate = asyncio.Event()
+
+    def script(_: Asked) -> Reply:
+        reply = say("This is never heard, since it is half said only.")
+        reply.gate_mid = gate
+        return reply
+
+    pair.model.script = script
+    agent = await pair.agent("Ada")
+    space = await pair.space(agent)
+    await pair.owners[0].say(space, "Talk to me.")
+    await pair.model.until_asked(1)
+    run = await pair.running()
+    other = pair.owners[1 - await pair.place_of(run)]
+    began = time.monotonic()
+    await other.ok("POST", f"/api/runs/{run['id']}/cancel")
+    await pair.model.until_open(0)
+    # Without a bus the worker finds out when it next looks.
+    assert time.monotonic() - began < (1.0 if engine == "postgresql" else BY_LOOKING_SECONDS)
+    gate.set()
+    assert await pair.ledger.texts(space) == ["Talk to me."]
+    assert await pair.ledger.statuses() == ["canceled"]
+
+
+async def test_work_goes_on_while_nats_is_down(
+    worker_nursery: Nursery,
+    postgres_databases: PostgresDatabases,
+    nats_server: NatsServer,
+    model: ModelServer,
+    tmp_path: Path,
+) -> None:
+    """The process that hears the message is full; the other one finds it by looking."""
+    gate = asyncio.Event()
+
+    def script(asked: Asked) -> Reply:
+        reply = answer_once(asked)
+        reply.gate = gate if asked.trigger_text == "hold" else None
+        return reply
+
+    model.script = script
+    url = await asyncio.to_thread(postgres_databases.fresh)
+    workers = Workers(worker_nursery, url, tmp_path)
+    workers.bus_url = nats_server.url
+    db = open_database(url)
+    pair = Pair(workers, model, Ledger(db))
+    pair.processes = [await workers.start(slots=1), await workers.start(slots=1)]
+    pair.owners = [await process.owner() for process in pair.processes]
+    agent = await pair.agent("Ada")
+    space = await pair.space(agent)
+    nats_server.stop()
+    await pair.owners[0].say(space, "hold")
+    await pair.model.until_asked(1)
+    first = await pair.place_of(await pair.running())
+    posted_at = time.monotonic()
+    await pair.owners[first].say(space, "go on")
+    await pair.ledger.until_statuses("running", "completed")
+    assert time.monotonic() - posted_at < BY_LOOKING_SECONDS
+    # A cancel reaches the other process too, without a word from the bus.
+    [held, _] = await pair.ledger.runs()
+    canceled_at = time.monotonic()
+    await pair.owners[1 - first].ok("POST", f"/api/runs/{held['id']}/cancel")
+    await model.until_open(0)
+    assert time.monotonic() - canceled_at < BY_LOOKING_SECONDS
+    assert await pair.ledger.texts(space) == ["hold", "go on", "Ada has read: go on"]
+    await workers.close()
+    await db.close()
