@@ -1,11 +1,12 @@
 """The places at which a worker may die: around every commit of the run engine, and around every effect outside.
 
 Lives in a forked worker only. Each place counts one up; at the chosen number the process kills itself, as a power cut
-would. Elsewhere nothing is armed and nothing happens.
+would, or the run stays there until the worker is told to stop. Elsewhere nothing is armed and nothing happens.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -17,14 +18,15 @@ from majlis.runs.claiming import Claim
 
 _lock = threading.Lock()
 _die_at = 0
+_stay_at = 0
 _reached = 0
 _names: Path | None = None
 
 
-def arm(gateway: Gateway, die_at: int, names: Path) -> None:
+def arm(gateway: Gateway, die_at: int, stay_at: int, names: Path) -> None:
     """`names` is a file that gets a line for every place that was reached."""
-    global _die_at, _names
-    _die_at, _names = die_at, names
+    global _die_at, _stay_at, _names
+    _die_at, _stay_at, _names = die_at, stay_at, names
     _guard_writes(gateway)
     tell = gateway.hub.publish
 
@@ -62,6 +64,8 @@ def _guard_writes(gateway: Gateway) -> None:
         result = await write(deadly_work, *args, **kwargs)
         if _changed_something(result):
             reach(f"{name}: after its commit")
+            if _reached == _stay_at:
+                await asyncio.Event().wait()
         return result
 
     gateway.engine.write = deadly_write  # type: ignore[method-assign]

@@ -19,8 +19,9 @@ from majlis.store.tables import plans
 from tests.acceptance.ledger import Ledger
 from tests.acceptance.workers import Nursery, WorkerProcess, Workers
 from tests.databases import PostgresDatabases
-from tests.model_server import Asked, ModelServer, Reply, say, silent
+from tests.model_server import Asked, ModelServer, Reply, call, say, silent
 from tests.nats_servers import NatsServer
+from tests.waiting import until
 from tests.world import Person
 
 # A look every second, and as much again for a busy machine.
@@ -37,8 +38,8 @@ class Pair:
     processes: list[WorkerProcess] = field(default_factory=list)
     owners: list[Person] = field(default_factory=list)
 
-    async def start(self) -> None:
-        self.processes = [await self.workers.start() for _ in range(2)]
+    async def start(self, slots: int = 64) -> None:
+        self.processes = [await self.workers.start(slots=slots) for _ in range(2)]
         self.owners = [await process.owner() for process in self.processes]
 
     async def agent(self, name: str, **config: Any) -> Person:
@@ -142,7 +143,7 @@ async def test_m10_a_question_asked_in_one_process_is_resumed_in_the_other_after
     space = await pair.space(agent)
     await pair.owners[0].say(space, "Paint it.")
     await pair.ledger.until_statuses("waiting_reply")
-    # Nobody holds a run that waits; so it is the other one that asked, whichever is stopped.
+    # Whichever asked: a run that waits is held by nobody.
     pair.processes[0].terminate()
     await pair.processes[0].until_gone()
     await pair.owners[1].say(space, "Blue.")
@@ -182,8 +183,39 @@ async def test_j2_a_run_in_the_middle_of_a_model_request_is_handed_back_by_a_wor
     assert [step["n"] for step in await pair.ledger.steps(run["id"])] == [0, 1, 2, 3, 4]
 
 
-async def test_t12_what_waits_for_a_full_agent_is_taken_by_the_other_when_the_first_has_stopped(pair: Pair) -> None:
-    """The other one has seen that the agent was full, and hears of nothing that would tell it that it is no longer."""
+async def test_j2_a_run_handed_back_right_after_a_commit_goes_on_from_what_was_committed(
+    workers: Workers, model: ModelServer, ledger: Ledger, tmp_path: Path
+) -> None:
+    """The worker is told to stop when a call has taken effect and the run has not yet heard of it: first of having
+    entered a space, then of having spoken there."""
+
+    def script(asked: Asked) -> Reply:
+        if "Hello, Beta." in asked.text:
+            return silent()
+        return say("Hello, Beta.") if "called enter_space(" in asked.text else call("enter_space", spaceId=beta)
+
+    model.script = script
+    pair = Pair(workers, model, ledger)
+    places = tmp_path / "places"
+    await pair.start(slots=0)
+    agent = await pair.agent("Ada")
+    alpha, beta = await pair.space(agent), await pair.space(agent)
+    await pair.owners[0].say(alpha, "Greet them.")
+    for commits in (1, 2):
+        worker = await workers.start(stay_at=5 if commits == 1 else 6)
+        await until(lambda: places.exists() and places.read_text().count("commit_call: after") == commits)  # noqa: B023
+        worker.terminate()
+        await worker.until_gone()
+    await workers.start()
+    await ledger.until_statuses("completed")
+    assert await ledger.texts(beta) == ["Hello, Beta."]
+    assert await ledger.texts(alpha) == ["Greet them."]
+    [delivery, *_] = await ledger.deliveries(alpha)
+    assert delivery["state"] == "done"
+
+
+async def test_t12_what_waits_for_a_full_agent_is_taken_once_there_is_room_though_nobody_says_so(pair: Pair) -> None:
+    """One process has the agent's only run and sleeps; the other has seen that the agent is full."""
     gate = asyncio.Event()
 
     def script(asked: Asked) -> Reply:
@@ -196,14 +228,16 @@ async def test_t12_what_waits_for_a_full_agent_is_taken_by_the_other_when_the_fi
     space = await pair.space(agent)
     await pair.owners[0].say(space, "one")
     await pair.model.until_asked(1)
-    first = await pair.place_of(await pair.running())
-    await pair.owners[1 - first].say(space, "two")
-    pair.processes[first].terminate()
-    gate.set()
-    await pair.processes[first].until_gone()
-    await pair.ledger.until_statuses("completed", "completed")
-    answers = ["one", "Ada has read: one", "two", "Ada has read: two"]
-    assert sorted(await pair.ledger.texts(space)) == sorted(answers)
+    run = await pair.running()
+    first = await pair.place_of(run)
+    await pair.ledger.stop_between_writes(pair.processes[first])
+    other = pair.owners[1 - first]
+    await other.say(space, "two")
+    await other.ok("POST", f"/api/runs/{run['id']}/cancel")
+    freed_at = time.monotonic()
+    await pair.ledger.until_statuses("canceled", "completed")
+    assert time.monotonic() - freed_at < BY_LOOKING_SECONDS
+    assert await pair.ledger.texts(space) == ["one", "two", "Ada has read: two"]
 
 
 async def test_p4_a_plan_fires_once_for_two_processes_and_within_a_second(pair: Pair) -> None:

@@ -34,6 +34,7 @@ OPERATIONS = {
     "runs_cancel": "post /api/runs/{run_id}/cancel",
     "runs_get_context_of": "get /api/runs/{run_id}/context",
     "runs_get_one": "get /api/runs/{run_id}",
+    "runs_get_usage_of": "get /api/agents/{agent_id}/usage",
     "runs_list_mine": "get /api/runs",
     "runs_list_steps_of": "get /api/runs/{run_id}/steps",
     "session_end": "delete /api/session",

@@ -92,6 +92,7 @@ async def test_what_agents_are_told_hold_and_do_is_read(world: World, client: Ma
     assert [cycle["n"] for cycle in (await client.list_cycles(scout.id, 5, before=2))["cycles"]] == [1]
     for held in (client.list_memories, client.list_goals, client.list_plans):
         assert await held(scout.id) == []
+    assert (await client.get_usage(scout.id))["runs"] == 1
     assert (await client.cancel_run(run))["status"] == "canceled"
     with pytest.raises(Conflict):
         await client.cancel_run(run)

@@ -41,7 +41,7 @@ class House:
     async def quiet(self) -> None:
         """Nothing is owed now and nobody works: whatever was to happen has happened."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while await self.world.gateway.db.read(_busy):
+            while await self.world.gateway.db.read(_busy):  # noqa: ASYNC110 - a state of the ledger, told by nobody
                 await asyncio.sleep(0.005)
 
     async def runs(self, agent: Person | None = None, **params: Any) -> list[Any]:
@@ -89,7 +89,7 @@ class House:
 
     async def until_waiting(self, count: int = 1) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while await self.world.gateway.db.read(_waiting) < count:
+            while await self.world.gateway.db.read(_waiting) < count:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.005)
 
     def advance(self, seconds: float) -> None:

@@ -134,7 +134,8 @@ async def test_s4_a_plan_starts_a_run_with_no_active_space_and_the_agent_must_en
     assert second.results == [
         {
             "success": False,
-            "error": "Nothing was sent: no space is active. Call enter_space with one of the ids under YOUR SPACES first.",
+            "error": "Nothing was sent: no space is active. "
+            "Call enter_space with one of the ids under YOUR SPACES first.",
         }
     ]
     assert await house.texts(space) == [("Owner", "Report in two hours"), ("Planner", "The report.")]

@@ -181,7 +181,8 @@ async def test_m15_who_comes_later_is_told_what_is_being_said_and_by_whom(house:
                 [stream] = connected.data["streams"]
                 assert stream["streamId"] == delta.data["streamId"]
                 assert stream["agentId"] == scout.id
-                assert stream["text"] and TEXT.startswith(stream["text"])
+                assert stream["text"]
+                assert TEXT.startswith(stream["text"])
                 second_text: Any = stream["text"]
             reply.gate_mid.set()
             await later.until_message(TEXT)

@@ -210,7 +210,7 @@ async def test_j1_an_absorbed_run_at_work_sends_nothing_more(house: House) -> No
         return second.pop() if second else silent()
 
     ready = asyncio.Event()
-    scout, space, one, two = await busy_twice(house, sequence(first), absorbing)
+    scout, space, one, _ = await busy_twice(house, sequence(first), absorbing)
     second.append(call("absorb_run", runId=one["id"]))
     ready.set()
     await house.quiet()

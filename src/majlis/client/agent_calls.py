@@ -11,6 +11,7 @@ from majlis.client.call import Call, call
 if TYPE_CHECKING:
     from majlis.client.shapes import (
         AgentJson,
+        AgentUsageJson,
         CyclePageJson,
         DeliveryJson,
         GoalJson,
@@ -80,3 +81,8 @@ class AgentCalls:
     @call
     def list_plans(self, agent_id: str) -> Call[list[PlanJson]]:
         return wire.get(wire.at("agents", agent_id, "plans"))
+
+    @call
+    def get_usage(self, agent_id: str) -> Call[AgentUsageJson]:
+        """What all runs of the agent have cost together."""
+        return wire.get(wire.at("agents", agent_id, "usage"))

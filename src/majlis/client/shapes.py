@@ -18,7 +18,7 @@ from majlis.entities.shapes import EntityJson, TokenJson
 from majlis.inbox.reading import CycleJson, CyclePageJson, DeliveryJson, MessageDeliveryJson
 from majlis.inbox.services import TriggeredJson
 from majlis.inbox.triggers import TriggerJson
-from majlis.runs.shapes import ContextJson, RunJson, RunPageJson, RunStatus, StepJson
+from majlis.runs.shapes import AgentUsageJson, ContextJson, RunJson, RunPageJson, RunStatus, StepJson
 from majlis.spaces.history import MessagePageJson
 from majlis.spaces.reading import ReadJson
 from majlis.spaces.search import SearchJson
@@ -34,6 +34,7 @@ from majlis.spaces.shapes import (
 
 __all__ = [
     "AgentJson",
+    "AgentUsageJson",
     "ContextJson",
     "CycleJson",
     "CyclePageJson",

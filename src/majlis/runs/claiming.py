@@ -31,6 +31,7 @@ _UNFINISHED = (
             runs.c.status == word("queued"),
             sa.and_(
                 runs.c.status == word("running"),
+                runs.c.id.not_in(sa.bindparam("held", expanding=True)),
                 sa.or_(
                     runs.c.lease_until < sa.bindparam("now"),
                     runs.c.lease_owner.in_(sa.bindparam("dead", expanding=True)),
@@ -133,6 +134,8 @@ class Claimed:
     notes: list[str] = field(default_factory=list)
     # Runs whose calls the model must be shown: this one, if it has begun before, and failed tries at the same event.
     earlier: list[str] = field(default_factory=list)
+    # Since when the event was owed; 0 for a run that is taken up again.
+    owed_at: int = 0
     # What the run sees, when the claim could look at once.
     scene: Any = None
 
@@ -148,14 +151,21 @@ Look = Callable[[Tx, Claimed], Any]
 
 
 def claim(
-    tx: Tx, owner: str, free: int, full: Collection[str], dead: Collection[str], look: Look | None = None
+    tx: Tx,
+    owner: str,
+    free: int,
+    full: Collection[str],
+    dead: Collection[str],
+    look: Look | None = None,
+    held: Collection[str] = (),
 ) -> Claim:
     """At most `free` runs, with a lease for `owner`. `look` loads what a run sees; on SQLite that is done here, where
-    the pages are warm and no other thread has to be asked."""
+    the pages are warm and no other thread has to be asked. `held` are runs that the owner is working on: it knows
+    better than the clock that they have not died, also after the machine has slept."""
     claimed: list[Claimed] = []
     events: list[Event] = []
     now_full: set[str] = set(full)
-    _take_up_unfinished(tx, owner, free, dead, claimed, events)
+    _take_up_unfinished(tx, owner, free, dead, held, claimed, events)
     while len(claimed) < free:
         limit = free - len(claimed)
         owed = tx.all(_OWED, {"now": tx.now, "full": sorted(now_full), "limit": limit})
@@ -175,9 +185,15 @@ def dead_owners(tx: Tx) -> list[str]:
 
 
 def _take_up_unfinished(
-    tx: Tx, owner: str, free: int, dead: Collection[str], claimed: list[Claimed], events: list[Event]
+    tx: Tx,
+    owner: str,
+    free: int,
+    dead: Collection[str],
+    held: Collection[str],
+    claimed: list[Claimed],
+    events: list[Event],
 ) -> None:
-    found = tx.all(_UNFINISHED, {"now": tx.now, "dead": sorted(dead), "limit": free})
+    found = tx.all(_UNFINISHED, {"now": tx.now, "dead": sorted(dead), "held": sorted(held), "limit": free})
     if not found:
         return
     known = _known_agents(tx, {row.agent_id for row in found})
@@ -306,6 +322,7 @@ def _new_run(delivery: sa.Row[Any], agent: sa.Row[Any], trigger: TriggerJson) ->
         attempts=1,
         shown={"earlier": earlier} if earlier else {},
         earlier=earlier,
+        owed_at=max(delivery.created_at, delivery.not_before),
     )
 
 

@@ -126,10 +126,13 @@ class Execution:
             self._check_limits()
             prompt = Prompt(tuple(turns), specs)
             started = clock.now()
-            answer = await self._ask(model, prompt)
+            try:
+                answer = await self._ask(model, prompt)
+            except ModelFailed as error:
+                self._entries.append(_failed_entry(self._step, started, error, _view(prompt, base, kept)))
+                raise
             self._run.spend(answer.usage)
-            view = pack_view(base, chat_messages(prompt)[kept:], chat_tools(prompt) if base is None else None)
-            self._entries.append(_model_entry(self._step, started, answer, view))
+            self._entries.append(_model_entry(self._step, started, answer, _view(prompt, base, kept)))
             base, kept = self._step, len(prompt.turns)
             self._step += 1
             if not answer.calls:
@@ -250,6 +253,16 @@ def load_for(tx: Tx, claimed: Claimed, config: AgentConfig) -> Scene:
         actions=load_actions(tx, claimed.earlier) if claimed.earlier else (),
         resume=resume_of(claimed.wait),
     )
+
+
+def _view(prompt: Prompt, base: int | None, kept: int) -> bytes:
+    return pack_view(base, chat_messages(prompt)[kept:], chat_tools(prompt) if base is None else None)
+
+
+def _failed_entry(n: int, started: int, error: ModelFailed, view: bytes) -> Entry:
+    """What the model was shown when it failed is what people want to look at (X13)."""
+    output = {"text": "", "calls": [], "error": error.message}
+    return Entry(n=n, kind="model", started_at=started, ended_at=clock.now(), state="error", output=output, view=view)
 
 
 def _model_entry(n: int, started: int, answer: Answer, view: bytes) -> Entry:

@@ -32,6 +32,12 @@ class UsageJson(TokensJson):
     requests: int
 
 
+class AgentUsageJson(UsageJson):
+    """Of all runs of one agent together."""
+
+    runs: int
+
+
 class RunErrorJson(TypedDict):
     code: str
     message: str

@@ -33,6 +33,7 @@ from majlis.store.transactions import Tx
 
 POLL_MILLIS = 1000
 GRACE_SECONDS = 5.0
+PORTION = 100
 _logger = structlog.get_logger(__name__)
 
 
@@ -119,9 +120,11 @@ class Worker:
         """What a wake-up did not tell of: time that has come, workers that have died."""
         sight = await self._engine.db.read(look, self.owner)
         dead = await self._engine.db.read(dead_owners) if sight.others else []
-        if sight.clock:
-            await self._engine.db.write(tick)
+        while sight.clock and await self._engine.db.write(tick):
+            continue
         if sight.work or dead:
+            # Agents that were full may have room now, without a word from those who made it.
+            self._full.clear()
             await self._take(dead)
         return sight.next_at
 
@@ -129,7 +132,8 @@ class Worker:
         free = self._slots - len(self._running)
         if free < 1 or self._stopping:
             return
-        found = await self._engine.write(claim, self.owner, free, self._full, dead, self._see)
+        held = list(self._running)
+        found = await self._engine.write(claim, self.owner, free, self._full, dead, self._see, held)
         self._full = found.full
         for claimed in found.claimed:
             self._begin(claimed)
@@ -144,6 +148,8 @@ class Worker:
         execution = Execution(self._engine, claimed)
         task = asyncio.create_task(self._carry_out(execution), name=claimed.id)
         self._running[claimed.id] = (execution, task)
+        if claimed.owed_at:
+            metrics.run_delay_seconds.observe(max(0, clock.now() - claimed.owed_at) / 1000)
         metrics.runs_active.set(len(self._running))
 
     async def _carry_out(self, execution: Execution) -> None:
@@ -192,12 +198,11 @@ class Worker:
                 self._abort(run_id)
 
 
-def tick(tx: Tx) -> None:
-    """The clock's work of one moment. Each part is safe to be done by several nodes at once."""
-    fire_due_plans(tx)
-    fire_due_heartbeats(tx)
-    time_out(tx)
+def tick(tx: Tx) -> bool:
+    """The clock's work of one moment, a portion of it: whether there may be more. Safe on several nodes at once."""
+    done = fire_due_plans(tx, PORTION), fire_due_heartbeats(tx, PORTION), time_out(tx, PORTION)
     end_rings(tx)
+    return max(done) == PORTION
 
 
 def renew(tx: Tx, owner: str, run_ids: list[str]) -> None:

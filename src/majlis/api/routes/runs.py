@@ -12,7 +12,8 @@ from majlis.api.errors import refusals
 from majlis.api.reply import reply
 from majlis.runs.canceling import cancel_run
 from majlis.runs.reading import MAX_PAGE, get_context, get_run, list_runs, list_steps
-from majlis.runs.shapes import ContextJson, RunJson, RunPageJson, RunStatus, StepJson
+from majlis.runs.shapes import AgentUsageJson, ContextJson, RunJson, RunPageJson, RunStatus, StepJson
+from majlis.runs.usage import get_usage
 
 router = APIRouter(tags=["runs"])
 
@@ -51,3 +52,9 @@ async def get_context_of(entry: TheEntry, run_id: PathId) -> Response:
 async def cancel(entry: TheEntry, run_id: PathId) -> Response:
     """End it at once; nothing more is sent."""
     return reply(await entry.write(cancel_run, run_id))
+
+
+@router.get("/api/agents/{agent_id}/usage", response_model=AgentUsageJson, responses=refusals(404))
+async def get_usage_of(entry: TheEntry, agent_id: PathId) -> Response:
+    """What all runs of the agent have cost together, for the agent and for administrators."""
+    return reply(await entry.read(get_usage, agent_id))

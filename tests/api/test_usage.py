@@ -1,0 +1,60 @@
+"""What an agent has cost, over all its runs: for its administrators and itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from majlis.settings import Settings
+from tests.api.test_bad_input import UNKNOWN, assert_error
+from tests.api.test_query_counts import counted
+from tests.past_runs import add_run
+from tests.world import World
+
+NOTHING = {"runs": 0, "requests": 0, "inputTokens": 0, "cachedTokens": 0, "outputTokens": 0}
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Nobody works here: what runs there are is written by the tests."""
+    return settings.model_copy(update={"workers": 0})
+
+
+async def test_the_runs_of_an_agent_are_added_up_whatever_became_of_them(world: World) -> None:
+    scout, other = await world.agent("Scout"), await world.agent("Other")
+    for status in ("completed", "failed", "canceled", "waiting_reply"):
+        await add_run(
+            world, scout, status=status, requests=2, input_tokens=2**40, cached_tokens=2**39, output_tokens=30
+        )
+    await add_run(world, other, requests=9, input_tokens=9, cached_tokens=9, output_tokens=9)
+    for reader in (scout, world.owner, await world.person("Ada", role="admin")):
+        assert await reader.ok("GET", f"/api/agents/{scout.id}/usage") == {
+            "runs": 4,
+            "requests": 8,
+            "inputTokens": 2**42,
+            "cachedTokens": 2**41,
+            "outputTokens": 120,
+        }
+
+
+async def test_an_agent_that_has_never_run_has_cost_nothing(world: World) -> None:
+    scout = await world.agent("Scout")
+    assert await scout.ok("GET", f"/api/agents/{scout.id}/usage") == NOTHING
+
+
+async def test_what_an_agent_costs_is_not_for_others(world: World) -> None:
+    scout, other, sara = await world.agent("Scout"), await world.agent("Other"), await world.person("Sara")
+    for stranger in (other, sara):
+        assert_error(await stranger.get(f"/api/agents/{scout.id}/usage"), 403, "not_allowed")
+    for nobody in (f"ent_{UNKNOWN}", sara.id):
+        assert_error(await world.owner.get(f"/api/agents/{nobody}/usage"), 404, "unknown_agent")
+
+
+async def test_the_sum_is_one_query_however_many_runs_there_are(world: World) -> None:
+    scout = await world.agent("Scout")
+    for _ in range(20):
+        await add_run(world, scout)
+    await scout.ok("GET", f"/api/agents/{scout.id}/usage")
+    with counted(world) as statements:
+        assert (await scout.ok("GET", f"/api/agents/{scout.id}/usage"))["runs"] == 20
+    # The token, the agent, the sum.
+    assert len(statements) == 3, statements
