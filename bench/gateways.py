@@ -28,6 +28,8 @@ from majlis.spaces.spaces import create_space
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx
 
+_PATIENCE_SECONDS = 120
+
 
 @dataclass(frozen=True, slots=True)
 class Office:
@@ -47,9 +49,10 @@ class Office:
 
     async def until_ended(self, count: int) -> None:
         """Until so many runs have ended, each as it should."""
-        while (ended := await self.gateway.db.read(_by_status)).get("completed", 0) < count:
-            assert not ended.get("failed"), "a run has failed: see the log"
-            await asyncio.sleep(0.002)
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            while (ended := await self.gateway.db.read(_by_status)).get("completed", 0) < count:
+                assert not ended.get("failed"), "a run has failed: see the log"
+                await asyncio.sleep(0.002)
 
 
 def new_runner() -> asyncio.Runner:

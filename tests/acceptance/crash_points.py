@@ -18,15 +18,16 @@ from majlis.runs.claiming import Claim
 
 _lock = threading.Lock()
 _die_at = 0
-_stay_at = 0
+_stay_after = ""
 _reached = 0
 _names: Path | None = None
 
 
-def arm(gateway: Gateway, die_at: int, stay_at: int, names: Path) -> None:
-    """`names` is a file that gets a line for every place that was reached."""
-    global _die_at, _stay_at, _names
-    _die_at, _stay_at, _names = die_at, stay_at, names
+def arm(gateway: Gateway, die_at: int, stay_after: str, names: Path) -> None:
+    """Dies at the place of this number, and stays after the first commit of this write. `names` is a file that gets a
+    line for every place that was reached."""
+    global _die_at, _stay_after, _names
+    _die_at, _stay_after, _names = die_at, stay_after, names
     _guard_writes(gateway)
     tell = gateway.hub.publish
 
@@ -64,7 +65,7 @@ def _guard_writes(gateway: Gateway) -> None:
         result = await write(deadly_work, *args, **kwargs)
         if _changed_something(result):
             reach(f"{name}: after its commit")
-            if _reached == _stay_at:
+            if name == _stay_after:
                 await asyncio.Event().wait()
         return result
 

@@ -202,7 +202,7 @@ async def test_j2_a_run_handed_back_right_after_a_commit_goes_on_from_what_was_c
     alpha, beta = await pair.space(agent), await pair.space(agent)
     await pair.owners[0].say(alpha, "Greet them.")
     for commits in (1, 2):
-        worker = await workers.start(stay_at=5 if commits == 1 else 6)
+        worker = await workers.start(stay_after="commit_call")
         await until(lambda: places.exists() and places.read_text().count("commit_call: after") == commits)  # noqa: B023
         worker.terminate()
         await worker.until_gone()

@@ -51,8 +51,8 @@ async def _serve(order: dict[str, Any]) -> None:
     tools_of_tests.gate = Path(order["tool_gate"]) if order["tool_gate"] else None
     listener = bind(settings)
     gateway = await open_gateway(settings)
-    if order["die_at"] or order["stay_at"]:
-        crash_points.arm(gateway, order["die_at"], order["stay_at"], Path(order["folder"]) / "places")
+    if order["die_at"] or order["stay_after"]:
+        crash_points.arm(gateway, order["die_at"], order["stay_after"], Path(order["folder"]) / "places")
     _report_when_asked(gateway, Path(order["folder"]))
     _tell({"pid": os.getpid(), "port": listener.getsockname()[1]})
     await Server(gateway).serve(sockets=[listener])

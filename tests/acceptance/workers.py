@@ -30,7 +30,7 @@ class Order:
     poll_millis: int = 1000
     grace_seconds: float = 0.2
     die_at: int = 0
-    stay_at: int = 0
+    stay_after: str = ""
     tool_gate: str = ""
 
 

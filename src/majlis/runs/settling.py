@@ -84,9 +84,10 @@ def fail(tx: Tx, run: Working, entries: list[Entry], code: str, message: str, re
 
 
 def hand_back(tx: Tx, run: Working) -> None:
-    """This worker stops: another one may go on at once."""
+    """This worker stops: another one may go on at once. Only what was spent is added to the row: the last call may
+    have been committed without this worker having heard of it, and what the row says of it is true."""
     announce(tx, presence("agent.inactive", run))
-    hold(tx, run.id, run.fence, **run.columns(), status="queued", lease_owner=None)
+    hold(tx, run.id, run.fence, **run.spent(), status="queued", lease_owner=None)
     tx.outbox.append(WorkAvailable())
 
 

@@ -103,15 +103,20 @@ class Working:
         if self.earlier:
             kept["earlier"] = self.earlier
         return {
+            **self.spent(),
             "active_space_id": self.active_space_id,
+            "waits": self.waits,
+            "shown": kept,
+            "notes": self.notes or None,
+        }
+
+    def spent(self) -> dict[str, Any]:
+        return {
             "requests": self.requests,
             "input_tokens": self.input_tokens,
             "cached_tokens": self.cached_tokens,
             "output_tokens": self.output_tokens,
-            "waits": self.waits,
             "working_millis": self.worked_millis(),
-            "shown": kept,
-            "notes": self.notes or None,
         }
 
     def cursors(self) -> dict[str, int]:

@@ -14,7 +14,8 @@ _WHEN = (
 )
 REMIND = re.compile(
     rf"\bremind me\b,? (?:{_WHEN.format(1)},? (?:to|that|about|of) (?P<what1>.+)"
-    rf"|(?:to|that|about|of) (?P<what2>.+?),? {_WHEN.format(2)}\W*$)",
+    rf"|(?:to|that|about|of) (?P<what2>.+?),? {_WHEN.format(2)}\W*$"
+    rf"|{_WHEN.format(3)}\W*$)",
     re.IGNORECASE | re.DOTALL,
 )
 _INSTRUCTION = re.compile(r"In space (?P<space>\S+) remind (?P<who>.+?): (?P<what>.+)", re.DOTALL)
@@ -23,8 +24,8 @@ _INSTRUCTION = re.compile(r"In space (?P<space>\S+) remind (?P<who>.+?): (?P<wha
 def plan_reminder(seen: Seen, found: re.Match[str]) -> list[Step]:
     if seen.active is None:
         return []
-    form = "1" if found["what1"] else "2"
-    what = shortened(found[f"what{form}"], 300).rstrip(".!")
+    form = "1" if found["what1"] else "2" if found["what2"] else "3"
+    what = shortened(found[f"what{form}"], 300).rstrip(".!") if form != "3" else "this is the moment"
     after = _run_after(found, form)
     plan = {
         "name": f"Reminder: {shortened(what, 40)}",

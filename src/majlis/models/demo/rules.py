@@ -86,6 +86,16 @@ def _introduce(seen: Seen, _found: re.Match[str]) -> Steps:
     return [say(seen, f'I am {seen.name}, a demo agent: rules, not a language model. Say "help" for what I can do.')]
 
 
+def meet(seen: Seen, name: str) -> Steps:
+    memory = {"key": f"name_of_{seen.asker}", "value": f"{seen.asker} is called {name}"}
+    greeting = say(seen, f'Hello {name}, nice to meet you! I will remember your name. Say "help" whenever you like.')
+    return [Step("set_memories", {"memories": [memory]}), greeting]
+
+
+def _introduced(seen: Seen, found: re.Match[str]) -> Steps:
+    return meet(seen, shortened(found["name"], 40).rstrip(". "))
+
+
 def _thanks(seen: Seen, _found: re.Match[str]) -> Steps:
     return [say(seen, f"You are welcome, {seen.asker}.")]
 
@@ -110,6 +120,11 @@ RULES = (
     Rule(_words(r"\bask me\b"), _ask, "ask me something"),
     Rule(_words(r"\btalk to (each other|one another|another|the other|\w+)"), _talk, "talk to each other"),
     Rule(_words(r"who are you|introduce yourself|your name"), _introduce, "who are you?"),
+    Rule(
+        _words(r"^\W*(?:(?:hi|hello|hey)\W+)?(?:my name is|call me|i am|i'm|this is)\s+(?P<name>[^\W\d_][^,.!?\n]*)"),
+        _introduced,
+        "my name is Lena",
+    ),
     Rule(_words(r"^\W*(thanks|thank you|shukran)\b"), _thanks),
     Rule(GREETING, _greet, "hello"),
 )

@@ -80,7 +80,11 @@ class Seen:
 
     @property
     def asker(self) -> str:
-        return self.trigger.sender.name if self.trigger.sender else "you"
+        """Whoever is being answered: the sender of the trigger, or the one who answered a question of ours."""
+        if self.trigger.sender is not None:
+            return self.trigger.sender.name
+        answer = self.resume.answer if self.resume else None
+        return answer.sender if answer else "you"
 
 
 def names(text: str, name: str) -> bool:

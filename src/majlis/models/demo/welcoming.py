@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from majlis.models.demo.rules import RULES, meet
 from majlis.models.demo.saying import say, shortened
 from majlis.models.demo.seen import Line, Seen, Space, Step
 
 _OURS = "majlis"
-_INTRODUCTION = re.compile(r"^\W*(?:(?:hi|hello|hey)\W+)?(?:my name is|i am|i'm|it is|it's|call me|this is)\s+", re.I)
 
 
 def welcome_steps(seen: Seen) -> list[Step]:
@@ -18,7 +18,7 @@ def welcome_steps(seen: Seen) -> list[Step]:
     steps = [Step("enter_space", {"spaceId": space.id}), say(seen, _welcome(seen, space), wait=True)]
     answer = seen.resume.answer if seen.resume else None
     if answer is not None and answer.type == "human":
-        steps += _greet(seen, answer)
+        steps += _reply(seen, answer)
     return steps
 
 
@@ -39,14 +39,13 @@ def _welcome(seen: Seen, space: Space) -> str:
     )
 
 
-def _greet(seen: Seen, answer: Line) -> list[Step]:
-    name = _name(answer)
-    memory = {"key": f"name_of_{answer.sender}", "value": f"{answer.sender} is called {name}"}
-    greeting = say(seen, f'Hello {name}, nice to meet you! I will remember your name. Say "help" whenever you like.')
-    return [Step("set_memories", {"memories": [memory]}), greeting]
-
-
-def _name(answer: Line) -> str:
-    """Up to three words of the answer, or the name that the gateway knows."""
-    words = re.findall(r"[^\W\d_][\w'’.-]*", _INTRODUCTION.sub("", answer.text))[:3]
-    return shortened(" ".join(words), 40).rstrip(".") or answer.sender
+def _reply(seen: Seen, answer: Line) -> list[Step]:
+    """Most people say their name; those who ask for something else get that."""
+    for rule in RULES:
+        found = rule.pattern.search(answer.text)
+        if found:
+            return rule.steps(seen, found)
+    words = re.findall(r"[^\W\d_][\w'’.-]*", answer.text)
+    if 1 <= len(words) <= 3:
+        return meet(seen, shortened(" ".join(words), 40).rstrip("."))
+    return [say(seen, f'Welcome, {answer.sender}. Say "help" whenever you like.')]
