@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 import orjson
 
@@ -34,7 +34,7 @@ class SilentModel:
     def __init__(self, heard: Heard) -> None:
         self._heard = heard
 
-    async def stream(self, prompt: Prompt) -> AsyncIterator[ModelEvent]:
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent, None]:
         self._heard(prompt)
         yield _DONE
 
@@ -49,7 +49,7 @@ class TalkingModel:
         self._heard = heard
         self._calls = 0
 
-    async def stream(self, prompt: Prompt) -> AsyncIterator[ModelEvent]:
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent, None]:
         if self._heard is not None:
             self._heard(prompt)
         if isinstance(prompt.turns[-1], Result):

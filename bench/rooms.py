@@ -35,7 +35,7 @@ def profile(stage: Stage) -> Table:
         for one in profiles:
             one.clear()
         with _profiling(profiles):
-            crowd.seconds(_MESSAGES)
+            crowd.times(_MESSAGES)
     return _table(stage, profiles, each)
 
 
@@ -43,7 +43,7 @@ def profile(stage: Stage) -> Table:
 def _crowd(stage: Stage) -> Iterator[Crowd]:
     with new_runner() as runner, open_office(stage, runner, stage.fresh(), TalkingModel(), AGENTS) as office:
         crowd = Crowd(runner, office)
-        crowd.seconds(_MESSAGES)
+        crowd.times(_MESSAGES)
         yield crowd
 
 
@@ -51,7 +51,7 @@ def _unprofiled(stage: Stage) -> float:
     """Seconds of the processor for each run, undisturbed: what the shares are shares of."""
     with _crowd(stage) as crowd:
         before = time.process_time()
-        crowd.seconds(_MESSAGES)
+        crowd.times(_MESSAGES)
         return (time.process_time() - before) / (_MESSAGES * AGENTS)
 
 

@@ -18,6 +18,7 @@ from bench.models import TalkingModel
 from bench.peers.environment import Unavailable
 from bench.peers.process import Peer, open_peer
 from bench.results import Result
+from bench.rounds import compare
 from bench.stage import Stage
 from bench.words import sentences
 
@@ -35,8 +36,9 @@ class Crowd:
         self._texts = sentences()
         self._runs = 0
 
-    def seconds(self, messages: int) -> float:
-        return self._runner.run(self._talk(messages))
+    def times(self, messages: int) -> list[float]:
+        """A `Sampler` that has one sample for all of them, as the peer has."""
+        return [self._runner.run(self._talk(messages))]
 
     async def _talk(self, messages: int) -> float:
         self._runs += messages * AGENTS
@@ -49,27 +51,24 @@ class Crowd:
 
 def measure(stage: Stage) -> list[Result]:
     messages, rounds = (50, 3) if stage.quick else (200, 7)
-    runs = messages * AGENTS
+    name, runs = f"runs, {messages} × {AGENTS} agents", messages * AGENTS
     with new_runner() as runner, open_office(stage, runner, stage.fresh(), TalkingModel(), AGENTS) as office:
         crowd = Crowd(runner, office)
-        crowd.seconds(_WARM_UP)
         if stage.engine != "sqlite":
-            ours = runs / median(crowd.seconds(messages) for _ in range(rounds))
-            return [Result(_name(messages), stage.engine, ours, "/s")]
+            return [Result(name, stage.engine, _alone(crowd, messages, rounds), "/s")]
         try:
             with ExitStack() as stack:
-                peer = _faster_peer(stage, stack)
-                pairs = [(crowd.seconds(messages), peer.times(messages)[0]) for _ in range(rounds)]
+                found = compare(_faster_peer(stage, stack).times, crowd.times, rounds, messages)
         except Unavailable as error:
-            ours = runs / median(crowd.seconds(messages) for _ in range(rounds))
-            return [Result(_name(messages), stage.engine, ours, "/s", least=LEAST, note=str(error))]
-    ours, theirs = (runs / median(seconds) for seconds in zip(*pairs, strict=True))
-    ratio = median(other / mine for mine, other in pairs)
-    return [Result(_name(messages), stage.engine, ours, "/s", peer=theirs, ratio=ratio, least=LEAST)]
+            ours = _alone(crowd, messages, rounds)
+            return [Result(f"{name} : LangGraph", stage.engine, ours, "/s", least=LEAST, note=str(error))]
+    ours, theirs = runs * 1000 / found.floor, runs * 1000 / found.ours
+    return [Result(f"{name} : LangGraph", stage.engine, ours, "/s", peer=theirs, ratio=found.ratio, least=LEAST)]
 
 
-def _name(messages: int) -> str:
-    return f"runs, {messages} × {AGENTS} agents : LangGraph"
+def _alone(crowd: Crowd, messages: int, rounds: int) -> float:
+    crowd.times(_WARM_UP)
+    return messages * AGENTS / median(crowd.times(messages)[0] for _ in range(rounds))
 
 
 def _faster_peer(stage: Stage, stack: ExitStack) -> Peer:

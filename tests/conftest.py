@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from majlis import clock
 from majlis.settings import Settings
+from majlis.store import ids
 from tests.databases import PostgresDatabases, SqliteDatabases, postgres_server
 from tests.nats_servers import NatsServer
 from tests.world import World, serve_world
@@ -22,6 +24,13 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that moves the clock (`clock.advance`) moves it for itself; the next one begins in the present."""
+    monkeypatch.setattr(clock, "_ahead", 0)
+    monkeypatch.setattr(ids, "_last_millis", 0)
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,9 @@ class Ledger:
     async def runs(self, space: str | None = None) -> Rows:
         return await self._rows(sa.select(runs).order_by(runs.c.id), runs.c.trigger_space_id, space)
 
+    async def ended(self) -> Rows:
+        return await self._rows(sa.select(runs.c.id, runs.c.status), runs.c.status, "completed")
+
     async def steps(self, run: str) -> Rows:
         return await self._rows(sa.select(steps).order_by(steps.c.n), steps.c.run_id, run)
 

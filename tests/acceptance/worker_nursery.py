@@ -72,7 +72,8 @@ def _report_when_asked(gateway: Gateway, folder: Path) -> None:
         facts = {
             "tasks": len(asyncio.all_tasks()),
             "files": len(os.listdir("/proc/self/fd")),
-            "kilobytes": _resident_kilobytes(),
+            "kilobytes": _kilobytes("RssAnon"),
+            "mapped_kilobytes": _kilobytes("RssFile"),
             "runs": gateway.worker.active if gateway.worker else 0,
         }
         unfinished = folder / f"report.{os.getpid()}.new"
@@ -82,9 +83,9 @@ def _report_when_asked(gateway: Gateway, folder: Path) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, report)
 
 
-def _resident_kilobytes() -> int:
+def _kilobytes(kind: str) -> int:
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
+    return next(int(line.split()[1]) for line in lines if line.startswith(kind))
 
 
 def _tell(answer: dict[str, Any]) -> None:

@@ -36,9 +36,12 @@ class Order:
 
 @dataclass
 class Report:
+    """Memory is resident: what is the process's own, and what it sees of files, which the system may take back."""
+
     tasks: int
     files: int
     kilobytes: int
+    mapped_kilobytes: int
     runs: int
 
 

@@ -1,4 +1,4 @@
-"""What a new user meets: a Lobby with two demo agents that welcome, wait, remember, remind, and talk to each other once."""
+"""What a new user meets: a Lobby with two demo agents that welcome, wait, remember, remind, and talk once."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.world import Person, World, serve_world
 
 UNFINISHED = ("queued", "running")
 _TIMELINE_LINE = re.compile(r"^  (?:(?:\[msg:\S+\] )?\[\d{4}-[0-9T:.-]+Z\] (.*)|(← RESUME: .*))$", re.MULTILINE)
-_WHO = re.compile(r"^([^:(]+) \((?:human|agent|service), id:\S+?\)((?: in reply to msg:\S+)?): ")
+_WHO = re.compile(r"^([^:(]+) \((?:human|agent|service), id:\S+?\): ")
 
 
 class House:
@@ -103,7 +103,7 @@ class House:
 def timeline(asked: Asked) -> list[str]:
     """The space's history as the model read it: `Sara: "hello"  [NEW] ← TRIGGER`, without ids and times."""
     found = _TIMELINE_LINE.findall(asked.text)
-    return [_WHO.sub(r"\1\2: ", line) or resume for line, resume in found]
+    return [_WHO.sub(r"\1: ", line) or resume for line, resume in found]
 
 
 def block(asked: Asked, heading: str) -> list[str]:

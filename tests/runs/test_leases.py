@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 
-from tests.model_server import call, say, sequence, silent
+from majlis.settings import Settings
+from tests.model_server import ModelServer, by_agent, call, say, sequence, silent
 from tests.runs.house import House
+from tests.world import serve_world
 
 
 async def test_j2_a_worker_does_not_take_over_the_run_that_it_is_working_on(house: House) -> None:
@@ -45,3 +48,26 @@ async def test_j2_a_run_can_be_canceled_after_the_machine_slept(house: House) ->
     [run] = await house.runs()
     await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
     await house.model.until_open(0)
+
+
+async def test_t8_a_queue_is_not_forgotten_when_the_agents_limit_is_used_up_elsewhere(settings: Settings) -> None:
+    """Nobody tells the second worker that the first one's run has ended: it has to find out by looking."""
+    async with ModelServer() as model, AsyncExitStack() as second_server:
+        slow = silent()
+        slow.gate = asyncio.Event()
+        model.script = by_agent({"Scout": [slow]})
+        async with serve_world(settings) as first_world:
+            first = House(first_world, model)
+            space = await first.space("Project Alpha", await first.agent("Scout", limits={"concurrentRuns": 1}))
+            other = await first.space("Project Beta", await first.agent("Other"))
+            await first.owner.say(space, "one")
+            await model.until_asked(1)
+            second = House(await second_server.enter_async_context(serve_world(settings)), model)
+            await second.owner.say(space, "two")
+            # Once this one is at work, the second worker has looked at Scout's queue as well, and passed it over.
+            await second.owner.say(other, "hello")
+            await model.until_asked(2)
+            slow.gate.set()
+        await model.until_asked(3)
+        await second.quiet()
+        assert [asked.trigger_text for asked in second.invocations("Scout")] == ["one", "two"]

@@ -257,4 +257,4 @@ async def test_a_server_that_is_stopped_sends_the_spans_of_its_runs(
     await owner.http.aclose()
     assert await server.stop() == 0
     assert {"majlis.run", "majlis.model_request", "majlis.tool"} <= set(collector.spans)
-    assert "hello" not in str(collector.received)
+    assert "demo agent" not in str(collector.received)

@@ -133,7 +133,8 @@ async def test_t5_ten_agents_that_always_answer_come_to_an_end(settings: Setting
     """Each message wakes nine others, to the limit: 10 + 10·9 messages, and nobody is woken by the last ones."""
     agents, limit = 10, 2
     async with open_house(settings.model_copy(update={"max_chain_depth": limit})) as house:
-        space = await house.space("Crowd", *[await house.agent(f"Agent {n}") for n in range(agents)])
+        crowd = [await house.agent(f"Agent {n}", limits={"steps": 1}) for n in range(agents)]
+        space = await house.space("Crowd", *crowd)
         house.model.script = lambda asked: says("Hello to you, too!")(asked)
         await house.owner.say(space, "hello everyone")
         await house.quiet()
@@ -150,7 +151,7 @@ async def test_t5_ten_agents_that_always_answer_come_to_an_end(settings: Setting
 
 async def test_t5_three_agents_to_the_usual_limit(house: House) -> None:
     """The bound of 3 agents and depth 5 is 3·(1 + 2 + 4 + 8 + 16) = 93."""
-    space = await house.space("Trio", *[await house.agent(name) for name in ("A", "B", "C")])
+    space = await house.space("Trio", *[await house.agent(name, limits={"steps": 1}) for name in ("A", "B", "C")])
     house.model.script = lambda asked: says("hello")(asked)
     await house.owner.say(space, "hello everyone")
     await house.quiet()

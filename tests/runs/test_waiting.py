@@ -107,9 +107,9 @@ async def test_m10_a_resumed_run_reads_its_question_the_time_between_and_the_ans
     assert lines[:2] == ['Owner: "Hello"  [SEEN]', 'Owner: "Ask Sara for a colour"  [NEW] ← TRIGGER']
     assert lines[2].startswith('You: called set_memories({"memories":')
     assert lines[3] == 'You: called send_message("Red or blue?", wait: true)'
-    assert lines[4].startswith(f'Owner in reply to msg:{first["id"]}: "Take your time"')
+    assert lines[4].startswith(f'Owner: "Take your time" (in reply to msg:{first["id"]})')
     assert lines[5:] == [
-        f'Sara in reply to msg:{question["id"]}: "Blue"  [NEW] ← RESUME: Sara replied. Continue from here.'
+        f'Sara: "Blue" (in reply to msg:{question["id"]})  [NEW] ← RESUME: Sara replied. Continue from here.'
     ]
 
 
@@ -389,3 +389,33 @@ async def test_other_runs_of_the_agent_are_told_of_the_wait(house: House) -> Non
         f'- Run {other["id"]} (this run) — triggered by service "Shop"',
         f'- Run {waiting["id"]} — waiting_reply in "Project Alpha" (waiting for Owner)',
     ]
+
+
+async def test_m3_two_runs_that_ask_in_each_others_space_at_the_same_moment_both_wait(house: House) -> None:
+    """Each tells of its pause in the space of the other: neither may stand in the other's way for good."""
+    agents = {name: await house.agent(name) for name in ("Ann", "Bob")}
+    spaces = {"Ann": await house.space("A", *agents.values()), "Bob": await house.space("B", *agents.values())}
+    there = {"Ann": spaces["Bob"], "Bob": spaces["Ann"]}
+    arrived = 0
+    both = asyncio.Event()
+
+    async def script(asked: Asked) -> Reply:
+        nonlocal arrived
+        if asked.trigger_text != f"@{asked.agent} go":
+            return silent()
+        if asked.step == 0:
+            return call("enter_space", spaceId=there[asked.agent])
+        arrived += 1
+        if arrived == 2:
+            both.set()
+        await both.wait()
+        return say("Well?", wait=True)
+
+    house.model.script = script
+    for name, space in spaces.items():
+        await house.owner.ok("PATCH", f"/api/spaces/{space}", {"triggers": "mentioned"})
+        await house.owner.say(space, f"@{name} go")
+    await house.until_waiting(2)
+    await house.quiet()
+    for name, space in there.items():
+        assert (await house.texts(space))[1:] == [(name, "Well?")]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 
 from majlis.agents.agents import access_agent
@@ -18,7 +16,7 @@ def _sum(column: sa.Column[int]) -> sa.ColumnElement[int]:
     return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), sa.BigInteger).label(column.name)
 
 
-_USAGE: sa.Select[Any] = sa.select(
+_USAGE = sa.select(
     sa.func.count().label("runs"),
     *(_sum(column) for column in (runs.c.requests, runs.c.input_tokens, runs.c.cached_tokens, runs.c.output_tokens)),
 ).where(runs.c.agent_id == sa.bindparam("agent"))

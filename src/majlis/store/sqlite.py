@@ -28,7 +28,7 @@ from majlis.errors import Unavailable
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
 _BATCH = 128
-_AT_ONCE = 8
+_AT_ONCE = 32
 _QUICK_SECONDS = 0.001
 _READERS = 4
 _BUSY_SECONDS = 30
