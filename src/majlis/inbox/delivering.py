@@ -14,10 +14,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis.inbox.addressing import addressed
 from majlis.inbox.waiting import resume_answered
-from majlis.inbox.wake import WorkAvailable
+from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.posting import Posted, post_notice
 from majlis.store import ids
-from majlis.store.tables import deliveries, entities, members, runs
+from majlis.store.tables import deliveries, entities, members, messages, runs
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Dialect, Tx
 
@@ -46,6 +46,7 @@ _AGENTS = (
     )
     .order_by(members.c.entity_id)
 )
+_CAUSE = sa.select(messages.c.root_cause).where(messages.c.id == sa.bindparam("message"))
 INSERT_DELIVERY: dict[Dialect, Any] = {
     "sqlite": sqlite.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"]),
     "postgresql": postgresql.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"]),
@@ -74,7 +75,7 @@ def _deliver(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
     rows = [_delivery(tx, posted, agent, resumed.get(agent)) for agent in sorted({*heard, *resumed})]
     if rows:
         tx.execute(INSERT_DELIVERY[tx.dialect], rows)
-        tx.outbox.append(WorkAvailable())
+        tx.outbox.append(WorkAvailable(payload=QUEUED) if resumed else WorkAvailable())
 
 
 def _who_hears(posted: Posted, agents: Sequence[sa.Row[Any]]) -> set[str]:
@@ -106,11 +107,24 @@ def _delivery(tx: Tx, posted: Posted, agent_id: str, run_id: str | None) -> dict
 
 
 def _say_that_it_ends_here(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
+    """Once for everything that grew out of one message, however many agents speak at the limit."""
     name = posted.message["sender"]["name"]
     post_notice(
         tx,
         posted.message["spaceId"],
         f"Agents have answered each other {max_chain_depth} times in a row, so {name}'s message above was passed on to "
-        "no agent. A message from a person starts afresh.",
+        "no agent, and nor are others like it. A message from a person starts afresh.",
         posted.message["id"],
+        once=f"depth:{_root(tx, posted, max_chain_depth)}",
     )
+
+
+def _root(tx: Tx, posted: Posted, max_chain_depth: int) -> str:
+    """The message that everything began with. Each knows the one that caused it."""
+    cause = posted.root_cause
+    for _ in range(max_chain_depth + 1):
+        earlier = tx.execute(_CAUSE, {"message": cause}).scalar_one_or_none()
+        if earlier is None or earlier == cause:
+            break
+        cause = earlier
+    return cause

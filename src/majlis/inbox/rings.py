@@ -12,14 +12,15 @@ import sqlalchemy as sa
 
 from majlis.clock import iso
 from majlis.inbox.waiting import end_wait
-from majlis.inbox.wake import WorkAvailable
+from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.store.tables import deliveries, entities, members, runs
 from majlis.store.tables.columns import word
+from majlis.store.tables.runs import AMONG_AGENTS
 from majlis.store.transactions import Tx
 
 _AMONG_AGENTS = (
     sa.select(runs.c.id, runs.c.agent_id, runs.c.wait_space_id, runs.c.wait, runs.c.chain_depth)
-    .where(runs.c.status == word("waiting_reply"), runs.c.among_agents == sa.true())
+    .where(runs.c.status == word("waiting_reply"), AMONG_AGENTS)
     .order_by(runs.c.id)
     .limit(1000)
 )
@@ -37,7 +38,7 @@ def end_rings(tx: Tx) -> int:
     outcome: Any = {"status": "timeout", "reason": "deadlock", "at": iso(tx.now)}
     ended = end_wait(tx, youngest.id, youngest.wait, youngest.chain_depth, outcome)
     if ended:
-        tx.outbox.append(WorkAvailable())
+        tx.outbox.append(WorkAvailable(payload=QUEUED))
     return int(ended)
 
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from typing_extensions import TypedDict
 
 from majlis.clock import iso
-from majlis.inbox.wake import WorkAvailable
+from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.shapes import MessageJson
 from majlis.store.tables import runs
 from majlis.store.tables.columns import word
@@ -32,8 +32,9 @@ _END = (
     )
 )
 _DUE = (
-    sa.select(runs.c.id, runs.c.wait, runs.c.chain_depth)
-    .where(runs.c.status == word("waiting_reply"), runs.c.deadline <= sa.bindparam("now"))
+    sa.select(runs.c.id, runs.c.status, runs.c.wait, runs.c.chain_depth)
+    # By the deadline alone: only a run that waits has one, and the index on it finds those that are due.
+    .where(runs.c.deadline <= sa.bindparam("now"))
     .order_by(runs.c.deadline)
     .limit(sa.bindparam("limit"))
     .with_for_update(skip_locked=True)
@@ -83,9 +84,9 @@ def end_wait(tx: Tx, run_id: str, wait: dict[str, Any], depth: int, outcome: Out
 
 def time_out(tx: Tx, limit: int = 200) -> int:
     """Ends the waits whose time is over (M9)."""
-    due = tx.all(_DUE, {"now": tx.now, "limit": limit})
+    due = [run for run in tx.all(_DUE, {"now": tx.now, "limit": limit}) if run.status == "waiting_reply"]
     for run in due:
         end_wait(tx, run.id, run.wait, run.chain_depth, {"status": "timeout", "at": iso(tx.now)})
     if due:
-        tx.outbox.append(WorkAvailable())
+        tx.outbox.append(WorkAvailable(payload=QUEUED))
     return len(due)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from majlis.live.log import Signal
 
 WORK = "work"
+# What the signal says when a run has gone back to the queue; else somebody is owed something new.
+QUEUED = b"queued"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,10 @@ def record_together(tx: Tx, happened: Sequence[tuple[str, str, dict[str, Any]]])
         mine = [each for each in happened if each[0] == space_id]
         last = tx.execute(_LAST_OF_SPACE, {"topic": space_id, "at": tx.now, "count": len(mine)}).scalar_one_or_none()
         if last is not None:
-            for seq, each in enumerate(mine, last - len(mine) + 1):
-                append(tx, space_id, seq, each[1], each[2])
+            numbered = enumerate(mine, last - len(mine) + 1)
+            events = [_event(tx, space_id, seq, each[1], each[2]) for seq, each in numbered]
+            tx.execute(_INSERT, [_row(event) for event in events])
+            tx.outbox.extend(events)
 
 
 def record_for_entity(tx: Tx, entity_id: str, type: str, data: dict[str, Any]) -> int:
@@ -94,10 +96,18 @@ def append(tx: Tx, topic: str, seq: int, type: str, data: dict[str, Any]) -> Non
 
     A space's events carry their number, so that a client can tell what its loaded state contains already.
     """
-    numbered = {"type": type, **data, "eventSeq": seq} if topic.startswith("spc_") else {"type": type, **data}
-    event = LoggedEvent(topic, seq, type, orjson.dumps(numbered).decode(), tx.now)
-    tx.execute(_INSERT, {"topic": topic, "seq": seq, "type": type, "data": event.data, "at": tx.now})
+    event = _event(tx, topic, seq, type, data)
+    tx.execute(_INSERT, _row(event))
     tx.outbox.append(event)
+
+
+def _event(tx: Tx, topic: str, seq: int, type: str, data: dict[str, Any]) -> LoggedEvent:
+    numbered = {"type": type, **data, "eventSeq": seq} if topic.startswith("spc_") else {"type": type, **data}
+    return LoggedEvent(topic, seq, type, orjson.dumps(numbered).decode(), tx.now)
+
+
+def _row(event: LoggedEvent) -> dict[str, Any]:
+    return {"topic": event.topic, "seq": event.seq, "type": event.type, "data": event.data, "at": event.at}
 
 
 def read_events(tx: Tx, topic: str, after: int, up_to: int) -> list[LoggedEvent]:

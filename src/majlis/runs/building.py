@@ -44,18 +44,24 @@ _MESSAGES = (
             _expired.c.status != "waiting_reply",
         ),
     )
-    .where(deliveries.c.id.in_(sa.bindparam("deliveries", expanding=True)))
 )
+_ONE_MESSAGE = _MESSAGES.where(deliveries.c.id == sa.bindparam("delivery"))
+_SEVERAL_MESSAGES = _MESSAGES.where(deliveries.c.id.in_(sa.bindparam("deliveries", expanding=True)))
 
 
 def build_triggers(tx: Tx, chosen: Sequence[sa.Row[Any]]) -> dict[str, TriggerJson]:
     """By delivery; none for a message that its agent may not read any more."""
     triggers = {each.id: _plain(each) for each in chosen if each.type != "space_message"}
     about_messages = {each.id: each for each in chosen if each.type == "space_message"}
-    if about_messages:
-        for row in tx.all(_MESSAGES, {"deliveries": sorted(about_messages)}):
-            triggers[row.delivery_id] = _of_message(about_messages[row.delivery_id], row)
+    for row in _look_up(tx, sorted(about_messages)):
+        triggers[row.delivery_id] = _of_message(about_messages[row.delivery_id], row)
     return triggers
+
+
+def _look_up(tx: Tx, wanted: list[str]) -> Sequence[sa.Row[Any]]:
+    if len(wanted) == 1:
+        return tx.all(_ONE_MESSAGE, {"delivery": wanted[0]})
+    return tx.all(_SEVERAL_MESSAGES, {"deliveries": wanted}) if wanted else ()
 
 
 def _plain(delivery: sa.Row[Any]) -> TriggerJson:

@@ -6,6 +6,7 @@ limit is left out of the next look, so that its queue holds up nobody else's.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,7 @@ from majlis.runs.building import build_triggers
 from majlis.runs.ownership import LEASE_MILLIS, is_dead
 from majlis.store import ids
 from majlis.store.tables import agents, deliveries, entities, runs
-from majlis.store.tables.columns import word
+from majlis.store.tables.columns import word, words
 from majlis.store.transactions import Tx
 
 # A run that has brought down this many workers is not given to another one.
@@ -28,7 +29,7 @@ _UNFINISHED = (
     sa.select(runs.c.id, runs.c.agent_id, runs.c.status, runs.c.lease_owner, runs.c.attempts)
     .where(
         sa.or_(
-            runs.c.status == word("queued"),
+            sa.and_(runs.c.status == word("queued"), runs.c.agent_id.not_in(sa.bindparam("full", expanding=True))),
             sa.and_(
                 runs.c.status == word("running"),
                 runs.c.id.not_in(sa.bindparam("held", expanding=True)),
@@ -60,15 +61,13 @@ _TAKE_UP = (
 )
 _OWED = (
     sa.select(deliveries)
-    .where(
-        deliveries.c.state == word("pending"),
-        deliveries.c.not_before <= sa.bindparam("now"),
-        deliveries.c.agent_id.not_in(sa.bindparam("full", expanding=True)),
-    )
+    .where(deliveries.c.state == word("pending"), deliveries.c.not_before <= sa.bindparam("now"))
     .order_by(deliveries.c.not_before, deliveries.c.id)
     .limit(sa.bindparam("limit"))
     .with_for_update(skip_locked=True)
 )
+# A list among the parameters costs as much again as the statement, so what is asked most often does without.
+_OWED_TO_OTHERS = _OWED.where(deliveries.c.agent_id.not_in(sa.bindparam("full", expanding=True)))
 _AGENTS = (
     sa.select(
         agents.c.id,
@@ -82,11 +81,15 @@ _AGENTS = (
         .where(runs.c.agent_id == agents.c.id, runs.c.status == word("running"))
         .scalar_subquery()
         .label("running"),
+        sa.exists()
+        .where(runs.c.agent_id == agents.c.id, runs.c.status.in_(words("queued", "waiting_reply", "waiting_tool")))
+        .label("pausing"),
     )
     .join(entities, entities.c.id == agents.c.id)
-    .where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
     .order_by(agents.c.id)
 )
+_ONE_AGENT = _AGENTS.where(agents.c.id == sa.bindparam("agent"))
+_SEVERAL_AGENTS = _AGENTS.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
 # Two workers that claim for one agent do so one after the other: its limit holds in the whole cluster. The weaker lock
 # does not stand in the way of a post, which refers to the agent while it holds the space that a claim needs.
 _LOCK_AGENTS = (
@@ -105,6 +108,15 @@ _TAKEN = (
     deliveries.update()
     .where(deliveries.c.id == sa.bindparam("delivery"))
     .values(state="taken", run_id=sa.bindparam("run"))
+)
+# What a failed try had taken besides its trigger: answers, absorbed events.
+_TAKE_ALONG = (
+    deliveries.update()
+    .where(
+        deliveries.c.run_id.in_(sa.bindparam("earlier", expanding=True)),
+        deliveries.c.state == word("taken"),
+    )
+    .values(run_id=sa.bindparam("run"))
 )
 _DROPPED = deliveries.update().where(deliveries.c.id == sa.bindparam("delivery")).values(state="passed")
 
@@ -136,6 +148,8 @@ class Claimed:
     earlier: list[str] = field(default_factory=list)
     # Since when the event was owed; 0 for a run that is taken up again.
     owed_at: int = 0
+    # The agent has no other run that is not over, so nobody has to look for one.
+    alone: bool = False
     # What the run sees, when the claim could look at once.
     scene: Any = None
 
@@ -145,6 +159,8 @@ class Claim:
     claimed: list[Claimed]
     # Agents at their limit: their queue is worth no look until one of their runs ends.
     full: set[str]
+    # Runs to go on with were left in the queue, since their agents had no room.
+    behind: bool
 
 
 Look = Callable[[Tx, Claimed], Any]
@@ -158,24 +174,47 @@ def claim(
     dead: Collection[str],
     look: Look | None = None,
     held: Collection[str] = (),
+    unfinished: bool = True,
 ) -> Claim:
-    """At most `free` runs, with a lease for `owner`. `look` loads what a run sees; on SQLite that is done here, where
-    the pages are warm and no other thread has to be asked. `held` are runs that the owner is working on: it knows
-    better than the clock that they have not died, also after the machine has slept."""
+    """At most `free` runs, with a lease for `owner`. `look` loads what a run sees: here it costs no thread and no
+    connection of its own. `held` are runs that the owner is working on: it knows
+    better than the clock that they have not died, also after the machine has slept. Without `unfinished` only what is
+    owed is looked for."""
     claimed: list[Claimed] = []
     events: list[Event] = []
     now_full: set[str] = set(full)
-    _take_up_unfinished(tx, owner, free, dead, held, claimed, events)
+    behind = False
+    while unfinished and len(claimed) < free:
+        given = {"now": tx.now, "dead": sorted(dead), "held": sorted(held), "full": sorted(now_full)}
+        found = tx.all(_UNFINISHED, {**given, "limit": free - len(claimed)})
+        if not found or not _take_up_unfinished(tx, owner, found, claimed, events, now_full):
+            break
+        behind = True
     while len(claimed) < free:
         limit = free - len(claimed)
-        owed = tx.all(_OWED, {"now": tx.now, "full": sorted(now_full), "limit": limit})
-        if not owed or not _begin(tx, owner, owed, claimed, events, now_full):
+        owed = _owed(tx, now_full, limit)
+        if owed:
+            _begin(tx, owner, owed, claimed, events, now_full)
+        if len(owed) < limit:
             break
-    if look is not None and tx.dialect == "sqlite":
+    _mark_alone(claimed)
+    if look is not None:
         for run in claimed:
             run.scene = look(tx, run)
     announce(tx, events)
-    return Claim(claimed, now_full)
+    return Claim(claimed, now_full, behind)
+
+
+def _owed(tx: Tx, full: set[str], limit: int) -> Sequence[sa.Row[Any]]:
+    if full:
+        return tx.all(_OWED_TO_OTHERS, {"now": tx.now, "full": sorted(full), "limit": limit})
+    return tx.all(_OWED, {"now": tx.now, "limit": limit})
+
+
+def _mark_alone(claimed: list[Claimed]) -> None:
+    count = Counter(run.agent_id for run in claimed)
+    for run in claimed:
+        run.alone = run.alone and count[run.agent_id] == 1
 
 
 def dead_owners(tx: Tx) -> list[str]:
@@ -187,15 +226,13 @@ def dead_owners(tx: Tx) -> list[str]:
 def _take_up_unfinished(
     tx: Tx,
     owner: str,
-    free: int,
-    dead: Collection[str],
-    held: Collection[str],
+    found: Sequence[sa.Row[Any]],
     claimed: list[Claimed],
     events: list[Event],
-) -> None:
-    found = tx.all(_UNFINISHED, {"now": tx.now, "dead": sorted(dead), "held": sorted(held), "limit": free})
-    if not found:
-        return
+    full: set[str],
+) -> bool:
+    """Whether some agent had no room, so that others may stand behind it in the queue."""
+    full_before = len(full)
     known = _known_agents(tx, {row.agent_id for row in found})
     rows = {row.id: row for row in tx.all(sa.select(runs).where(runs.c.id.in_([row.id for row in found])))}
     room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
@@ -206,12 +243,14 @@ def _take_up_unfinished(
             tx.execute(_ORPHANED, {"run": run.id, "at": tx.now})
             continue
         if room[agent.id] < 1 and not taken_over:
+            full.add(agent.id)
             continue
         room[agent.id] -= 0 if taken_over else 1
         if _take_up(tx, owner, run, taken_over):
             claimed.append(_again(run, agent, taken_over))
             events += run_event("run.resumed", run, **({"takenOver": True} if taken_over else {}))
             events += presence("agent.active", run)
+    return len(full) > full_before
 
 
 def _take_up(tx: Tx, owner: str, run: sa.Row[Any], taken_over: bool) -> bool:
@@ -258,8 +297,7 @@ def _begin(
     claimed: list[Claimed],
     events: list[Event],
     full: set[str],
-) -> bool:
-    """Whether it is worth looking for more."""
+) -> None:
     known = _known_agents(tx, {row.agent_id for row in owed})
     room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
     chosen: list[sa.Row[Any]] = []
@@ -286,9 +324,11 @@ def _begin(
         events += run_event("run.started", run) + presence("agent.active", run)
     if begun:
         tx.execute(_INSERT, begun)
-        taken = [{"delivery": d.id, "run": run.id} for d, run in _pairs(chosen, triggers, claimed)]
-        tx.execute(_TAKEN, taken)
-    return True
+        pairs = _pairs(chosen, triggers, claimed)
+        tx.execute(_TAKEN, [{"delivery": delivery.id, "run": run.id} for delivery, run in pairs])
+        for _, run in pairs:
+            if run.earlier:
+                tx.execute(_TAKE_ALONG, {"earlier": run.earlier, "run": run.id})
 
 
 def _pairs(
@@ -302,7 +342,10 @@ def _known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:
     if tx.dialect == "postgresql":
         # First the lock, then the count: a statement that has waited still sees what was before it waited.
         tx.execute(_LOCK_AGENTS, {"agents": sorted(wanted)})
-    found = tx.all(_AGENTS, {"agents": sorted(wanted)})
+    if len(wanted) == 1:
+        found = tx.all(_ONE_AGENT, {"agent": next(iter(wanted))})
+    else:
+        found = tx.all(_SEVERAL_AGENTS, {"agents": sorted(wanted)})
     return {agent.id: agent for agent in found if agent.deleted_at is None}
 
 
@@ -323,6 +366,7 @@ def _new_run(delivery: sa.Row[Any], agent: sa.Row[Any], trigger: TriggerJson) ->
         shown={"earlier": earlier} if earlier else {},
         earlier=earlier,
         owed_at=max(delivery.created_at, delivery.not_before),
+        alone=not (agent.running or agent.pausing),
     )
 
 

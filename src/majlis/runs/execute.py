@@ -252,6 +252,7 @@ def load_for(tx: Tx, claimed: Claimed, config: AgentConfig) -> Scene:
         claimed.active_space_id,
         actions=load_actions(tx, claimed.earlier) if claimed.earlier else (),
         resume=resume_of(claimed.wait),
+        alone=claimed.alone,
     )
 
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from majlis.clock import Millis
 from majlis.store.tables import agents, deliveries, plans, runs
 from majlis.store.tables.columns import word, words
+from majlis.store.tables.runs import AMONG_AGENTS
 from majlis.store.transactions import Tx
 
 
@@ -22,10 +23,10 @@ _LOOK = sa.select(
     _earliest(deliveries.c.not_before, deliveries.c.state == word("pending")).label("owed"),
     sa.exists().where(runs.c.status == word("queued")).label("queued"),
     _earliest(runs.c.lease_until, runs.c.status == word("running")).label("lease"),
-    _earliest(runs.c.deadline, runs.c.status.in_(words("waiting_reply", "waiting_tool"))).label("deadline"),
+    _earliest(runs.c.deadline).label("deadline"),
     _earliest(plans.c.next_at).label("plan"),
     _earliest(agents.c.heartbeat_at).label("beat"),
-    sa.exists().where(runs.c.status == word("waiting_reply"), runs.c.among_agents == sa.true()).label("rings"),
+    sa.exists().where(runs.c.status == word("waiting_reply"), AMONG_AGENTS).label("rings"),
     sa.exists().where(runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner")).label("others"),
 )
 _LOST = sa.select(runs.c.id).where(

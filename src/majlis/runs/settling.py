@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.inbox.wake import WorkAvailable
+from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.runs.announcing import announce, presence, run_event
 from majlis.runs.journal import Entry, hold, write_entries
 from majlis.runs.working import Working
@@ -67,20 +67,29 @@ def fail(tx: Tx, run: Working, entries: list[Entry], code: str, message: str, re
     write_entries(tx, run.id, entries)
     error = {"code": code, "message": message}
     announce(tx, run_event("run.failed", run, error=error) + presence("agent.inactive", run))
-    for delivery in tx.all(_TAKEN, {"run": run.id}):
-        again = retryable and delivery.attempts + 1 < attempts
-        earlier = [*delivery.payload.get("earlierRuns", ()), run.id][-10:]
-        values = {
-            "delivery": delivery.id,
-            "outcome": "pending" if again else "failed",
-            "at": tx.now + back_off(delivery.attempts),
-            "kept": {**delivery.payload, "earlierRuns": earlier},
-        }
-        tx.execute(_OFFER_AGAIN, values)
-        if not again and delivery.space_id is not None:
-            post_notice(tx, delivery.space_id, _failure(run, message), delivery.message_id)
+    taken = tx.all(_TAKEN, {"run": run.id})
+    if taken:
+        trigger = next((each for each in taken if each.message_id == run.trigger.get("messageId")), taken[0])
+        _offer_again(tx, run, trigger, retryable and trigger.attempts + 1 < attempts, message)
     hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
     tx.outbox.append(WorkAvailable())
+
+
+def _offer_again(tx: Tx, run: Working, trigger: sa.Row[Any], again: bool, message: str) -> None:
+    """One run goes on with all that this one had taken: what it was answered, or had absorbed, stays taken until the
+    next try at its trigger takes it along."""
+    earlier = [*trigger.payload.get("earlierRuns", ()), run.id][-10:]
+    values = {
+        "delivery": trigger.id,
+        "outcome": "pending" if again else "failed",
+        "at": tx.now + back_off(trigger.attempts),
+        "kept": {**trigger.payload, "earlierRuns": earlier},
+    }
+    tx.execute(_OFFER_AGAIN, values)
+    if not again:
+        settle_deliveries(tx, run.id, "failed")
+        if trigger.space_id is not None:
+            post_notice(tx, trigger.space_id, _failure(run, message), trigger.message_id)
 
 
 def hand_back(tx: Tx, run: Working) -> None:
@@ -88,7 +97,7 @@ def hand_back(tx: Tx, run: Working) -> None:
     have been committed without this worker having heard of it, and what the row says of it is true."""
     announce(tx, presence("agent.inactive", run))
     hold(tx, run.id, run.fence, **run.spent(), status="queued", lease_owner=None)
-    tx.outbox.append(WorkAvailable())
+    tx.outbox.append(WorkAvailable(payload=QUEUED))
 
 
 def settle_deliveries(tx: Tx, run_id: str, outcome: str) -> None:

@@ -18,7 +18,7 @@ from majlis import clock, metrics
 from majlis.inbox.due import fire_due_heartbeats, fire_due_plans
 from majlis.inbox.rings import end_rings
 from majlis.inbox.waiting import time_out
-from majlis.inbox.wake import WORK
+from majlis.inbox.wake import QUEUED, WORK
 from majlis.live.bus import Bus, Unsubscribe
 from majlis.minds.timeline.scene import Scene
 from majlis.runs.canceling import ENDED
@@ -45,6 +45,9 @@ class Worker:
         self.owner = new_owner()
         self._running: dict[str, tuple[Execution, asyncio.Task[None]]] = {}
         self._wake = asyncio.Event()
+        # Whether there may be runs to go on with, besides what is newly owed.
+        self._unfinished = True
+        self._behind = False
         self._full: set[str] = set()
         self._stopping = False
         self._next_look = 0
@@ -57,7 +60,7 @@ class Worker:
 
     def start(self) -> None:
         self._subscriptions = [
-            self._bus.subscribe(WORK, lambda _: self.wake()),
+            self._bus.subscribe(WORK, self._on_work),
             self._bus.subscribe(ENDED, lambda payload: self._abort(payload.decode())),
             self._bus.subscribe(LEFT, self._on_left),
         ]
@@ -67,7 +70,13 @@ class Worker:
         ]
 
     def wake(self) -> None:
-        """Look now: something is owed, or time has passed."""
+        """Look now, for whatever there is."""
+        self._unfinished = True
+        self._full.clear()
+        self._wake.set()
+
+    def _on_work(self, payload: bytes) -> None:
+        self._unfinished = self._unfinished or payload == QUEUED
         self._full.clear()
         self._wake.set()
 
@@ -125,6 +134,7 @@ class Worker:
         if sight.work or dead:
             # Agents that were full may have room now, without a word from those who made it.
             self._full.clear()
+            self._unfinished = True
             await self._take(dead)
         return sight.next_at
 
@@ -133,11 +143,14 @@ class Worker:
         if free < 1 or self._stopping:
             return
         held = list(self._running)
-        found = await self._engine.write(claim, self.owner, free, self._full, dead, self._see, held)
+        unfinished, self._unfinished = self._unfinished, False
+        found = await self._engine.write(claim, self.owner, free, self._full, dead, self._see, held, unfinished)
         self._full = found.full
+        self._behind = found.behind if unfinished else self._behind
         for claimed in found.claimed:
             self._begin(claimed)
         if len(found.claimed) == free:
+            self._unfinished = self._unfinished or unfinished
             self._wake.set()
 
     def _see(self, tx: Tx, claimed: Claimed) -> Scene | None:
@@ -164,6 +177,7 @@ class Worker:
             self._running.pop(execution.id, None)
             metrics.runs_active.set(len(self._running))
             self._full.discard(execution.agent_id)
+            self._unfinished = self._unfinished or self._behind
             self._wake.set()
 
     def _abort(self, run_id: str) -> None:

@@ -54,6 +54,11 @@ _MOVE_SENDER = (
     .values(seen_seq=sa.bindparam("seq"))
     .returning(members.c.role)
 )
+_SAID_ONCE = sa.select(messages.c.id).where(
+    messages.c.space_id == sa.bindparam("space"),
+    messages.c.sender_id == sa.bindparam("sender"),
+    messages.c.client_id == sa.bindparam("client"),
+)
 _INSERT: dict[Dialect, sa.Executable] = {
     "sqlite": sqlite.insert(messages).on_conflict_do_nothing().returning(messages.c.n),
     "postgresql": postgresql.insert(messages).on_conflict_do_nothing().returning(messages.c.n),
@@ -152,12 +157,15 @@ def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Message
     return message
 
 
-def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None) -> None:
-    """The gateway itself speaks: to everybody in the space, waking nobody. A space that is gone hears nothing."""
+def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None, once: str | None = None) -> None:
+    """The gateway itself speaks: to everybody in the space, waking nobody. A space that is gone hears nothing. What is
+    said `once` for some reason is not said again for the same; asked under the space's lock, by whoever holds it."""
+    if once is not None and tx.one(_SAID_ONCE, {"space": space_id, "sender": VOICE.id, "client": once}) is not None:
+        return
     space = tx.one(_NUMBER, {"space": space_id, "at": tx.now, "sender": VOICE.id})
     if space is None:
         return
-    values = _values(VOICE, space_id, Draft(text, kind="notice", reply_to=reply_to), text, space.head_seq)
+    values = _values(VOICE, space_id, Draft(text, once, reply_to, kind="notice"), text, space.head_seq)
     tx.execute(messages.insert(), values)
     message = message_of({**values, "sender_name": VOICE.name, "sender_type": VOICE.type})
     log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, None))

@@ -40,8 +40,10 @@ def load_scene(
     active_space_id: str | None,
     actions: Sequence[Action] = (),
     resume: Resume | None = None,
+    alone: bool = False,
 ) -> Scene:
-    """A space that the agent is no longer a member of is not active, whatever the run says (A7)."""
+    """A space that the agent is no longer a member of is not active, whatever the run says (A7). `alone`: the caller
+    knows that the agent has no other run that is not over."""
     active = _active(tx, agent, active_space_id)
     history = _history(tx, config, trigger, active) if active else ()
     spaces, more_spaces = _own_spaces(tx, agent)
@@ -61,7 +63,7 @@ def load_scene(
         goals=tuple(Goal(row.id, row.text, row.number, bool(row.long_term)) for row in kept["goal"]),
         memories=tuple(Memory(row.id, row.text) for row in kept["memory"]),
         plans=tuple(Plan(row.id, row.name, row.text, row.cron, row.run_after, row.number) for row in kept["plan"]),
-        other_runs=_other_runs(tx, agent, run_id, spaces),
+        other_runs=() if alone else _other_runs(tx, agent, run_id, spaces),
         actions=tuple(actions),
         resume=resume,
     )
@@ -77,17 +79,22 @@ def _active(tx: Tx, agent: Who, space_id: str | None) -> ActiveSpace | None:
 def _history(tx: Tx, config: AgentConfig, trigger: Mapping[str, Any], active: ActiveSpace) -> tuple[Message, ...]:
     """The window, and before it the trigger if that has fallen out of it."""
     window = {"space": active.id, "start": window_start(config, active.total), "end": active.total}
-    history = [_message(row) for row in tx.all(statements.WINDOW, window)]
+    known: dict[str, Who] = {}
+    history = [_message(row, known) for row in tx.all(statements.WINDOW, window)]
     message_id = trigger.get("messageId")
     if message_id is not None and all(message.id != message_id for message in history):
         earlier = tx.one(statements.ONE_OF_SPACE, {"space": active.id, "id": message_id})
-        history[:0] = [_message(earlier)] if earlier else []
+        history[:0] = [_message(earlier, known)] if earlier else []
     return tuple(history)
 
 
-def _message(row: sa.Row[Any]) -> Message:
+def _message(row: sa.Row[Any], known: dict[str, Who]) -> Message:
+    """`known` are senders met so far: a conversation has many lines and few people."""
     message_id, space_id, seq, sender_id, sender_name, sender_type, *rest = tuple(row)
-    return Message(message_id, space_id, seq, Who(sender_id, sender_name, sender_type), *rest)
+    sender = known.get(sender_id)
+    if sender is None:
+        sender = known[sender_id] = Who(sender_id, sender_name, sender_type)
+    return Message(message_id, space_id, seq, sender, *rest)
 
 
 def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str, Any]) -> dict[str, Message]:
@@ -99,7 +106,8 @@ def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str
     if not ids:
         return {}
     rows = tx.all(statements.READABLE, {"agent": agent.id, "ids": sorted(ids)})
-    return {row.id: _message(row) for row in rows}
+    known: dict[str, Who] = {}
+    return {row.id: _message(row, known) for row in rows}
 
 
 def _own_spaces(tx: Tx, agent: Who) -> tuple[tuple[OwnSpace, ...], int]:

@@ -53,11 +53,13 @@ sa.Index(
     sqlite_where=runs.c.status == "waiting_reply",
     postgresql_where=runs.c.status == "waiting_reply",
 )
+# As text: SQLite takes a partial index only if the query's condition reads like the index's own.
+AMONG_AGENTS: sa.ColumnElement[bool] = sa.literal_column("runs.among_agents", sa.Boolean)
 sa.Index(
     "ix_runs_among_agents",
-    runs.c.id,
-    sqlite_where=sa.and_(runs.c.status == "waiting_reply", runs.c.among_agents),
-    postgresql_where=sa.and_(runs.c.status == "waiting_reply", runs.c.among_agents),
+    runs.c.status,
+    sqlite_where=sa.text("status = 'waiting_reply' AND among_agents"),
+    postgresql_where=sa.text("status = 'waiting_reply' AND among_agents"),
 )
 sa.Index("ix_runs_wait_message_id", runs.c.wait_message_id, runs.c.agent_id)
 sa.Index("ix_runs_active_space_id", runs.c.active_space_id, runs.c.status)

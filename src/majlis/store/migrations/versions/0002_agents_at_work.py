@@ -23,7 +23,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_runs_among_agents",
         "runs",
-        ["id"],
+        ["status"],
         sqlite_where=sa.text("status = 'waiting_reply' AND among_agents"),
         postgresql_where=sa.text("status = 'waiting_reply' AND among_agents"),
     )
