@@ -57,9 +57,9 @@ class Ledger:
 
         await self.db.write(work)
 
-    async def until(self, holds: Callable[[], Awaitable[object]]) -> None:
+    async def until(self, holds: Callable[[], Awaitable[object]], patience: float = PATIENCE_SECONDS) -> None:
         """As `waiting.until`, for what has to be asked of a database."""
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(patience):
             while not await holds():  # noqa: ASYNC110 - see there
                 await asyncio.sleep(0.005)
 

@@ -24,8 +24,11 @@ from tests.nats_servers import NatsServer
 from tests.waiting import until
 from tests.world import Person
 
-# A look every second, and as much again for a busy machine.
-BY_LOOKING_SECONDS = 2.0
+# A look every second, and the rest for a busy machine. Whoever waited for a lease to end would wait for 30.
+BY_LOOKING_SECONDS = 5.0
+# Three hundred runs are work for a small machine that has other things to do.
+CROWD_SECONDS = 120.0
+MANY = 1500
 
 
 @dataclass
@@ -94,7 +97,7 @@ async def test_t7_a_hundred_messages_to_three_agents_make_three_hundred_runs_and
     async def all_done() -> bool:
         return Counter(await pair.ledger.statuses()) == {"completed": 300}
 
-    await pair.ledger.until(all_done)
+    await pair.ledger.until(all_done, CROWD_SECONDS)
     found = Counter((run["agent_id"], run["trigger"]["text"]) for run in await pair.ledger.runs())
     assert found == Counter({(agent.id, text): 1 for agent in agents for text in texts})
     said = Counter([text for space in spaces for text in await pair.ledger.texts(space)])
@@ -242,7 +245,8 @@ async def test_t12_what_waits_for_a_full_agent_is_taken_once_there_is_room_thoug
     assert await pair.ledger.texts(space) == ["one", "two", "Ada has read: two"]
 
 
-async def test_p4_five_hundred_plans_due_at_once_fire_once_each_and_within_a_second(pair: Pair) -> None:
+async def test_p4_many_plans_due_at_once_fire_once_each_and_soon(pair: Pair) -> None:
+    """A portion for each look would take a second each."""
     gate = asyncio.Event()
 
     def script(_: Asked) -> Reply:
@@ -253,14 +257,14 @@ async def test_p4_five_hundred_plans_due_at_once_fire_once_each_and_within_a_sec
     due = clock.now() + 500
     plan: dict[str, Any] = {"agent_id": agent.id, "name": "Stand-up", "instruction": "Ask how it goes."}
     plan |= {"scheduled_at": due, "next_at": due, "created_at": clock.now()}
-    await pair.ledger.execute(plans.insert(), [{**plan, "id": ids.new("pln")} for _ in range(500)])
+    await pair.ledger.execute(plans.insert(), [{**plan, "id": ids.new("pln")} for _ in range(MANY)])
 
     async def all_owed() -> bool:
-        return len(await pair.ledger.deliveries()) >= 500
+        return len(await pair.ledger.deliveries()) >= MANY
 
     await pair.ledger.until(all_owed)
     owed = await pair.ledger.deliveries()
-    assert len(owed) == len({each["event_id"] for each in owed}) == 500
+    assert len(owed) == len({each["event_id"] for each in owed}) == MANY
     assert {each["type"] for each in owed} == {"plan"}
     assert max(each["created_at"] for each in owed) - due < BY_LOOKING_SECONDS * 1000
 

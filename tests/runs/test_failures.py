@@ -312,6 +312,44 @@ async def test_j7_text_without_a_message_is_noted_on_the_run(house: House) -> No
     assert [run["notes"] for run in (await house.runs())[1:]] == [[], []]
 
 
+async def test_t12_an_answer_is_settled_too_when_the_agent_is_removed_before_the_next_try(house: House) -> None:
+    """The retry of the question does not come any more: the answer that waited for it must not stay open for ever."""
+    house.try_models_once()
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(say("Well?", wait=True), Reply(status=500))
+    question = await house.owner.say(space, "Ask me")
+    await house.until_waiting()
+    answer = await house.owner.say(space, "Fine")
+    await house.quiet()
+    await house.remove(space, scout)
+    house.advance(1)
+    await house.quiet()
+    assert await house.deliveries(question) == [("Scout", "passed")]
+    assert await house.deliveries(answer) == [("Scout", "passed")]
+
+
+async def test_t12_an_answer_elsewhere_is_offered_by_itself_when_its_question_is_dropped(house: House) -> None:
+    """The agent was removed from where it was asked, not from where it was answered."""
+    house.try_models_once()
+    scout = await house.agent("Scout")
+    alpha, beta = await house.space("Alpha", scout), await house.space("Beta", scout)
+    house.model.script = sequence(
+        call("enter_space", spaceId=beta), say("Well?", wait=True), Reply(status=500), say("Thanks.")
+    )
+    question = await house.owner.say(alpha, "Ask in Beta")
+    await house.until_waiting()
+    answer = await house.owner.say(beta, "Fine")
+    await house.quiet()
+    await house.remove(alpha, scout)
+    house.advance(1)
+    await house.model.until_asked(5)
+    await house.quiet()
+    assert await house.deliveries(question) == [("Scout", "passed")]
+    assert await house.deliveries(answer) == [("Scout", "done")]
+    assert [text for _, text in await house.texts(beta)] == ["Well?", "Fine", "Thanks."]
+
+
 async def until_settled(house: House, messages: list[Any]) -> None:
     """Each time all is quiet the clock is moved on, until nobody is owed anything."""
     for _ in range(10):

@@ -155,7 +155,8 @@ async def test_j1_what_an_absorbed_run_was_owed_is_settled_by_the_absorbing_one(
     assert [text for _, text in await house.texts(space)] == ["Paint the wall", "Which shade?", "Light blue it is."]
 
 
-async def test_j1_what_an_absorbed_run_was_owed_is_offered_again_when_the_absorbing_one_fails(house: House) -> None:
+async def test_j1_what_an_absorbed_run_was_owed_goes_along_when_the_absorbing_one_is_tried_again(house: House) -> None:
+    """One run goes on with both, and is shown the other's trigger in what it had absorbed."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     house.try_models_once()
@@ -163,16 +164,20 @@ async def test_j1_what_an_absorbed_run_was_owed_is_offered_again_when_the_absorb
     asked_for = await house.owner.say(space, "Paint the wall")
     await house.until_waiting()
     [waiting] = await house.runs(scout)
-    house.model.script = sequence(call("absorb_run", runId=waiting["id"]), Reply(status=500), silent(), silent())
-    await house.tell(scout)
+    house.model.script = sequence(call("absorb_run", runId=waiting["id"]), Reply(status=500), silent())
+    await house.tell(scout, {"order": 7})
     await house.quiet()
-    assert await house.deliveries(asked_for) == [("Scout", "pending")]
+    assert await house.deliveries(asked_for) == [("Scout", "taken")]
     house.advance(1.1)
-    await house.model.until_asked(5)
+    await house.model.until_asked(4)
     await house.quiet()
-    assert await house.deliveries(asked_for) == [("Scout", "passed")]
-    again = next(asked for asked in house.model.asked[3:] if asked.trigger_text == "Paint the wall")
-    assert any("called absorb_run" in line for line in timeline(again))
+    absorbed, failed, again = await house.runs(scout)
+    assert [absorbed["status"], failed["status"], again["status"]] == ["canceled", "failed", "completed"]
+    assert again["trigger"]["payload"] == {"order": 7}
+    [line] = [line for line in timeline(house.model.asked[3]) if "called absorb_run" in line]
+    assert "Paint the wall" in line
+    [delivery] = await house.owner.ok("GET", f"/api/messages/{asked_for['id']}/deliveries")
+    assert (delivery["state"], delivery["runId"]) == ("passed", again["id"])
 
 
 async def test_j1_two_runs_that_absorb_each_other_end_with_one_winner(house: House) -> None:

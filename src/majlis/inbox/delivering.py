@@ -17,11 +17,12 @@ from majlis.inbox.waiting import resume_answered
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.posting import Posted, post_notice
 from majlis.store import ids
+from majlis.store.hot import hot
 from majlis.store.tables import deliveries, entities, members, messages, runs
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Dialect, Tx
 
-_AGENTS = (
+_AGENTS = hot(
     sa.select(
         members.c.entity_id.label("agent_id"),
         entities.c.name,
@@ -48,7 +49,7 @@ _AGENTS = (
 )
 _CAUSE = sa.select(messages.c.root_cause).where(messages.c.id == sa.bindparam("message"))
 INSERT_DELIVERY: dict[Dialect, Any] = {
-    "sqlite": sqlite.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"]),
+    "sqlite": hot(sqlite.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"])),
     "postgresql": postgresql.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"]),
 }
 

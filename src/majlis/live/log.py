@@ -13,24 +13,25 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
+from majlis.store.hot import hot
 from majlis.store.tables import entities, events, spaces
 from majlis.store.transactions import Tx
 
 _TOPICS_AT_ONCE = 1000
-_INSERT = events.insert()
-_NEXT_OF_SPACE = (
+_INSERT = hot(events.insert())
+_NEXT_OF_SPACE = hot(
     spaces.update()
     .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
     .values(event_seq=spaces.c.event_seq + 1, event_at=sa.bindparam("at"))
     .returning(spaces.c.event_seq)
 )
-_LAST_OF_SPACE = (
+_LAST_OF_SPACE = hot(
     spaces.update()
     .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
     .values(event_seq=spaces.c.event_seq + sa.bindparam("count", type_=sa.BigInteger), event_at=sa.bindparam("at"))
     .returning(spaces.c.event_seq)
 )
-_NEXT_OF_ENTITY = (
+_NEXT_OF_ENTITY = hot(
     entities.update()
     .where(entities.c.id == sa.bindparam("topic"))
     .values(event_seq=entities.c.event_seq + 1)

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from majlis.clock import iso
 from majlis.inbox.triggers import TriggerJson
+from majlis.store.hot import hot
 from majlis.store.tables import deliveries, entities, members, messages, runs, spaces
 from majlis.store.transactions import Tx
 
@@ -45,7 +46,7 @@ _MESSAGES = (
         ),
     )
 )
-_ONE_MESSAGE = _MESSAGES.where(deliveries.c.id == sa.bindparam("delivery"))
+_ONE_MESSAGE = hot(_MESSAGES.where(deliveries.c.id == sa.bindparam("delivery")))
 _SEVERAL_MESSAGES = _MESSAGES.where(deliveries.c.id.in_(sa.bindparam("deliveries", expanding=True)))
 
 

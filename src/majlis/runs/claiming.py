@@ -18,6 +18,7 @@ from majlis.runs.announcing import Event, announce, presence, run_event
 from majlis.runs.building import build_triggers
 from majlis.runs.ownership import LEASE_MILLIS, is_dead
 from majlis.store import ids
+from majlis.store.hot import hot
 from majlis.store.tables import agents, deliveries, entities, runs
 from majlis.store.tables.columns import word, words
 from majlis.store.transactions import Tx
@@ -59,7 +60,7 @@ _TAKE_UP = (
         attempts=runs.c.attempts + sa.bindparam("again", type_=sa.Integer),
     )
 )
-_OWED = (
+_OWED = hot(
     sa.select(deliveries)
     .where(deliveries.c.state == word("pending"), deliveries.c.not_before <= sa.bindparam("now"))
     .order_by(deliveries.c.not_before, deliveries.c.id)
@@ -88,7 +89,7 @@ _AGENTS = (
     .join(entities, entities.c.id == agents.c.id)
     .order_by(agents.c.id)
 )
-_ONE_AGENT = _AGENTS.where(agents.c.id == sa.bindparam("agent"))
+_ONE_AGENT = hot(_AGENTS.where(agents.c.id == sa.bindparam("agent")))
 _SEVERAL_AGENTS = _AGENTS.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
 # Two workers that claim for one agent do so one after the other: its limit holds in the whole cluster. The weaker lock
 # does not stand in the way of a post, which refers to the agent while it holds the space that a claim needs.
@@ -103,8 +104,8 @@ _ORPHANED = (
     .where(runs.c.id == sa.bindparam("run"))
     .values(status="canceled", reason="its agent was deleted", ended_at=sa.bindparam("at"), lease_owner=None)
 )
-_INSERT = runs.insert()
-_TAKEN = (
+_INSERT = hot(runs.insert())
+_TAKEN = hot(
     deliveries.update()
     .where(deliveries.c.id == sa.bindparam("delivery"))
     .values(state="taken", run_id=sa.bindparam("run"))
@@ -119,6 +120,14 @@ _TAKE_ALONG = (
     .values(run_id=sa.bindparam("run"))
 )
 _DROPPED = deliveries.update().where(deliveries.c.id == sa.bindparam("delivery")).values(state="passed")
+_OFFER_ALONE = (
+    deliveries.update()
+    .where(
+        deliveries.c.run_id.in_(sa.bindparam("earlier", expanding=True)),
+        deliveries.c.state == word("taken"),
+    )
+    .values(state="pending")
+)
 
 
 @dataclass(slots=True)
@@ -304,7 +313,7 @@ def _begin(
     for delivery in owed:
         agent = known.get(delivery.agent_id)
         if agent is None:
-            tx.execute(_DROPPED, {"delivery": delivery.id})
+            _drop(tx, delivery)
         elif room[agent.id] < 1 or agent.mind != "timeline":
             full.add(agent.id)
         else:
@@ -316,7 +325,7 @@ def _begin(
         trigger = triggers.get(delivery.id)
         if trigger is None:
             # Removed from the space, or the space is gone: what was said there is not for this agent any more (A7).
-            tx.execute(_DROPPED, {"delivery": delivery.id})
+            _drop(tx, delivery)
             continue
         run = _new_run(delivery, known[delivery.agent_id], trigger)
         claimed.append(run)
@@ -329,6 +338,14 @@ def _begin(
         for _, run in pairs:
             if run.earlier:
                 tx.execute(_TAKE_ALONG, {"earlier": run.earlier, "run": run.id})
+
+
+def _drop(tx: Tx, delivery: sa.Row[Any]) -> None:
+    """There is no next try that could take along what the failed ones had taken besides: it is offered by itself."""
+    tx.execute(_DROPPED, {"delivery": delivery.id})
+    earlier = delivery.payload.get("earlierRuns")
+    if earlier:
+        tx.execute(_OFFER_ALONE, {"earlier": earlier})
 
 
 def _pairs(

@@ -16,12 +16,13 @@ import sqlalchemy as sa
 
 from majlis.clock import Millis
 from majlis.runs.ownership import LEASE_MILLIS
+from majlis.store.hot import hot
 from majlis.store.tables import runs, steps, views
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
-_INSERT_STEP = steps.insert()
-_INSERT_VIEW = views.insert()
+_INSERT_STEP = hot(steps.insert())
+_INSERT_VIEW = hot(views.insert())
 _FINISH_STEP = (
     steps.update()
     .where(steps.c.run_id == sa.bindparam("run"), steps.c.n == sa.bindparam("step"), steps.c.state == "started")
@@ -103,7 +104,7 @@ def hold(tx: Tx, run_id: str, fence: int, **values: Any) -> None:
 def _hold(columns: tuple[str, ...]) -> sa.Update:
     """Made once for each set of columns: building a statement costs more than running it."""
     values = {name: sa.bindparam(f"new_{name}", type_=runs.c[name].type) for name in columns}
-    return (
+    return hot(
         runs.update()
         .where(
             runs.c.id == sa.bindparam("run"),

@@ -14,11 +14,12 @@ from majlis.runs.announcing import announce, presence, run_event
 from majlis.runs.journal import Entry, hold, write_entries
 from majlis.runs.working import Working
 from majlis.spaces.posting import post_notice
+from majlis.store.hot import hot
 from majlis.store.tables import deliveries, members
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
-_MOVE_CURSOR = (
+_MOVE_CURSOR = hot(
     members.update()
     .where(
         members.c.space_id == sa.bindparam("space"),
@@ -27,7 +28,7 @@ _MOVE_CURSOR = (
     )
     .values(processed_seq=sa.bindparam("seq", type_=sa.BigInteger))
 )
-_SETTLE = (
+_SETTLE = hot(
     deliveries.update()
     .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
     .values(state=sa.bindparam("outcome"))

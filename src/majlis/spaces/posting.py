@@ -23,12 +23,13 @@ from majlis.spaces.history import find_by_client_id
 from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson, message_of
 from majlis.spaces.text import checked_text
 from majlis.store import ids
+from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Dialect, P, T, Tx
 
 MAX_MENTIONS = 50
 
-_NUMBER = (
+_NUMBER = hot(
     spaces.update()
     .where(spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None))
     .values(head_seq=spaces.c.head_seq + 1, event_seq=spaces.c.event_seq + 1, event_at=sa.bindparam("at"))
@@ -48,7 +49,7 @@ _NUMBER = (
         .label("has_agents"),
     )
 )
-_MOVE_SENDER = (
+_MOVE_SENDER = hot(
     members.update()
     .where(members.c.space_id == sa.bindparam("space"), members.c.entity_id == sa.bindparam("sender"))
     .values(seen_seq=sa.bindparam("seq"))
@@ -60,7 +61,7 @@ _SAID_ONCE = sa.select(messages.c.id).where(
     messages.c.client_id == sa.bindparam("client"),
 )
 _INSERT: dict[Dialect, sa.Executable] = {
-    "sqlite": sqlite.insert(messages).on_conflict_do_nothing().returning(messages.c.n),
+    "sqlite": hot(sqlite.insert(messages).on_conflict_do_nothing().returning(messages.c.n)),
     "postgresql": postgresql.insert(messages).on_conflict_do_nothing().returning(messages.c.n),
 }
 

@@ -28,7 +28,7 @@ from majlis.errors import Unavailable
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
 _BATCH = 128
-_AT_ONCE = 32
+_AT_ONCE = 64
 _QUICK_SECONDS = 0.001
 _READERS = 4
 _BUSY_SECONDS = 30
@@ -141,7 +141,7 @@ class SqliteDatabase:
                 for job in jobs:
                     _run_apart(job, conn, raw, self.hooks)
                 self._commit(raw, changes_before)
-            elif jobs[0].run(conn, self.hooks):
+            elif jobs[0].run(conn, self.hooks, raw):
                 self._commit(raw, changes_before)
             else:
                 raw.execute("ROLLBACK")
@@ -157,7 +157,8 @@ class SqliteDatabase:
         raw.execute("COMMIT")
         # Where nothing was written nothing was flushed, and nothing was learnt about the disk.
         if raw.total_changes > changes_before:
-            self._flush_seconds += (time.perf_counter() - started - self._flush_seconds) / 8
+            seconds = time.perf_counter() - started
+            self._flush_seconds = min(seconds, self._flush_seconds + (seconds - self._flush_seconds) / 8)
 
     def _open_at_once(self) -> tuple[sa.Connection, sqlite3.Connection]:
         if self._at_once is None:
@@ -189,7 +190,7 @@ class SqliteDatabase:
         conn, raw = self._local.conn
         raw.execute("BEGIN")
         try:
-            return work(Tx(conn, self.hooks))
+            return work(Tx(conn, self.hooks, raw))
         finally:
             raw.execute("ROLLBACK")
 
@@ -211,7 +212,7 @@ class SqliteDatabase:
         changes_before = raw.total_changes
         jobs = [first]
         try:
-            if first.run(conn, self.hooks):
+            if first.run(conn, self.hooks, raw):
                 self._join_in(conn, raw, jobs)
                 self._commit(raw, changes_before)
             else:
@@ -249,8 +250,8 @@ class _Work:
         self.error: BaseException | None = None
         self.outbox: list[object] = []
 
-    def run(self, conn: sa.Connection, hooks: Hooks) -> bool:
-        tx = Tx(conn, hooks)
+    def run(self, conn: sa.Connection, hooks: Hooks, raw: sqlite3.Connection) -> bool:
+        tx = Tx(conn, hooks, raw)
         self.error = None
         try:
             self.result = self.work(tx)
@@ -279,7 +280,7 @@ def _stopping() -> Unavailable:
 def _run_apart(job: _Job, conn: sa.Connection, raw: sqlite3.Connection, hooks: Hooks) -> None:
     """In a savepoint of its own: what is refused leaves nothing behind, and the others go on."""
     raw.execute("SAVEPOINT job")
-    if not job.run(conn, hooks):
+    if not job.run(conn, hooks, raw):
         raw.execute("ROLLBACK TO job")
     raw.execute("RELEASE job")
 

@@ -9,11 +9,15 @@ A function given to `write` may run more than once (after a deadlock), so it act
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import sqlalchemy as sa
 
 from majlis import clock
+from majlis.store.hot import run_hot
+
+if TYPE_CHECKING:
+    import sqlite3
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,10 +37,12 @@ class Hooks:
 class Tx:
     """One transaction: a connection, the moment it began, what hangs on it, and what leaves after its commit."""
 
-    __slots__ = ("conn", "hooks", "now", "outbox")
+    __slots__ = ("_raw", "conn", "hooks", "now", "outbox")
 
-    def __init__(self, conn: sa.Connection, hooks: Hooks) -> None:
+    def __init__(self, conn: sa.Connection, hooks: Hooks, raw: sqlite3.Connection | None = None) -> None:
         self.conn = conn
+        # SQLite's own connection, for statements marked `hot`.
+        self._raw = raw
         self.hooks = hooks
         self.now = clock.now()
         self.outbox: list[object] = []
@@ -46,13 +52,17 @@ class Tx:
         return "sqlite" if self.conn.dialect.name == "sqlite" else "postgresql"
 
     def execute(self, statement: sa.Executable, parameters: Any = None) -> sa.CursorResult[Any]:
+        if self._raw is not None:
+            result = run_hot(self.conn, self._raw, statement, parameters)
+            if result is not None:
+                return cast("sa.CursorResult[Any]", result)
         return self.conn.execute(statement, parameters)
 
     def one(self, statement: sa.Executable, parameters: Any = None) -> sa.Row[Any] | None:
-        return self.conn.execute(statement, parameters).one_or_none()
+        return self.execute(statement, parameters).one_or_none()
 
     def all(self, statement: sa.Executable, parameters: Any = None) -> Sequence[sa.Row[Any]]:
-        return self.conn.execute(statement, parameters).all()
+        return self.execute(statement, parameters).all()
 
 
 AfterCommit = Callable[[list[object]], None]

@@ -7,7 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.store.hot import hot
 from majlis.store.tables import entities, goals, members, memories, messages, plans, runs, spaces
+from majlis.store.tables.columns import words
 from majlis.store.transactions import Dialect
 
 MAX_SPACES = 100
@@ -16,7 +18,7 @@ MAX_RUNS = 20
 
 _AGENT: sa.BindParameter[str] = sa.bindparam("agent")
 
-ACTIVE_SPACE = (
+ACTIVE_SPACE = hot(
     sa.select(spaces.c.id, spaces.c.name, spaces.c.head_seq, members.c.processed_seq)
     .join(members, members.c.space_id == spaces.c.id)
     .where(spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None), members.c.entity_id == _AGENT)
@@ -40,8 +42,10 @@ _MESSAGES = sa.select(
 ).join(entities, entities.c.id == messages.c.sender_id)
 
 _IN_SPACE = messages.c.space_id == sa.bindparam("space")
-WINDOW = _MESSAGES.where(_IN_SPACE, messages.c.seq.between(sa.bindparam("start"), sa.bindparam("end"))).order_by(
-    messages.c.seq
+WINDOW = hot(
+    _MESSAGES.where(_IN_SPACE, messages.c.seq.between(sa.bindparam("start"), sa.bindparam("end"))).order_by(
+        messages.c.seq
+    )
 )
 ONE_OF_SPACE = _MESSAGES.where(_IN_SPACE, messages.c.id == sa.bindparam("id"))
 # X12, M14: only what the agent may read at this moment.
@@ -101,15 +105,15 @@ def _up_to_the_last_listed() -> sa.Select[Any]:
 
 # SQLite knows no LATERAL; PostgreSQL misjudges a range whose end it cannot see, and then reads all entities there are.
 OWN_SPACES: dict[Dialect, sa.Select[Any]] = {
-    "sqlite": _up_to_the_last_listed(),
+    "sqlite": hot(_up_to_the_last_listed()),
     "postgresql": _own_spaces(_IN_ORDER.limit(MAX_MEMBERS + 1).lateral("listed"), sa.true()),
 }
 
-OTHER_RUNS = (
+OTHER_RUNS = hot(
     sa.select(runs.c.id, runs.c.status, runs.c.trigger, runs.c.wait_space_id)
     .where(
         runs.c.agent_id == _AGENT,
-        runs.c.status.in_(("queued", "running", "waiting_reply", "waiting_tool")),
+        runs.c.status.in_(words("queued", "running", "waiting_reply", "waiting_tool")),
         runs.c.id != sa.bindparam("run"),
     )
     # Along the index of (agent, status): by id it would be the one of all runs that the agent has ever had.
@@ -135,24 +139,26 @@ def _kept(what: str, table: sa.Table, **columns: sa.ColumnElement[Any]) -> sa.Se
 
 
 # Goals, memories and plans in one statement: three small tables are not worth three round trips.
-KEPT = sa.union_all(
-    _kept(
-        "goal",
-        goals,
-        id=goals.c.id,
-        text=goals.c.description,
-        number=goals.c.priority,
-        long_term=sa.case((goals.c.long_term, 1), else_=0),
-    ).where(goals.c.status == "active"),
-    _kept("memory", memories, id=memories.c.key, text=memories.c.value),
-    _kept(
-        "plan",
-        plans,
-        id=plans.c.id,
-        text=plans.c.instruction,
-        number=plans.c.next_at,
-        name=plans.c.name,
-        cron=plans.c.cron,
-        run_after=plans.c.run_after,
-    ).where(plans.c.status == "active"),
+KEPT = hot(
+    sa.union_all(
+        _kept(
+            "goal",
+            goals,
+            id=goals.c.id,
+            text=goals.c.description,
+            number=goals.c.priority,
+            long_term=sa.case((goals.c.long_term, 1), else_=0),
+        ).where(goals.c.status == "active"),
+        _kept("memory", memories, id=memories.c.key, text=memories.c.value),
+        _kept(
+            "plan",
+            plans,
+            id=plans.c.id,
+            text=plans.c.instruction,
+            number=plans.c.next_at,
+            name=plans.c.name,
+            cron=plans.c.cron,
+            run_after=plans.c.run_after,
+        ).where(plans.c.status == "active"),
+    )
 )
