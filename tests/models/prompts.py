@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any
 
 from majlis.models.port import (
     Answer,
@@ -39,8 +38,7 @@ SECOND = Prompt(
 
 
 async def ask(model: Model, prompt: Prompt = PROMPT) -> list[ModelEvent]:
-    stream = cast(AsyncGenerator[ModelEvent], model.stream(prompt))
-    async with aclosing(stream):
+    async with aclosing(model.stream(prompt)) as stream:
         return [event async for event in stream]
 
 

@@ -6,10 +6,11 @@ import asyncio
 from typing import Any
 
 from majlis.entities.caller import Caller
+from majlis.settings import Settings
 from majlis.spaces.posting import Draft, post_message
 from majlis.store.transactions import Tx
 from tests.model_server import Asked, Reply, by_agent, call, say, sequence, silent
-from tests.runs.house import House, block
+from tests.runs.house import House, block, open_house
 
 
 async def limited(house: House, script: Any, **limits: int) -> tuple[str, Any]:
@@ -192,6 +193,36 @@ async def test_t8_an_agent_at_its_limit_holds_up_nobody_else(house: House) -> No
     blocking.gate.set()
     await house.quiet()
     assert len(await house.runs(busy)) == 5
+
+
+async def test_t8_an_answered_run_of_an_agent_at_its_limit_holds_up_no_other_answered_run(settings: Settings) -> None:
+    """With a single free slot, the run that cannot go on yet must not hide the one that can."""
+    async with open_house(settings.model_copy(update={"workers": 2})) as house:
+        busy, other = await house.agent("Busy", limits={"concurrentRuns": 1}), await house.agent("Other")
+        first, second, third = [
+            await house.space(name, agent) for name, agent in zip("ABC", (busy, other, busy), strict=True)
+        ]
+        stuck = silent()
+        stuck.gate = asyncio.Event()
+
+        def script(asked: Asked) -> Reply:
+            if asked.trigger_text == "Keep busy":
+                return stuck
+            return silent() if "RESUME" in asked.text else say("Well?", wait=True)
+
+        house.model.script = script
+        for n, space in enumerate((first, second), 1):
+            await house.owner.say(space, "Ask me")
+            await house.until_waiting(n)
+        await house.owner.say(third, "Keep busy")
+        await house.model.until_asked(3)
+        for space in (first, second):
+            await house.owner.say(space, "Fine")
+        await house.model.until_asked(4)
+        assert house.model.asked[3].agent == "Other"
+        stuck.gate.set()
+        await house.quiet()
+        assert {run["status"] for run in await house.runs()} == {"completed"}
 
 
 async def agent_in_space(house: House, **config: Any) -> tuple[Any, str]:

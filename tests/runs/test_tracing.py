@@ -106,9 +106,6 @@ async def test_a_refused_call_is_an_ordinary_result_and_its_words_stay_here(
     assert "4711" not in everything(spans)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="spans record exceptions, and SQLAlchemy's hold the parameters of the statement that failed"
-)
 async def test_a_database_error_takes_no_words_along(house: House, spans: InMemorySpanExporter) -> None:
     async def meanwhile(asked: Asked) -> Reply:
         """Another worker has the run now and has written this step: ours is refused by the journal's key."""

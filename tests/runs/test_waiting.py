@@ -262,6 +262,18 @@ async def test_m8_a_late_answer_is_an_ordinary_trigger_marked_as_such(house: Hou
     )
 
 
+async def test_m8_a_late_answer_is_marked_also_when_the_run_has_asked_again_meanwhile(house: House) -> None:
+    asker, space, question = await asking(house, say("Anybody?", wait=True), silent())
+    house.advance(300)
+    await house.model.until_asked(2)
+    await house.until_waiting()
+    await house.owner.say(space, "Sorry, I was away. Fine!", replyTo=question["id"])
+    await house.quiet()
+    waiting, late = await house.runs(asker)
+    assert (waiting["status"], late["status"]) == ("waiting_reply", "completed")
+    assert late["trigger"].get("answersExpired") == question["id"]
+
+
 async def test_m8_an_answer_in_time_is_not_marked_as_late(house: House) -> None:
     _, space, question = await asking(house, silent())
     await house.owner.say(space, "Fine")

@@ -90,3 +90,11 @@ def time_out(tx: Tx, limit: int = 200) -> int:
     if due:
         tx.outbox.append(WorkAvailable(payload=QUEUED))
     return len(due)
+
+
+def expired_questions(wait: dict[str, Any] | None) -> list[str]:
+    """Messages of a run that nobody answered in time: those of earlier waits, and of the last one."""
+    if wait is None:
+        return []
+    timed_out = wait.get("outcome", {}).get("status") == "timeout"
+    return [*wait.get("expired", ()), *([wait["messageId"]] if timed_out else [])]

@@ -10,11 +10,13 @@ import sqlalchemy as sa
 
 from majlis.clock import iso
 from majlis.inbox.triggers import TriggerJson
+from majlis.inbox.waiting import expired_questions
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, entities, members, messages, runs, spaces
 from majlis.store.transactions import Tx
 
 _before = messages.alias("before")
+_answered = messages.alias("answered")
 _expired = runs.alias("expired")
 _MESSAGES = (
     sa.select(
@@ -28,7 +30,7 @@ _MESSAGES = (
         entities.c.id.label("sender_id"),
         entities.c.name.label("sender_name"),
         entities.c.type.label("sender_type"),
-        _expired.c.wait_message_id.label("expired"),
+        _answered.c.id.label("answered"),
         _expired.c.wait.label("expired_wait"),
     )
     .join(messages, messages.c.id == deliveries.c.message_id)
@@ -37,12 +39,12 @@ _MESSAGES = (
     .join(entities, entities.c.id == messages.c.sender_id)
     .outerjoin(_before, sa.and_(_before.c.space_id == messages.c.space_id, _before.c.seq == messages.c.seq - 1))
     # A question of this agent that this message answers, or follows at once: has its wait run out (M8)?
+    .outerjoin(_answered, _answered.c.id == sa.func.coalesce(messages.c.reply_to, _before.c.id))
     .outerjoin(
         _expired,
         sa.and_(
-            _expired.c.wait_message_id == sa.func.coalesce(messages.c.reply_to, _before.c.id),
+            _expired.c.id == _answered.c.run_id,
             _expired.c.agent_id == deliveries.c.agent_id,
-            _expired.c.status != "waiting_reply",
         ),
     )
 )
@@ -88,6 +90,6 @@ def _of_message(delivery: sa.Row[Any], row: sa.Row[Any]) -> TriggerJson:
     }
     if row.reply_to:
         trigger["replyTo"] = row.reply_to
-    if row.expired and (row.expired_wait or {}).get("outcome", {}).get("status") == "timeout":
-        trigger["answersExpired"] = row.expired
+    if row.answered in expired_questions(row.expired_wait):
+        trigger["answersExpired"] = row.answered
     return trigger

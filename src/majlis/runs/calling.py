@@ -159,12 +159,14 @@ def _columns_after(run: Working, acting: Acting) -> dict[str, Any]:
 
 def _paused(tx: Tx, run: Working, pause: Pause) -> dict[str, Any]:
     """Waiting is a row: no task, no connection, no memory is held (M4)."""
-    wait = {
+    wait: dict[str, Any] = {
         "spaceId": pause.space_id,
         "messageId": pause.message_id,
         "startedAt": iso(tx.now),
         "timeoutSeconds": pause.seconds,
     }
+    if run.expired:
+        wait["expired"] = run.expired
     events = run_event(f"run.{pause.status}", run, wait=wait) + presence("agent.inactive", run)
     announce(tx, events)
     return {

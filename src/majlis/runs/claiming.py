@@ -99,6 +99,11 @@ _LOCK_AGENTS = (
     .order_by(agents.c.id)
     .with_for_update(key_share=True)
 )
+_LET_GO = (
+    deliveries.update()
+    .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
+    .values(state="passed")
+)
 _ORPHANED = (
     runs.update()
     .where(runs.c.id == sa.bindparam("run"))
@@ -250,6 +255,7 @@ def _take_up_unfinished(
         agent = known.get(run.agent_id)
         if agent is None:
             tx.execute(_ORPHANED, {"run": run.id, "at": tx.now})
+            tx.execute(_LET_GO, {"run": run.id})
             continue
         if room[agent.id] < 1 and not taken_over:
             full.add(agent.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Concatenate, Protocol
@@ -65,8 +66,10 @@ class Engine:
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            if not task.done():
-                await asyncio.wait([task])
+            # More than one may cancel a run: the bus, and the worker that looks for itself.
+            while not task.done():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([task])
             if not task.cancelled():
                 task.exception()  # looked at, so that nobody warns of it
             raise

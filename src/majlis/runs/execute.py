@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing
 from typing import Any
 
 import structlog
@@ -35,6 +35,11 @@ from majlis.store.transactions import Tx
 
 _logger = structlog.get_logger(__name__)
 _tracer = trace.get_tracer("majlis")
+
+
+def _span(name: str, **attributes: str) -> AbstractContextManager[trace.Span]:
+    """An exception's text may hold what was said, so none is recorded; the run's own error is in the run."""
+    return _tracer.start_as_current_span(name, attributes=attributes, record_exception=False)
 
 
 class LimitReached(Exception):
@@ -70,7 +75,7 @@ class Execution:
         self._run = Working.on(claimed, config)
         self._calling = Calling(engine, self._run)
         attributes = {"majlis.run": claimed.id, "majlis.agent": claimed.agent_name}
-        with _tracer.start_as_current_span("majlis.run", attributes=attributes):
+        with _span("majlis.run", **attributes):
             await self._guarded()
         metrics.run_seconds.observe((clock.now() - self._run.began_at) / 1000)
 
@@ -176,7 +181,7 @@ class Execution:
         run = self._run
         heard_in = None if run.active_space_id in self._left else run.active_space_id
         self._speaking = Speaking(self._engine.channel, heard_in, run.id, run.agent_id)
-        with _tracer.start_as_current_span("majlis.model_request") as span:
+        with _span("majlis.model_request") as span:
             # Leaving early, by an answer or a cancel, closes the connection at once.
             async with aclosing(model.stream(prompt)) as events:
                 async for event in events:
@@ -195,7 +200,7 @@ class Execution:
         """Whether the run has paused."""
         for index, call in enumerate(answer.calls):
             stream = self._speaking.of(index) if self._speaking is not None else None
-            with _tracer.start_as_current_span("majlis.tool", attributes={"majlis.tool": call.name}):
+            with _span("majlis.tool", **{"majlis.tool": call.name[:64]}):
                 rest = [other.name for other in answer.calls[index + 1 :]]
                 done = await self._calling.make(call, self._step, self._take_entries(), stream, rest)
             self._step += 1

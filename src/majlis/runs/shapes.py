@@ -104,7 +104,7 @@ def run_json(row: sa.Row[Any]) -> RunJson:
         "activeSpaceId": row.active_space_id,
         "chainDepth": row.chain_depth,
         # The row keeps how the last wait ended; a run that goes on waits for nothing.
-        "wait": row.wait if row.status in ("waiting_reply", "waiting_tool") else None,
+        "wait": _wait(row),
         "usage": {
             "requests": row.requests,
             "inputTokens": row.input_tokens,
@@ -117,6 +117,17 @@ def run_json(row: sa.Row[Any]) -> RunJson:
         "createdAt": iso(row.created_at),
         "startedAt": _iso(row.started_at),
         "endedAt": _iso(row.ended_at),
+    }
+
+
+def _wait(row: Any) -> WaitJson | None:
+    if row.status not in ("waiting_reply", "waiting_tool"):
+        return None
+    return {
+        "spaceId": row.wait["spaceId"],
+        "messageId": row.wait["messageId"],
+        "startedAt": row.wait["startedAt"],
+        "timeoutSeconds": row.wait["timeoutSeconds"],
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from majlis import clock
 from majlis.agents.config import AgentConfig
 from majlis.inbox.triggers import TriggerJson
+from majlis.inbox.waiting import expired_questions
 from majlis.models.port import Usage
 from majlis.runs.acting import Acting
 from majlis.runs.claiming import Claimed
@@ -33,6 +34,8 @@ class Working:
     cached_tokens: int
     output_tokens: int
     worked_before: int
+    # Questions of this run that nobody answered in time: a late answer to one is still recognised (M8).
+    expired: list[str] = field(default_factory=list)
     began_at: int = field(default_factory=clock.now)
     notes: list[str] = field(default_factory=list)
 
@@ -57,6 +60,7 @@ class Working:
             cached_tokens=claimed.cached_tokens,
             output_tokens=claimed.output_tokens,
             worked_before=claimed.working_millis,
+            expired=expired_questions(claimed.wait),
             notes=list(claimed.notes),
         )
 

@@ -28,6 +28,7 @@ class PostgresDatabase:
             max_overflow=pool_size,
             pool_pre_ping=False,
             pool_recycle=1800,
+            hide_parameters=True,
             json_serializer=dump_json,
             json_deserializer=orjson.loads,
             connect_args={

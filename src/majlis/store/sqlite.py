@@ -55,6 +55,8 @@ class SqliteDatabase:
             creator=self._connect,
             poolclass=sa.NullPool,
             isolation_level="AUTOCOMMIT",
+            # What was said is nobody's business who reads an error in a log or a trace.
+            hide_parameters=True,
             json_serializer=dump_json,
             json_deserializer=orjson.loads,
         )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from majlis.models.demo.addressing import for_me
 from majlis.models.demo.reminding import reminder_steps
 from majlis.models.demo.rules import RULES, otherwise, remark
 from majlis.models.demo.saying import say
-from majlis.models.demo.seen import Seen, Step
+from majlis.models.demo.seen import Seen, Step, unaddressed
 from majlis.models.demo.welcoming import welcome_steps
 
 # A chain of agents ends here: one remark about another agent's message, none about a remark.
@@ -48,7 +46,7 @@ def _about_message(seen: Seen) -> list[Step]:
         return []
     if trigger.sender is not None and trigger.sender.type == "agent":
         return [say(seen, remark(seen))]
-    text = re.sub(r"@(\S+)", r"\1", trigger.text).strip()
+    text = unaddressed(trigger.text)
     for rule in RULES:
         found = rule.pattern.search(text)
         if found:

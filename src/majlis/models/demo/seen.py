@@ -91,6 +91,11 @@ def names(text: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
+def unaddressed(text: str) -> str:
+    """What is said to whoever is named at the beginning: "@Rawi hello" says hello."""
+    return re.sub(r"^(?:\s*@\S+[\s,:]+)+", "", text).replace("@", "").strip() or text
+
+
 @dataclass(frozen=True)
 class Step:
     tool: str

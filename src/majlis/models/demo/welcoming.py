@@ -6,7 +6,7 @@ import re
 
 from majlis.models.demo.rules import RULES, meet
 from majlis.models.demo.saying import say, shortened
-from majlis.models.demo.seen import Line, Seen, Space, Step
+from majlis.models.demo.seen import Line, Seen, Space, Step, unaddressed
 
 _OURS = "majlis"
 
@@ -41,11 +41,14 @@ def _welcome(seen: Seen, space: Space) -> str:
 
 def _reply(seen: Seen, answer: Line) -> list[Step]:
     """Most people say their name; those who ask for something else get that."""
+    if re.match(rf"\s*@(?!{re.escape(seen.name)}\b)", answer.text, re.IGNORECASE):
+        return []
+    text = unaddressed(answer.text)
     for rule in RULES:
-        found = rule.pattern.search(answer.text)
+        found = rule.pattern.search(text)
         if found:
             return rule.steps(seen, found)
-    words = re.findall(r"[^\W\d_][\w'’.-]*", answer.text)
+    words = re.findall(r"[^\W\d_][\w'’.-]*", text)
     if 1 <= len(words) <= 3:
         return meet(seen, shortened(" ".join(words), 40).rstrip("."))
     return [say(seen, f'Welcome, {answer.sender}. Say "help" whenever you like.')]

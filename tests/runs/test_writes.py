@@ -1,0 +1,31 @@
+"""The engine's transactions are not torn by a cancel: who is canceled meanwhile first learns how they ended."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from majlis.runs.journal import Fenced
+from majlis.store.transactions import Tx
+from tests.runs.house import House
+
+
+async def test_j3_a_run_that_is_canceled_twice_still_waits_for_its_transaction(house: House) -> None:
+    """The bus told of a cancel, and the worker's own look a moment later: the second one tore what the first had
+    left whole, and nobody looked at how it ended."""
+    known = asyncio.all_tasks()
+    writing = asyncio.create_task(house.world.gateway.engine.write(lost))
+    await asyncio.sleep(0)
+    [transaction] = [task for task in asyncio.all_tasks() - known if task is not writing]
+    for _ in range(3):
+        writing.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert transaction.done()
+    assert isinstance(transaction.exception(), Fenced)
+
+
+def lost(tx: Tx) -> None:
+    raise Fenced
