@@ -64,7 +64,7 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture
 def known_ids(served: str) -> dict[str, str]:
     """Something to find: real ids in paths, so that requests get past "unknown" to what they are about."""
-    with httpx.Client(base_url=served, headers={"Authorization": f"Bearer {OWNER_TOKEN}"}) as http:
+    with httpx.Client(base_url=served, headers={"Authorization": f"Bearer {OWNER_TOKEN}"}, verify=False) as http:
 
         def made(path: str, body: Any) -> str:
             return str(http.post(path, json=body).raise_for_status().json()["id"])
@@ -88,7 +88,7 @@ schema = schemathesis.openapi.from_dict(openapi_document()).exclude(path_regex=S
 
 @schema.parametrize()
 @settings(
-    max_examples=20,
+    max_examples=12,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),

@@ -29,7 +29,7 @@ class Clients:
 
     def _new(self, base_url: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(
-            verify=self._tls,
+            verify=self._tls if base_url.startswith("https:") else False,
             limits=_LIMITS,
             # A proxy of the environment is for the world outside, never for a server on this machine.
             trust_env=urlsplit(base_url).hostname not in _LOOPBACK,
