@@ -14,8 +14,9 @@ import httpx
 import pytest
 
 from tests.acceptance.processes import OWNER_TOKEN
+from tests.acceptance.thorough import THOROUGH
 
-POSTS = 200
+POSTS = 200 if THOROUGH else 60
 
 
 class Nursery:

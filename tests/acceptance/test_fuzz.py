@@ -24,6 +24,7 @@ from schemathesis.specs.openapi.checks import (
 
 from majlis.api.app import openapi_document
 from tests.acceptance.processes import OWNER_TOKEN
+from tests.acceptance.thorough import THOROUGH
 from tests.conftest import ENGINES
 from tests.databases import PostgresDatabases, SqliteDatabases
 
@@ -38,7 +39,7 @@ CHECKS = [
 STREAMS = r"/events$"
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="module", params=ENGINES if THOROUGH else ["postgresql"])
 def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     engine = "sqlite_databases" if request.param == "sqlite" else "postgres_databases"
     databases: SqliteDatabases | PostgresDatabases = request.getfixturevalue(engine)
