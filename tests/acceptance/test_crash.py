@@ -16,7 +16,7 @@ import pytest
 from tests.acceptance.processes import OWNER_TOKEN
 from tests.acceptance.thorough import THOROUGH
 
-POSTS = 200 if THOROUGH else 60
+POSTS = 200 if THOROUGH else 40
 
 
 class Nursery:

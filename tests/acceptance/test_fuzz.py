@@ -89,7 +89,7 @@ schema = schemathesis.openapi.from_dict(openapi_document()).exclude(path_regex=S
 
 @schema.parametrize()
 @settings(
-    max_examples=12,
+    max_examples=20 if THOROUGH else 8,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
