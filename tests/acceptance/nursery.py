@@ -13,6 +13,7 @@ import sys
 
 import alembic.command  # noqa: F401 - loaded here so that no child has to
 
+from majlis.api.app import openapi_document
 from majlis.gateway import open_gateway
 from majlis.logs import set_up_logging
 from majlis.serving import Server, bind
@@ -21,6 +22,7 @@ from majlis.settings import load_settings
 
 def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    openapi_document()  # works out the routes' types, so that no child has to
     for _ in sys.stdin:
         if os.fork() == 0:
             sys.stdin.close()

@@ -24,7 +24,6 @@ from schemathesis.specs.openapi.checks import (
 
 from majlis.api.app import openapi_document
 from tests.acceptance.processes import OWNER_TOKEN
-from tests.acceptance.thorough import THOROUGH
 from tests.conftest import ENGINES
 from tests.databases import PostgresDatabases, SqliteDatabases
 
@@ -39,7 +38,7 @@ CHECKS = [
 STREAMS = r"/events$"
 
 
-@pytest.fixture(scope="module", params=ENGINES if THOROUGH else ["postgresql"])
+@pytest.fixture(scope="module", params=ENGINES)
 def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     engine = "sqlite_databases" if request.param == "sqlite" else "postgres_databases"
     databases: SqliteDatabases | PostgresDatabases = request.getfixturevalue(engine)
@@ -89,7 +88,7 @@ schema = schemathesis.openapi.from_dict(openapi_document()).exclude(path_regex=S
 
 @schema.parametrize()
 @settings(
-    max_examples=20 if THOROUGH else 8,
+    max_examples=20,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),

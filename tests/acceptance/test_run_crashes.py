@@ -17,7 +17,6 @@ import pytest
 from majlis.runs.claiming import MAX_TAKE_OVERS
 from majlis.settings import Settings
 from tests.acceptance.ledger import Ledger
-from tests.acceptance.thorough import THOROUGH
 from tests.acceptance.tools_of_tests import effects_in, python_tool
 from tests.acceptance.workers import EAGER_MILLIS, WorkerProcess, Workers
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
@@ -166,10 +165,8 @@ async def stage(workers: Workers, model: ModelServer) -> AsyncIterator[Callable[
 
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_j2_a_run_survives_the_death_of_its_worker_at_every_place(
-    stage: Callable[[str], Life], part: int, engine: str
+    stage: Callable[[str], Life], part: int
 ) -> None:
-    if engine == "postgresql" and part > 0 and not THOROUGH:
-        pytest.skip("every second place on PostgreSQL; MAJLIS_TEST_THOROUGH=1 dies at all of them")
     for die_at in count(part + 1, PARTS):
         life = stage(f"life {die_at}")
         await life.begin()

@@ -20,6 +20,7 @@ from typing import Any
 import alembic.command  # noqa: F401 - loaded here so that no child has to
 
 import majlis.runs.worker
+from majlis.api.app import openapi_document
 from majlis.gateway import Gateway, open_gateway
 from majlis.logs import set_up_logging
 from majlis.serving import Server, bind
@@ -29,6 +30,7 @@ from tests.acceptance import crash_points, tools_of_tests
 
 def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    openapi_document()  # works out the routes' types, so that no child has to
     gc.freeze()
     for line in sys.stdin:
         if os.fork() == 0:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp, Lifespan
+from starlette.types import ASGIApp
 
 from majlis import __version__
 from majlis.api.auth import KnownTokens
@@ -45,7 +46,9 @@ def create_app(gateway: Gateway) -> ASGIApp:
         yield
         await gateway.close()
 
-    app = _routes(lifespan)
+    app = FastAPI(openapi_url=None, lifespan=lifespan)
+    app.router.routes = _catalogue().router.routes
+    add_error_handlers(app)
     settings = gateway.settings
     app.state.gateway = gateway
     app.state.known_tokens = KnownTokens()
@@ -56,20 +59,21 @@ def create_app(gateway: Gateway) -> ASGIApp:
 
 def openapi_document() -> dict[str, Any]:
     """What `/api/openapi.json` serves, without a gateway: for SDK generators and tests."""
-    return _routes(None).openapi()
+    return _catalogue().openapi()
 
 
-def _routes(lifespan: Lifespan[FastAPI] | None) -> FastAPI:
+@cache
+def _catalogue() -> FastAPI:
+    """All routes and their document. They know no gateway: a request brings its app along. FastAPI works out their
+    types at the first request (150 ms), so that is done once in a process, however many gateways it serves."""
     app = FastAPI(
         title="Majlis",
         version=__version__,
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
-        lifespan=lifespan,
         generate_unique_id_function=_operation_id,
     )
-    add_error_handlers(app)
     for module in _ROUTERS:
         app.include_router(module.router)
     return app
