@@ -30,6 +30,7 @@ def anyio_backend() -> str:
 def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that moves the clock (`clock.advance`) moves it for itself; the next one begins in the present."""
     monkeypatch.setattr(clock, "_ahead", 0)
+    monkeypatch.setattr(clock, "_standing", None)
     monkeypatch.setattr(ids, "_last_millis", 0)
 
 

@@ -65,6 +65,7 @@ def _add_run(tx: Tx, agent: Person, message: Any, columns: dict[str, Any]) -> st
     row["trigger"] = _trigger(message)
     row["trigger_space_id"] = row["active_space_id"] = message["spaceId"] if message else None
     row |= columns
+    row.setdefault("ended_at", tx.now if row["status"] in ("completed", "failed", "canceled") else None)
     tx.execute(runs.insert(), row)
     return str(row["id"])
 

@@ -9,16 +9,23 @@ from functools import lru_cache
 Millis = int
 
 _ahead = 0
+_standing: Millis | None = None
 
 
 def now() -> Millis:
-    return time.time_ns() // 1_000_000 + _ahead
+    return (time.time_ns() // 1_000_000 if _standing is None else _standing) + _ahead
 
 
 def advance(millis: Millis) -> None:
     """For tests: the whole process lives this much later from now on. Time never goes back."""
     global _ahead
     _ahead += millis
+
+
+def stand_still() -> None:
+    """For tests: from now on only `advance` moves the time, however slow the machine is."""
+    global _standing
+    _standing = time.time_ns() // 1_000_000
 
 
 def iso(at: Millis) -> str:

@@ -78,7 +78,8 @@ def say_much(tx: Tx, sender: Caller, space: str, count: int) -> None:
 
 def add_run(tx: Tx, /, agent: Caller, trigger: MessageJson, status: str, **more: Any) -> str:
     run_id = ids.new("run")
-    values = {"agent_id": agent.id, "trigger": trigger_of(trigger), "created_at": tx.now, **more}
+    ended_at = tx.now if status in ("completed", "failed", "canceled") else None
+    values = {"agent_id": agent.id, "trigger": trigger_of(trigger), "created_at": tx.now, "ended_at": ended_at, **more}
     tx.execute(runs.insert(), {"id": run_id, "status": status, **values})
     return run_id
 

@@ -8,10 +8,18 @@ from typing import Any
 
 import pytest
 
+from majlis import clock
 from majlis.settings import Settings
 from tests.model_server import Asked, ModelServer, Reply, call, calls, say, sequence, silent
 from tests.runs.house import House, once, timeline
 from tests.world import serve_world
+
+
+@pytest.fixture(autouse=True)
+def standing_clock(own_time: None) -> None:
+    """A second is the first back-off, and a slow machine's second is soon over."""
+    clock.stand_still()
+
 
 BROKEN = Reply(raw=b'data: {"choices": [{"delta": {"content": "he')
 

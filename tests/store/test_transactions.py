@@ -207,7 +207,7 @@ async def test_a_brief_write_waits_for_whoever_holds_the_database(quick: SqliteD
     """Locked by another process: the writer waits for it, and the loop goes on meanwhile."""
     other = sqlite3.connect(quick.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    writing = asyncio.create_task(quick.write_brief(put, "patient"))
+    writing = quick.write_brief(put, "patient")
     assert await quick.read(keys) == set()
     assert not writing.done()
     other.execute("COMMIT")

@@ -13,6 +13,7 @@ from majlis.entities.caller import Caller
 from majlis.inbox.triggers import TriggerType
 from majlis.spaces.history import access_message
 from majlis.store.tables import cycles, deliveries, entities, runs
+from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
 DeliveryState = Literal["pending", "taken", "done", "passed", "failed"]
@@ -20,7 +21,6 @@ MAX_PAGE = 200
 
 # Spelt out rather than bound, so that the partial index over what is pending is used.
 _PENDING = deliveries.c.state == sa.literal("pending", literal_execute=True)
-_ACTIVE = ("queued", "running", "waiting_reply", "waiting_tool")
 
 
 class MessageDeliveryJson(TypedDict):
@@ -84,7 +84,7 @@ def list_deliveries(tx: Tx, caller: Caller, message_id: str) -> list[MessageDeli
 def list_inbox(tx: Tx, caller: Caller, agent_id: str, limit: int = 50) -> list[DeliveryJson]:
     """What waits for the agent or is being worked on, oldest first."""
     access_agent(tx, caller, agent_id)
-    active = sa.select(runs.c.id).where(runs.c.agent_id == agent_id, runs.c.status.in_(_ACTIVE))
+    active = sa.select(runs.c.id).where(runs.c.agent_id == agent_id, NOT_OVER)
     # What was taken is found through the runs that took it: nothing reads all that was ever delivered.
     ways = (
         sa.and_(deliveries.c.agent_id == agent_id, _PENDING),

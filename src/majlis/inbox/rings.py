@@ -15,7 +15,7 @@ from majlis.inbox.waiting import end_wait
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.store.tables import deliveries, entities, members, runs
 from majlis.store.tables.columns import word
-from majlis.store.tables.runs import AMONG_AGENTS
+from majlis.store.tables.runs import AMONG_AGENTS, NOT_OVER
 from majlis.store.transactions import Tx
 
 _AMONG_AGENTS = (
@@ -72,7 +72,9 @@ def _answerers(tx: Tx, spaces: set[str]) -> dict[str, list[tuple[str, bool]]]:
 
 
 def _busy(tx: Tx, agents: set[str]) -> set[str]:
-    running = sa.select(runs.c.agent_id).where(runs.c.agent_id.in_(agents), runs.c.status.in_(("queued", "running")))
+    running = sa.select(runs.c.agent_id).where(
+        runs.c.agent_id.in_(agents), NOT_OVER, runs.c.status.in_(("queued", "running"))
+    )
     owed = sa.select(deliveries.c.agent_id).where(deliveries.c.agent_id.in_(agents), deliveries.c.state == "pending")
     return {row.agent_id for row in tx.all(sa.union(running, owed))}
 
@@ -80,6 +82,9 @@ def _busy(tx: Tx, agents: set[str]) -> set[str]:
 def _waiting_elsewhere(tx: Tx, agents: set[str]) -> set[str]:
     """Agents with a wait that is not among agents only, or on a tool: they are waiting, yet not hopeless."""
     statement = sa.select(runs.c.agent_id).where(
-        runs.c.agent_id.in_(agents), runs.c.status.in_(("waiting_reply", "waiting_tool")), ~runs.c.among_agents
+        runs.c.agent_id.in_(agents),
+        NOT_OVER,
+        runs.c.status.in_(("waiting_reply", "waiting_tool")),
+        ~runs.c.among_agents,
     )
     return {row.agent_id for row in tx.all(statement)}

@@ -13,3 +13,5 @@ class View:
 
     turns: tuple[Turn, ...]
     shown: dict[str, int]
+    # Where the run is now: none once the agent has been removed from there (A7).
+    active_space_id: str | None

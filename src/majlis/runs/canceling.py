@@ -21,10 +21,10 @@ from majlis.runs.settling import settle_deliveries
 from majlis.runs.shapes import RunJson
 from majlis.spaces.members import find_member
 from majlis.store.tables import deliveries, runs, spaces
+from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
 ENDED = "runs.ended"
-ACTIVE = ("queued", "running", "waiting_reply", "waiting_tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _end(tx: Tx, run: sa.Row[Any], status: str, reason: str, absorbed_by: str | 
     _lock_spaces(tx, run)
     ended = (
         runs.update()
-        .where(runs.c.id == run.id, runs.c.status.in_(ACTIVE))
+        .where(runs.c.id == run.id, NOT_OVER)
         .values(
             status=status,
             reason=reason,

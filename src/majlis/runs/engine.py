@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Concatenate, Protocol
 
 import sqlalchemy as sa
@@ -58,20 +58,19 @@ class Engine:
     configs: Configs
     # Waits between tries of one model request; the number of tries is one more.
     retry_seconds: tuple[float, ...] = (0.5, 1.5)
-    writes: set[asyncio.Task[object]] = field(default_factory=set)
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """A transaction that is not torn: who is canceled meanwhile first learns how it ended."""
-        task = asyncio.ensure_future(self.db.write_brief(work, *args, **kwargs))
+        writing = self.db.write_brief(work, *args, **kwargs)
         try:
-            return await asyncio.shield(task)
+            return await asyncio.shield(writing)
         except asyncio.CancelledError:
             # More than one may cancel a run: the bus, and the worker that looks for itself.
-            while not task.done():
+            while not writing.done():
                 with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.wait([task])
-            if not task.cancelled():
-                task.exception()  # looked at, so that nobody warns of it
+                    await asyncio.wait([writing])
+            if not writing.cancelled():
+                writing.exception()  # looked at, so that nobody warns of it
             raise
 
 

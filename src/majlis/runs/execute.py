@@ -16,22 +16,19 @@ import structlog
 from opentelemetry import trace
 
 from majlis import clock, metrics
-from majlis.agents.config import AgentConfig
 from majlis.agents.limits import Limits
-from majlis.minds.timeline.layouts import perceive
-from majlis.minds.timeline.loading import load_scene
-from majlis.minds.timeline.scene import Scene, Who
 from majlis.models.port import Answer, CallDelta, CallStarted, Finished, Model, ModelFailed, Prompt, Result, Said, Turn
 from majlis.models.wire import chat_messages, chat_tools
-from majlis.runs.actions import load_actions, next_step, resume_of
+from majlis.runs.actions import next_step
 from majlis.runs.calling import Calling
-from majlis.runs.claiming import MAX_TAKE_OVERS, Claimed
+from majlis.runs.claimed import Claimed
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry, Fenced, pack_view
+from majlis.runs.perceiving import mind_of
 from majlis.runs.settling import complete, fail, hand_back
 from majlis.runs.streaming import Speaking
+from majlis.runs.taking_up import MAX_TAKE_OVERS
 from majlis.runs.working import Working
-from majlis.store.transactions import Tx
 
 _logger = structlog.get_logger(__name__)
 _tracer = trace.get_tracer("majlis")
@@ -154,16 +151,13 @@ class Execution:
             if await self._calling.repeat_unknown():
                 self._claimed.scene = None
         began = time.perf_counter()
-        scene = self._claimed.scene or await self._engine.db.snapshot(self._load)
-        if scene.active is None:
-            self._run.active_space_id = None
-        view = perceive(scene)
+        mind = mind_of(self._run.config)
+        scene = self._claimed.scene or await self._engine.db.snapshot(mind.load, self._claimed, self._run.config)
+        view = mind.perceive(scene)
+        self._run.active_space_id = view.active_space_id
         self._run.saw(view.shown)
         metrics.context_seconds.observe(time.perf_counter() - began)
         return list(view.turns)
-
-    def _load(self, tx: Tx) -> Scene:
-        return load_for(tx, self._claimed, self._run.config)
 
     async def _ask(self, model: Model, prompt: Prompt) -> Answer:
         for delay in (*self._engine.retry_seconds, None):
@@ -245,20 +239,6 @@ class Execution:
     def _drop_streams(self, reason: str) -> None:
         if self._speaking is not None:
             self._speaking.fail(reason)
-
-
-def load_for(tx: Tx, claimed: Claimed, config: AgentConfig) -> Scene:
-    return load_scene(
-        tx,
-        Who(claimed.agent_id, claimed.agent_name, "agent"),
-        config,
-        claimed.id,
-        claimed.trigger,
-        claimed.active_space_id,
-        actions=load_actions(tx, claimed.earlier) if claimed.earlier else (),
-        resume=resume_of(claimed.wait),
-        alone=claimed.alone,
-    )
 
 
 def _view(prompt: Prompt, base: int | None, kept: int) -> bytes:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from majlis.clock import Millis
 from majlis.store.tables import agents, deliveries, plans, runs
 from majlis.store.tables.columns import word, words
-from majlis.store.tables.runs import AMONG_AGENTS
+from majlis.store.tables.runs import AMONG_AGENTS, NOT_OVER
 from majlis.store.transactions import Tx
 
 
@@ -21,13 +21,15 @@ def _earliest(column: sa.Column[int], *conditions: sa.ColumnElement[bool]) -> sa
 
 _LOOK = sa.select(
     _earliest(deliveries.c.not_before, deliveries.c.state == word("pending")).label("owed"),
-    sa.exists().where(runs.c.status == word("queued")).label("queued"),
-    _earliest(runs.c.lease_until, runs.c.status == word("running")).label("lease"),
+    sa.exists().where(NOT_OVER, runs.c.status == word("queued")).label("queued"),
+    _earliest(runs.c.lease_until, NOT_OVER, runs.c.status == word("running")).label("lease"),
     _earliest(runs.c.deadline).label("deadline"),
     _earliest(plans.c.next_at).label("plan"),
     _earliest(agents.c.heartbeat_at).label("beat"),
     sa.exists().where(runs.c.status == word("waiting_reply"), AMONG_AGENTS).label("rings"),
-    sa.exists().where(runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner")).label("others"),
+    sa.exists()
+    .where(NOT_OVER, runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner"))
+    .label("others"),
 )
 _LOST = sa.select(runs.c.id).where(
     runs.c.id.in_(sa.bindparam("runs", expanding=True)),
@@ -68,6 +70,6 @@ def lost(tx: Tx, owner: str, run_ids: list[str]) -> set[str]:
 def count_open(tx: Tx) -> tuple[int, int]:
     """How many events are owed and not taken, and how many runs wait."""
     owed = sa.select(sa.func.count()).where(deliveries.c.state == word("pending")).scalar_subquery()
-    waiting = sa.select(sa.func.count()).where(runs.c.status.in_(words("waiting_reply", "waiting_tool")))
+    waiting = sa.select(sa.func.count()).where(NOT_OVER, runs.c.status.in_(words("waiting_reply", "waiting_tool")))
     row = tx.execute(sa.select(owed.label("owed"), waiting.scalar_subquery().label("waiting"))).one()
     return row.owed, row.waiting

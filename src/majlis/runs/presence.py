@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from majlis.store.tables import members, runs
+from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
 _AT_WORK = (
     sa.select(runs.c.id, runs.c.agent_id, runs.c.trigger_space_id, runs.c.active_space_id)
-    .where(runs.c.status == "running")
+    .where(NOT_OVER, runs.c.status == "running")
     .order_by(runs.c.id)
 )
 

@@ -15,6 +15,7 @@ from majlis.runs.privacy import hide_private
 from majlis.runs.shapes import ContextJson, RequestJson, RunJson, RunPageJson, RunStatus, StepJson, run_json, step_json
 from majlis.spaces.access import access_space
 from majlis.store.tables import entities, members, runs, spaces, steps, views
+from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
 
 MAX_PAGE = 200
@@ -51,7 +52,7 @@ def list_runs(
         access_space(tx, caller, space_id)
         asked.append(runs.c.trigger_space_id == space_id)
     if status is not None:
-        asked.append(runs.c.status == status)
+        asked.append(has_status(status))
     if before is not None:
         asked.append(runs.c.id < before)
     # Each way to see a run finds its newest ids in an index of its own; only those of the page are read in full.

@@ -20,13 +20,15 @@ from majlis.inbox.rings import end_rings
 from majlis.inbox.waiting import time_out
 from majlis.inbox.wake import QUEUED, WORK
 from majlis.live.bus import Bus, Unsubscribe
-from majlis.minds.timeline.scene import Scene
 from majlis.runs.canceling import ENDED
-from majlis.runs.claiming import Claimed, claim, dead_owners
+from majlis.runs.claimed import Claimed
+from majlis.runs.claiming import claim
 from majlis.runs.engine import Engine
-from majlis.runs.execute import Execution, load_for
+from majlis.runs.execute import Execution
 from majlis.runs.looking import look, lost
 from majlis.runs.ownership import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
+from majlis.runs.perceiving import mind_of
+from majlis.runs.taking_up import dead_owners
 from majlis.spaces.members import LEFT
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx
@@ -123,7 +125,8 @@ class Worker:
 
     async def _pause(self, until: clock.Millis) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), max(0.001, (until - clock.now()) / 1000))
+            async with asyncio.timeout(max(0.001, (until - clock.now()) / 1000)):
+                await self._wake.wait()
 
     async def _look(self) -> clock.Millis | None:
         """What a wake-up did not tell of: time that has come, workers that have died."""
@@ -153,9 +156,9 @@ class Worker:
             self._unfinished = self._unfinished or unfinished
             self._wake.set()
 
-    def _see(self, tx: Tx, claimed: Claimed) -> Scene | None:
+    def _see(self, tx: Tx, claimed: Claimed) -> Any:
         config = self._engine.configs.known(claimed.agent_id, claimed.agent_version)
-        return load_for(tx, claimed, config) if config is not None else None
+        return mind_of(config).load(tx, claimed, config) if config is not None else None
 
     def _begin(self, claimed: Claimed) -> None:
         execution = Execution(self._engine, claimed)

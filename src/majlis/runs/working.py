@@ -11,7 +11,7 @@ from majlis.inbox.triggers import TriggerJson
 from majlis.inbox.waiting import expired_questions
 from majlis.models.port import Usage
 from majlis.runs.acting import Acting
-from majlis.runs.claiming import Claimed
+from majlis.runs.claimed import Claimed
 
 
 @dataclass(slots=True)

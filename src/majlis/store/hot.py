@@ -84,8 +84,8 @@ class _Prepared:
         constants = compiled.params
         self._binds = [(name, processors.get(name), constants.get(name)) for name in compiled.positiontup or ()]
         columns = compiled._result_columns
-        self._out = [column.type._cached_result_processor(conn.dialect, None) for column in columns]
-        self._converts = any(self._out)
+        out = (column.type._cached_result_processor(conn.dialect, None) for column in columns)
+        self._out = [(index, convert) for index, convert in enumerate(out) if convert is not None]
         self._row = _row_class([column.name for column in columns]) if columns else None
 
     def run(self, raw: sqlite3.Connection, given: list[dict[str, Any]]) -> HotResult:
@@ -110,9 +110,13 @@ class _Prepared:
 
     def _made(self, row: tuple[Any, ...]) -> Any:
         assert self._row is not None
-        if not self._converts:
+        if not self._out:
             return self._row._make(row)
-        values = [value if out is None else out(value) for out, value in zip(self._out, row, strict=True)]
+        values = list(row)
+        for index, convert in self._out:
+            # No type of ours makes anything of NULL but None.
+            if values[index] is not None:
+                values[index] = convert(values[index])
         return self._row._make(values)
 
 

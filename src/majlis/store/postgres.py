@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, Concatenate
 
@@ -59,7 +60,10 @@ class PostgresDatabase:
             self.after_commit(outbox)
         return result
 
-    write_brief = write
+    def write_brief(
+        self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        return asyncio.ensure_future(self.write(work, *args, **kwargs))
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._look(self._readers, lambda tx: work(tx, *args, **kwargs))

@@ -75,15 +75,20 @@ class SqliteDatabase:
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return cast(T, await self._submit(lambda tx: work(tx, *args, **kwargs)))
 
-    async def write_brief(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def write_brief(
+        self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        def run(tx: Tx) -> T:
+            return work(tx, *args, **kwargs)
+
         if self._flush_seconds >= _QUICK_SECONDS or self._closed:
-            return await self.write(work, *args, **kwargs)
+            return cast("asyncio.Future[T]", self._submit(run))
         loop = asyncio.get_running_loop()
-        job = _Job(lambda tx: work(tx, *args, **kwargs), loop)
+        job = _Job(run, loop)
         if not self._arrived:
             loop.call_soon(self._do_arrived)
         self._arrived.append(job)
-        return cast(T, await job.future)
+        return cast("asyncio.Future[T]", job.future)
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()

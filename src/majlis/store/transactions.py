@@ -8,6 +8,7 @@ A function given to `write` may run more than once (after a deadlock), so it act
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
@@ -78,8 +79,11 @@ class Database(Protocol):
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
 
-    async def write_brief(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `write`, for work of a few statements: an engine may do it at once, where it stands."""
+    def write_brief(
+        self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        """As `write`, for work of a few statements: an engine may do it at once, where it stands. The work has begun
+        when this returns, and is done whether or not somebody waits for it."""
         ...
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import sqlalchemy as sa
 from pydantic import Field
 
 from majlis.clock import iso
 from majlis.runs.acting import Acting, ToolResult
+from majlis.runs.shapes import RunStatus
 from majlis.store.tables import runs
+from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input
 
-Status = Literal["queued", "running", "waiting_reply", "waiting_tool", "completed", "failed", "canceled"]
-
 
 class GetMyRuns(Input):
-    status: Status | None = None
+    status: RunStatus | None = None
     """Only runs with this status; left out: all."""
     limit: Annotated[int, Field(ge=1, le=100)] = 20
 
@@ -25,7 +25,7 @@ class GetMyRuns(Input):
 def get_my_runs(tx: Tx, acting: Acting, input: GetMyRuns) -> ToolResult:
     statement = sa.select(runs).where(runs.c.agent_id == acting.id).order_by(runs.c.id.desc()).limit(input.limit)
     if input.status is not None:
-        statement = statement.where(runs.c.status == input.status)
+        statement = statement.where(has_status(input.status))
     return {"success": True, "runs": [_line(row, acting) for row in tx.all(statement)]}
 
 

@@ -16,6 +16,7 @@ from majlis.runs.acting import Acting, Pause, ToolResult
 from majlis.spaces.posting import Draft, post_message
 from majlis.spaces.shapes import MessageJson
 from majlis.store.tables import entities, members, runs, spaces
+from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input
 
@@ -120,7 +121,7 @@ def _refuse_too_many_waits(tx: Tx, acting: Acting) -> None:
             f"Nothing was sent: this run has waited {acting.waits} times, which is its limit. Send without wait, and "
             "end the run; an answer starts a new one.",
         )
-    waiting = sa.select(sa.func.count()).where(runs.c.agent_id == acting.id, runs.c.status == "waiting_reply")
+    waiting = sa.select(sa.func.count()).where(runs.c.agent_id == acting.id, has_status("waiting_reply"))
     if tx.execute(waiting).scalar_one() >= limits.waiting_runs:
         raise Conflict(
             "too_many_waiting_runs",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from majlis.clock import Millis
 from majlis.minds.quoting import quote
 from majlis.minds.timeline.actions import action_line, posted_line, summary_line
-from majlis.minds.timeline.lines import is_trigger, message_line, resume_mark
+from majlis.minds.timeline.lines import message_line, resume_mark
 from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Scene
 from majlis.minds.timeline.window import window_start
 
@@ -32,23 +32,25 @@ def settled(scene: Scene) -> int:
     """The number up to which lines are the same in every later run: seen, before the trigger, not this run's doing."""
     if scene.active is None:
         return 0
-    mine = {action.message_id for action in scene.actions}
-    resolving = scene.resume.message_id if scene.resume else None
-    special = (m.seq for m in scene.history if is_trigger(scene, m) or m.id in mine or m.id == resolving)
-    return min(scene.active.cursor, min(special, default=scene.active.total + 1) - 1)
+    special = {action.message_id for action in scene.actions}
+    special |= {scene.trigger.get("messageId"), scene.resume.message_id if scene.resume else None}
+    first = min((message.seq for message in scene.history if message.id in special), default=scene.active.total + 1)
+    return min(scene.active.cursor, first - 1)
 
 
 def timeline(scene: Scene, messages: Sequence[Message]) -> list[str]:
-    """These messages, and among them by time whatever else this run did; last of all how its wait ended."""
-    posting = {action.message_id: action for action in scene.actions if action.message_id}
+    """These messages, and among them by time whatever else this run did; last of all how its wait ended. Of what this
+    run did within one millisecond its own order counts."""
+    posting = {action.message_id: (n, action) for n, action in enumerate(scene.actions) if action.message_id}
     shown = {message.id for message in scene.history}
+    numbers = {id(action): n for n, action in enumerate(scene.actions)}
     others = sorted((a for a in scene.actions if a.message_id not in shown), key=lambda action: action.at)
     recent, older = _split(scene, others)
     lines = [summary_line(older)] if older else []
     for message in messages:
-        while recent and recent[0].at < message.created_at:
+        number, action = posting.get(message.id, (0, None))
+        while recent and (recent[0].at, numbers[id(recent[0])]) < (message.created_at, number):
             lines.append(action_line(recent.pop(0)))
-        action = posting.get(message.id)
         lines.append(posted_line(scene, action, message) if action else message_line(scene, message))
     return [*lines, *map(action_line, recent), *_own_resume_line(scene, shown)]
 

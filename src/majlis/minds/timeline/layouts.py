@@ -13,12 +13,12 @@ from itertools import groupby
 from majlis.minds.timeline import blocks
 from majlis.minds.timeline.history import heading, omission, settled, this_run_block, timeline
 from majlis.minds.timeline.instructions import instructions_block, own_instructions_block
-from majlis.minds.timeline.lines import message_line
+from majlis.minds.timeline.lines import seen_line
 from majlis.minds.timeline.scene import Message, Scene
 from majlis.minds.timeline.trigger import trigger_block
 from majlis.minds.timeline.window import half_window
 from majlis.minds.view import View
-from majlis.models.port import System, User
+from majlis.models.port import System, Turn, User
 
 
 def perceive(scene: Scene) -> View:
@@ -40,14 +40,15 @@ def classic(scene: Scene) -> View:
         instructions_block(scene.config),
         own_instructions_block(scene.config),
     )
-    return View((System(text),), _shown(scene))
+    return _view(scene, System(text))
 
 
 def stable(scene: Scene) -> View:
     system = _joined(
         instructions_block(scene.config), own_instructions_block(scene.config), blocks.identity_block(scene)
     )
-    return View((System(system), User((*_lasting_parts(scene), _passing_part(scene)))), _shown(scene))
+    until = settled(scene)
+    return _view(scene, System(system), User((*_lasting_parts(scene, until), _passing_part(scene, until))))
 
 
 def _whole_history(scene: Scene) -> str | None:
@@ -57,17 +58,17 @@ def _whole_history(scene: Scene) -> str | None:
     return "\n".join([heading(scene.active), *omission(scene, scene.active), *lines])
 
 
-def _lasting_parts(scene: Scene) -> list[str]:
+def _lasting_parts(scene: Scene, until: int) -> list[str]:
     """Full blocks of half a window are a part each, since only they are in the next runs exactly as they are here;
     what leads up to the history goes with the first."""
     lead = f"{blocks.spaces_block(scene)}\n\n"
     if scene.active is None:
         return [lead]
     lead += _lines([heading(scene.active), *omission(scene, scene.active)])
-    until, half = settled(scene), half_window(scene.config)
+    half = half_window(scene.config)
     seen = [message for message in scene.history if message.seq <= until]
     groups = groupby(seen, key=lambda message: _block(message, until, half))
-    parts = [_lines(message_line(scene, message) for message in group) for _, group in groups]
+    parts = [_lines(seen_line(scene, message) for message in group) for _, group in groups]
     return [lead + parts[0], *parts[1:]] if parts else [lead]
 
 
@@ -77,8 +78,7 @@ def _block(message: Message, until: int, half: int) -> int:
     return block if (block + 1) * half <= until else -1
 
 
-def _passing_part(scene: Scene) -> str:
-    until = settled(scene)
+def _passing_part(scene: Scene, until: int) -> str:
     new = timeline(scene, [message for message in scene.history if message.seq > until]) if scene.active else []
     rest = _joined(
         this_run_block(scene),
@@ -91,6 +91,10 @@ def _passing_part(scene: Scene) -> str:
         f"NOW:\n{blocks.current_time(scene)}",
     )
     return f"{_lines(new)}\n{rest}" if scene.active else rest
+
+
+def _view(scene: Scene, *turns: Turn) -> View:
+    return View(turns, _shown(scene), scene.active.id if scene.active else None)
 
 
 def _shown(scene: Scene) -> dict[str, int]:

@@ -19,13 +19,21 @@ _PLAIN_NAME = re.compile(r"[^\[\]():]{1,64}")
 
 
 def message_line(scene: Scene, message: Message) -> str:
+    return _line(scene, message, f"  [{_tag(scene, message)}]{marks(scene, message)}")
+
+
+def seen_line(scene: Scene, message: Message) -> str:
+    """As `message_line`, for a message that is known to be seen and neither trigger nor answer."""
+    return _line(scene, message, "  [SEEN]")
+
+
+def _line(scene: Scene, message: Message, end: str) -> str:
     """One physical line; two for what the agent itself sent here on behalf of another space (M14)."""
-    start = f"  {stamp(message)} "
-    end = f"  [{_tag(scene, message)}]{marks(scene, message)}"
-    because = _because(scene, message)
+    because = _because(scene, message) if message.origin is not None else None
     if because is not None:
-        return f"{start}You: [{because}]{end}\n    {quote(message.text)}"
-    return f"{start}{_sender(message)}: {_content(scene, message)}{end}"
+        return f"  {stamp(message)} You: [{because}]{end}\n    {quote(message.text)}"
+    sender = message.sender
+    return f"  {stamp(message)} {sender.name} ({sender.type}, id:{sender.id}): {_content(scene, message)}{end}"
 
 
 def stamp(message: Message) -> str:
@@ -48,8 +56,6 @@ def resume_mark(resume: Resume) -> str:
 
 def quotes(scene: Scene, text: str) -> str:
     """X12: what a text points to, if the agent may read it."""
-    if not scene.quoted:
-        return ""
     found = [scene.quoted[named] for named in references(text) if named in scene.quoted]
     return "".join(
         f" (quotes msg:{message.id} by {message.sender.name}: {quote_start(message.text, MAX_QUOTED)})"
@@ -81,16 +87,13 @@ def _tag(scene: Scene, message: Message) -> str:
     return "NEW" if message.seq > scene.active.cursor or is_trigger(scene, message) else "SEEN"
 
 
-def _sender(message: Message) -> str:
-    sender = message.sender
-    return f"{sender.name} ({sender.type}, id:{sender.id})"
-
-
 def _content(scene: Scene, message: Message) -> str:
     if message.kind == "tool" and message.tool is not None:
         return _tool_use(message.tool)
-    reply = f" (in reply to msg:{message.reply_to})" if message.reply_to else ""
-    return _text(message.text) + reply + quotes(scene, message.text)
+    text = _text(message.text)
+    if message.reply_to:
+        text += f" (in reply to msg:{message.reply_to})"
+    return text + quotes(scene, message.text) if scene.quoted else text
 
 
 def _text(text: str) -> str:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from majlis.store.hot import hot
 from majlis.store.tables import entities, goals, members, memories, messages, plans, runs, spaces
-from majlis.store.tables.columns import words
+from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Dialect
 
 MAX_SPACES = 100
@@ -113,7 +113,7 @@ OTHER_RUNS = hot(
     sa.select(runs.c.id, runs.c.status, runs.c.trigger, runs.c.wait_space_id)
     .where(
         runs.c.agent_id == _AGENT,
-        runs.c.status.in_(words("queued", "running", "waiting_reply", "waiting_tool")),
+        NOT_OVER,
         runs.c.id != sa.bindparam("run"),
     )
     # Along the index of (agent, status): by id it would be the one of all runs that the agent has ever had.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from majlis.store.tables.columns import Json, key, metadata, moment, one_of
@@ -20,7 +22,7 @@ runs = sa.Table(
     sa.Column("wait", Json),
     key("wait_space_id", sa.ForeignKey("spaces.id")),
     key("wait_message_id"),
-    moment("deadline", index=True),
+    moment("deadline"),
     sa.Column("lease_owner", sa.String(64)),
     moment("lease_until"),
     sa.Column("fence", sa.BigInteger, nullable=False, server_default="0"),
@@ -44,9 +46,18 @@ runs = sa.Table(
     moment("ended_at"),
     one_of("status", "queued", "running", "waiting_reply", "waiting_tool", "completed", "failed", "canceled"),
 )
-sa.Index("ix_runs_agent_id", runs.c.agent_id, runs.c.status)
+# What is queued, running or waiting: few, whatever the history. Queries say it in these words, as SQLite wants them.
+NOT_OVER: sa.ColumnElement[bool] = runs.c.ended_at.is_(None)
+_while_not_over: dict[str, Any] = {"sqlite_where": NOT_OVER, "postgresql_where": NOT_OVER}
+sa.Index("ix_runs_agent_id", runs.c.agent_id, runs.c.status, **_while_not_over)
 sa.Index("ix_runs_trigger_space_id", runs.c.trigger_space_id, runs.c.id)
-sa.Index("ix_runs_status_lease_until", runs.c.status, runs.c.lease_until)
+sa.Index("ix_runs_status_lease_until", runs.c.status, runs.c.lease_until, **_while_not_over)
+sa.Index(
+    "ix_runs_deadline",
+    runs.c.deadline,
+    sqlite_where=runs.c.deadline.is_not(None),
+    postgresql_where=runs.c.deadline.is_not(None),
+)
 sa.Index(
     "ix_runs_wait_space_id",
     runs.c.wait_space_id,
@@ -61,8 +72,6 @@ sa.Index(
     sqlite_where=sa.text("status = 'waiting_reply' AND among_agents"),
     postgresql_where=sa.text("status = 'waiting_reply' AND among_agents"),
 )
-sa.Index("ix_runs_wait_message_id", runs.c.wait_message_id, runs.c.agent_id)
-sa.Index("ix_runs_active_space_id", runs.c.active_space_id, runs.c.status)
 sa.Index("ix_runs_agent_id_id", runs.c.agent_id, runs.c.id)
 
 deliveries = sa.Table(
@@ -77,7 +86,7 @@ deliveries = sa.Table(
     sa.Column("payload", Json, nullable=False),
     sa.Column("chain_depth", sa.Integer, nullable=False, server_default="0"),
     sa.Column("state", sa.String(16), nullable=False, server_default="pending"),
-    key("run_id", sa.ForeignKey("runs.id"), index=True),
+    key("run_id", sa.ForeignKey("runs.id")),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     moment("not_before", nullable=False, server_default="0"),
     moment("created_at", nullable=False),
@@ -85,6 +94,12 @@ deliveries = sa.Table(
     sa.UniqueConstraint("agent_id", "event_id"),
     one_of("type", "space_message", "plan", "service", "tool_result", "heartbeat"),
     one_of("state", "pending", "taken", "done", "passed", "failed"),
+)
+sa.Index(
+    "ix_deliveries_run_id",
+    deliveries.c.run_id,
+    sqlite_where=deliveries.c.run_id.is_not(None),
+    postgresql_where=deliveries.c.run_id.is_not(None),
 )
 sa.Index(
     "ix_deliveries_pending",
@@ -139,3 +154,9 @@ cycles = sa.Table(
     sa.Column("tokens", sa.Integer, nullable=False),
     moment("created_at", nullable=False),
 )
+
+
+def has_status(status: str) -> sa.ColumnElement[bool]:
+    """Says whatever helps to find it: those that are not over have indexes of their own."""
+    found = runs.c.status == status
+    return found if status in ("completed", "failed", "canceled") else sa.and_(NOT_OVER, found)

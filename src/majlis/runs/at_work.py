@@ -1,0 +1,53 @@
+"""Agents as a claim sees them: their version, and how much room their limit leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.store.hot import hot
+from majlis.store.tables import agents, entities, runs
+from majlis.store.tables.columns import word
+from majlis.store.tables.runs import NOT_OVER
+from majlis.store.transactions import Tx
+
+_AGENTS = (
+    sa.select(
+        agents.c.id,
+        agents.c.version,
+        entities.c.name,
+        entities.c.deleted_at,
+        agents.c.config["mind"].as_string().label("mind"),
+        agents.c.config["limits"]["concurrentRuns"].as_integer().label("concurrent_runs"),
+        sa.select(sa.func.count())
+        .select_from(runs)
+        .where(runs.c.agent_id == agents.c.id, NOT_OVER, runs.c.status == word("running"))
+        .scalar_subquery()
+        .label("running"),
+        sa.exists().where(runs.c.agent_id == agents.c.id, NOT_OVER, runs.c.status != word("running")).label("pausing"),
+    )
+    .join(entities, entities.c.id == agents.c.id)
+    .order_by(agents.c.id)
+)
+_ONE_AGENT = hot(_AGENTS.where(agents.c.id == sa.bindparam("agent")))
+_SEVERAL_AGENTS = _AGENTS.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
+# Two workers that claim for one agent do so one after the other: its limit holds in the whole cluster. The weaker lock
+# does not stand in the way of a post, which refers to the agent while it holds the space that a claim needs.
+_LOCK_AGENTS = (
+    sa.select(agents.c.id)
+    .where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
+    .order_by(agents.c.id)
+    .with_for_update(key_share=True)
+)
+
+
+def known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:
+    if tx.dialect == "postgresql":
+        # First the lock, then the count: a statement that has waited still sees what was before it waited.
+        tx.execute(_LOCK_AGENTS, {"agents": sorted(wanted)})
+    if len(wanted) == 1:
+        found = tx.all(_ONE_AGENT, {"agent": next(iter(wanted))})
+    else:
+        found = tx.all(_SEVERAL_AGENTS, {"agents": sorted(wanted)})
+    return {agent.id: agent for agent in found if agent.deleted_at is None}
