@@ -123,5 +123,5 @@ async def serve_world(settings: Settings) -> AsyncIterator[World]:
         yield world
     finally:
         await world.close()
-        server.should_exit = True
+        server.stop()
         await serving
