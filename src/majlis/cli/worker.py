@@ -44,10 +44,10 @@ def log_models(settings: Settings) -> None:
     """A clear word in the log about which models agents will find here."""
     import structlog
 
-    from majlis.models.keys import USUAL
+    from majlis.models.keys import keys_set
 
     logger = structlog.get_logger("majlis.models")
-    keys = sorted({name for names in USUAL.values() for name in names if os.environ.get(name)})
+    keys = keys_set(os.environ)
     if settings.demo_model != "demo":
         logger.info("agents with the model demo use a real one", model=settings.demo_model, keys_set=keys)
     elif keys:

@@ -9,22 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis.agents.beats import following_beat
 from majlis.agents.plans import when
 from majlis.agents.schedules import next_cron
 from majlis.clock import Millis, iso
+from majlis.inbox.delivering import INSERT_DELIVERY
 from majlis.inbox.triggers import TriggerJson
 from majlis.inbox.wake import WorkAvailable
 from majlis.store import ids
-from majlis.store.tables import agents, deliveries, entities, plans
+from majlis.store.tables import agents, entities, plans
 from majlis.store.transactions import Tx
 
 _PLANS = sa.join(plans, agents, agents.c.id == plans.c.agent_id).join(entities, entities.c.id == agents.c.id)
 _AGENTS = sa.join(agents, entities, entities.c.id == agents.c.id)
 _ACTIVE = plans.c.status == "active"
-_LIVING = entities.c.deleted_at.is_(None)
 
 # The weaker lock (key_share) does not stand in the way of those who only refer to the row.
 _DUE_PLANS = (
@@ -51,14 +50,6 @@ _DUE_BEATS = (
 )
 _MOVE_PLAN = plans.update().where(plans.c.id == sa.bindparam("plan"))
 _MOVE_BEAT = agents.update().where(agents.c.id == sa.bindparam("agent"))
-_NEXT = (
-    sa.select(plans.c.next_at).select_from(_PLANS).where(_ACTIVE, _LIVING).order_by(plans.c.next_at).limit(1),
-    sa.select(agents.c.heartbeat_at)
-    .select_from(_AGENTS)
-    .where(agents.c.heartbeat_at.is_not(None), _LIVING)
-    .order_by(agents.c.heartbeat_at)
-    .limit(1),
-)
 
 
 def fire_due_plans(tx: Tx, limit: int = 100) -> int:
@@ -77,11 +68,6 @@ def fire_due_heartbeats(tx: Tx, limit: int = 100) -> int:
     if due:
         tx.execute(_MOVE_BEAT, [{"agent": agent.id, "heartbeat_at": _next_beat(agent, tx.now)} for agent in due])
     return len(due)
-
-
-def next_due(tx: Tx) -> Millis | None:
-    """When the earliest plan or heartbeat falls due, or fell due."""
-    return min((row[0] for statement in _NEXT for row in tx.all(statement)), default=None)
 
 
 def _plan_delivery(tx: Tx, plan: sa.Row[Any]) -> dict[str, Any]:
@@ -114,11 +100,9 @@ def _delivery(tx: Tx, agent_id: str, event_id: str, payload: TriggerJson, chain_
 
 
 def _deliver(tx: Tx, owed: list[dict[str, Any]]) -> None:
-    if not owed:
-        return
-    insert = sqlite.insert(deliveries) if tx.dialect == "sqlite" else postgresql.insert(deliveries)
-    tx.execute(insert.on_conflict_do_nothing(), owed)
-    tx.outbox.append(WorkAvailable())
+    if owed:
+        tx.execute(INSERT_DELIVERY[tx.dialect], owed)
+        tx.outbox.append(WorkAvailable())
 
 
 def _next_time(plan: sa.Row[Any], now: Millis) -> Millis | None:

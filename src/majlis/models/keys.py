@@ -68,12 +68,6 @@ def usual_variables(provider: str) -> tuple[str, ...]:
     return USUAL.get(provider) or USUAL.get(family, ())
 
 
-def describe_models(environ: Mapping[str, str]) -> str:
-    """For the log at start: which providers have a key, by the names of the variables only."""
-    found = [name for names in USUAL.values() for name in names if environ.get(name)]
-    if found:
-        return f"model keys found: {', '.join(found)}"
-    return (
-        'no model keys found: agents can use the "demo" model, or a server of your own through the model\'s baseUrl; '
-        "for a provider set its variable, for example OPENAI_API_KEY or ANTHROPIC_API_KEY, and restart"
-    )
+def keys_set(environ: Mapping[str, str]) -> list[str]:
+    """The names of the variables that hold a provider's key."""
+    return sorted({name for names in USUAL.values() for name in names if environ.get(name)})

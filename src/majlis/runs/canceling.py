@@ -19,8 +19,9 @@ from majlis.runs.announcing import announce, presence, run_event
 from majlis.runs.reading import access_run, get_run
 from majlis.runs.settling import settle_deliveries
 from majlis.runs.shapes import RunJson
+from majlis.spaces.access import lock_spaces
 from majlis.spaces.members import find_member
-from majlis.store.tables import deliveries, runs, spaces
+from majlis.store.tables import deliveries, runs
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
@@ -54,7 +55,7 @@ def absorb_own_run(tx: Tx, acting: Acting, run_id: str) -> dict[str, Any]:
     # Both rows in one order: two runs that absorb each other end with one winner, not with a deadlock.
     both = sa.select(runs.c.id).where(runs.c.id.in_((acting.run_id, run_id))).order_by(runs.c.id)
     run = _own_run(tx, acting, run_id)
-    _lock_spaces(tx, run)
+    lock_spaces(tx, (run.trigger_space_id, run.active_space_id))
     tx.execute(both.with_for_update())
     owed = deliveries.c.run_id == run_id, deliveries.c.state == "taken"
     tx.execute(deliveries.update().where(*owed).values(run_id=acting.run_id))
@@ -68,7 +69,7 @@ def absorb_own_run(tx: Tx, acting: Acting, run_id: str) -> dict[str, Any]:
 
 
 def _end(tx: Tx, run: sa.Row[Any], status: str, reason: str, absorbed_by: str | None = None) -> bool:
-    _lock_spaces(tx, run)
+    lock_spaces(tx, (run.trigger_space_id, run.active_space_id))
     ended = (
         runs.update()
         .where(runs.c.id == run.id, NOT_OVER)
@@ -91,12 +92,6 @@ def _end(tx: Tx, run: sa.Row[Any], status: str, reason: str, absorbed_by: str | 
     announce(tx, events + presence("agent.inactive", run))
     tx.outbox.append(RunEnded(payload=run.id.encode()))
     return True
-
-
-def _lock_spaces(tx: Tx, run: sa.Row[Any]) -> None:
-    wanted = {run.trigger_space_id, run.active_space_id} - {None}
-    if wanted:
-        tx.execute(sa.select(spaces.c.id).where(spaces.c.id.in_(wanted)).order_by(spaces.c.id).with_for_update())
 
 
 def _own_run(tx: Tx, acting: Acting, run_id: str) -> sa.Row[Any]:

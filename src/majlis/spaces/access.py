@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -44,6 +45,13 @@ def lock_space(tx: Tx, caller: Caller, space_id: str, need: Need) -> sa.Row[Any]
     """As `access_space`, holding the space's lock: nobody joins, leaves or posts until this transaction ends."""
     tx.execute(sa.select(spaces.c.id).where(spaces.c.id == space_id).with_for_update())
     return access_space(tx, caller, space_id, need)
+
+
+def lock_spaces(tx: Tx, space_ids: Iterable[str | None]) -> None:
+    """In one order, so that two who need the same ones cannot block each other."""
+    wanted = set(space_ids) - {None}
+    if wanted:
+        tx.execute(sa.select(spaces.c.id).where(spaces.c.id.in_(wanted)).order_by(spaces.c.id).with_for_update())
 
 
 def require(role: SpaceRole, need: Need) -> None:

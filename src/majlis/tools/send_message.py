@@ -13,9 +13,10 @@ from pydantic import Field
 
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
 from majlis.runs.acting import Acting, Pause, ToolResult
+from majlis.spaces.access import lock_spaces
 from majlis.spaces.posting import Draft, post_message
 from majlis.spaces.shapes import MessageJson
-from majlis.store.tables import entities, members, runs, spaces
+from majlis.store.tables import entities, members, runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input
@@ -42,7 +43,8 @@ def send_message(tx: Tx, acting: Acting, input: SendMessage) -> ToolResult:
 
 def send_message_and_wait(tx: Tx, acting: Acting, input: SendMessageAndWait) -> ToolResult:
     if input.wait:
-        _lock_both_spaces(tx, acting)
+        # The pause is told to the space that triggered the run as well.
+        lock_spaces(tx, (acting.active_space_id, acting.trigger_space_id))
         _refuse_too_many_waits(tx, acting)
     # In the timeline ids stand as [msg:msg_…]; a model may copy the whole of it.
     answers = input.message_id.removeprefix("msg:") if input.message_id else None
@@ -128,14 +130,6 @@ def _refuse_too_many_waits(tx: Tx, acting: Acting) -> None:
             f"Nothing was sent: {limits.waiting_runs} of your runs are waiting already, which is the limit. Send "
             "without wait, or call get_my_runs and stop_run first.",
         )
-
-
-def _lock_both_spaces(tx: Tx, acting: Acting) -> None:
-    """The pause is told to the space that triggered the run as well. Two runs that ask in each other's space take
-    the two locks in one order, and so cannot block each other."""
-    wanted = {acting.active_space_id, acting.trigger_space_id} - {None}
-    if len(wanted) > 1:
-        tx.execute(sa.select(spaces.c.id).where(spaces.c.id.in_(wanted)).order_by(spaces.c.id).with_for_update())
 
 
 def _among_agents(tx: Tx, space_id: str) -> bool:

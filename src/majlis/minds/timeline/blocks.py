@@ -10,7 +10,11 @@ from majlis.minds.timeline.trigger import triggered_by
 
 
 def identity_block(scene: Scene) -> str:
-    return f"IDENTITY:\n  name: {quote(scene.agent.name)}\n  entityId: {quote(scene.agent.id)}"
+    lines = ["IDENTITY:", f"  name: {quote(scene.agent.name)}", f"  entityId: {quote(scene.agent.id)}"]
+    if scene.config.timezone != "UTC":
+        # Its cron schedules are read in it, and "tomorrow at nine" means nine there.
+        lines.append(f"  timezone: {quote(scene.config.timezone)}")
+    return "\n".join(lines)
 
 
 def current_time(scene: Scene) -> str:
