@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
-
-import pytest
 
 from majlis.settings import Settings
 from tests.model_server import Asked, ModelServer, Reply, by_agent, call, say, sequence, silent
+from tests.runs.asking import asking
 from tests.runs.house import House, block, once, timeline
-from tests.world import Person, serve_world
-
-
-async def asking(house: House, *replies: Reply, name: str = "Asker", **config: Any) -> tuple[Person, str, Any]:
-    """An agent that has asked "Well?" in a space with the owner and waits there: agent, space, its question."""
-    asker = await house.agent(name, **config)
-    space = await house.space("Project Alpha", asker)
-    house.model.script = sequence(say("Well?", wait=True), *replies)
-    await house.owner.say(space, "Ask me")
-    await house.until_waiting()
-    return asker, space, (await house.owner.history(space))["messages"][-1]
+from tests.world import serve_world
 
 
 async def test_m4_a_waiting_run_says_where_and_for_what_and_how_long(house: House) -> None:
@@ -224,114 +212,6 @@ async def test_m6_one_message_resumes_the_waits_of_several_agents(house: House) 
     await house.owner.say(space, "an answer for all")
     await house.quiet()
     assert {run["status"] for run in await house.runs()} == {"completed"}
-
-
-async def test_m9_time_is_up_and_the_run_goes_on_without_an_answer(house: House) -> None:
-    asker, space, _ = await asking(house, say("Nobody answered."), limits={"waitSeconds": 60})
-    house.advance(59)
-    await house.quiet()
-    [run] = await house.runs()
-    assert run["status"] == "waiting_reply"
-    house.advance(1)
-    await house.model.until_asked(3)
-    await house.quiet()
-    [run] = await house.runs()
-    assert (run["agentId"], run["status"]) == (asker.id, "completed")
-    assert timeline(house.model.asked[1])[-2:] == [
-        'You: called send_message("Well?", wait: true)',
-        "← RESUME: timeout, nobody replied within 60 s. Continue from here.",
-    ]
-    assert (await house.texts(space))[-1] == ("Asker", "Nobody answered.")
-
-
-@pytest.mark.parametrize("threaded", [True, False])
-async def test_m8_a_late_answer_is_an_ordinary_trigger_marked_as_such(house: House, threaded: bool) -> None:
-    asker, space, question = await asking(house, silent())
-    house.advance(300)
-    await house.model.until_asked(2)
-    await house.quiet()
-    more = {"replyTo": question["id"]} if threaded else {}
-    late = await house.owner.say(space, "Sorry, I was away. Fine!", **more)
-    await house.quiet()
-    first, second = await house.runs(asker)
-    assert (first["status"], second["status"]) == ("completed", "completed")
-    assert (second["trigger"]["messageId"], second["trigger"]["answersExpired"]) == (late["id"], question["id"])
-    assert (
-        f"  answersExpired: {question['id']} (your question there had timed out)\n"
-        in house.invocations("Asker")[2].text
-    )
-
-
-async def test_m8_a_late_answer_is_marked_also_when_the_run_has_asked_again_meanwhile(house: House) -> None:
-    asker, space, question = await asking(house, say("Anybody?", wait=True), silent())
-    house.advance(300)
-    await house.model.until_asked(2)
-    await house.until_waiting()
-    await house.owner.say(space, "Sorry, I was away. Fine!", replyTo=question["id"])
-    await house.quiet()
-    waiting, late = await house.runs(asker)
-    assert (waiting["status"], late["status"]) == ("waiting_reply", "completed")
-    assert late["trigger"].get("answersExpired") == question["id"]
-
-
-async def test_m8_an_answer_in_time_is_not_marked_as_late(house: House) -> None:
-    _, space, question = await asking(house, silent())
-    await house.owner.say(space, "Fine")
-    await house.quiet()
-    await house.owner.say(space, "And another thing", replyTo=question["id"])
-    await house.quiet()
-    assert "answersExpired" not in (await house.runs())[-1]["trigger"]
-
-
-async def test_m8_a_canceled_wait_is_resumed_by_nothing(house: House) -> None:
-    _, space, _ = await asking(house)
-    [run] = await house.runs()
-    await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
-    house.model.script = sequence()
-    await house.owner.say(space, "Fine")
-    await house.quiet()
-    house.advance(301)
-    await house.quiet()
-    canceled, triggered = await house.runs()
-    assert (canceled["status"], canceled["wait"], triggered["status"]) == ("canceled", None, "completed")
-    assert triggered["trigger"]["text"] == "Fine"
-
-
-async def test_m11_a_run_waits_ten_times_at_most_and_then_goes_on(house: House) -> None:
-    asker = await house.agent("Asker", limits={"waitsPerRun": 2})
-    space = await house.space("Project Alpha", asker)
-    house.model.script = sequence(say("1?", wait=True), say("2?", wait=True), say("3?", wait=True), say("Enough."))
-    await house.owner.say(space, "Ask me")
-    for answer in ("one", "two"):
-        await house.until_waiting()
-        await house.owner.say(space, answer)
-        await house.quiet() if answer == "two" else await house.model.until_asked(2)
-    [run] = await house.runs()
-    assert run["status"] == "completed"
-    assert house.model.asked[3].results == [
-        {
-            "success": False,
-            "error": "Nothing was sent: this run has waited 2 times, which is its limit. Send without wait, and end "
-            "the run; an answer starts a new one.",
-        }
-    ]
-    assert [text for _, text in await house.texts(space)] == ["Ask me", "1?", "one", "2?", "two", "Enough."]
-
-
-async def test_m11_an_agent_has_five_waiting_runs_at_most(house: House) -> None:
-    asker = await house.agent("Asker", limits={"waitingRuns": 2})
-    house.model.script = lambda asked: (
-        silent() if any(not result["success"] for result in asked.results) else say("Well?", wait=True)
-    )
-    spaces = [await house.space(f"Space {n}", asker) for n in range(3)]
-    for n, space in enumerate(spaces, 1):
-        await house.owner.say(space, "Ask me")
-        await house.until_waiting(min(n, 2))
-        await house.quiet()
-    assert [run["status"] for run in await house.runs()] == ["waiting_reply", "waiting_reply", "completed"]
-    [result] = house.model.asked[-1].results
-    assert result["error"].startswith("Nothing was sent: 2 of your runs are waiting already, which is the limit.")
-    assert await house.texts(spaces[2]) == [("Owner", "Ask me")]
 
 
 async def test_t6_a_resumed_run_takes_the_greater_depth(house: House) -> None:

@@ -9,7 +9,7 @@ from uuid import uuid4
 from majlis.cli.chat_input import typed_lines
 from majlis.cli.printing import note
 from majlis.cli.terminal import safe_line
-from majlis.errors import Conflict, MajlisError
+from majlis.errors import Conflict, MajlisError, NotFound
 
 if TYPE_CHECKING:
     from majlis.cli.chat_view import ChatView
@@ -80,12 +80,16 @@ class Talking:
 
     async def _stop(self) -> None:
         pages = [await self._client.list_runs(space_id=self._space_id, status=status) for status in _ACTIVE]
-        found = [run for page in pages for run in page["runs"]]
-        for run in found:
+        # Runs of plans and services began elsewhere, and are seen here only while they are at work.
+        found = dict.fromkeys([*(run["id"] for page in pages for run in page["runs"]), *self._view.active])
+        for run_id in found:
             try:
-                await self._client.cancel_run(run["id"])
+                run = await self._client.cancel_run(run_id)
             except Conflict:
                 continue  # it has ended meanwhile
+            except NotFound:
+                self._view.say(f"Run {run_id} is not yours to stop.")
+                continue
             self._view.say(f"{safe_line(run['agentName'])} was stopped.")
         if not found:
             self._view.say("No agent is doing anything here.")

@@ -67,7 +67,7 @@ def _facts(run: RunJson) -> list[tuple[str, str]]:
         ("Tokens", f"{usage['inputTokens']:,} in ({usage['cachedTokens']:,} cached), {usage['outputTokens']:,} out"),
         ("Requests", f"{usage['requests']}, attempt {run['attempts']}"),
         ("Began", shown_time(run["startedAt"])),
-        ("Ended", shown_time(run["endedAt"])),
+        ("Ended", shown_time(run["endedAt"]) if run["endedAt"] else "not yet"),
         ("Error", f"{error['message']} ({error['code']})" if error else ""),
         *(("Note", note) for note in run["notes"]),
     ]

@@ -16,12 +16,13 @@ from majlis.runs.acting import Acting, Pause, ToolResult
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.posting import Draft, post_message
 from majlis.spaces.shapes import MessageJson
-from majlis.store.tables import entities, members, runs
+from majlis.store.tables import agents, entities, members, runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input
 
 Text = Annotated[str, Field(min_length=1)]
+_LOCK_AGENT = sa.select(agents.c.id).where(agents.c.id == sa.bindparam("agent")).with_for_update(key_share=True)
 
 
 class SendMessage(Input):
@@ -43,6 +44,8 @@ def send_message(tx: Tx, acting: Acting, input: SendMessage) -> ToolResult:
 
 def send_message_and_wait(tx: Tx, acting: Acting, input: SendMessageAndWait) -> ToolResult:
     if input.wait:
+        # One after the other: each sees whether the one before it waits (M11). Agent before spaces, as in a claim.
+        tx.execute(_LOCK_AGENT, {"agent": acting.id})
         # The pause is told to the space that triggered the run as well.
         lock_spaces(tx, (acting.active_space_id, acting.trigger_space_id))
         _refuse_too_many_waits(tx, acting)
