@@ -5,7 +5,9 @@ A key that is not here is refused. `docs/configuration.md` describes each one; a
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -26,6 +28,22 @@ OWNER_TOKEN_LENGTH = 24
 # Read by the command line's client, by `--config` and by the tests; not settings of a gateway.
 _OTHER_VARIABLES = {"MAJLIS_URL", "MAJLIS_TOKEN", "MAJLIS_CONFIG"}
 _SECRETS = {"owner_token", "secret_key"}
+_HOST = re.compile(r"(\*|(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
+
+
+class ModelPrice(BaseModel):
+    """Of a million tokens, in whatever money the prices are written in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    # What comes out of the provider's cache; without it, as much as other input.
+    cached: float | None = Field(None, ge=0)
+
+    def of(self, input: int, cached: int, output: int) -> float:
+        reread = self.input if self.cached is None else self.cached
+        return ((input - cached) * self.input + cached * reread + output * self.output) / 1_000_000
 
 
 class Settings(BaseModel):
@@ -50,6 +68,24 @@ class Settings(BaseModel):
     tool_modules: list[str] = Field(
         default_factory=list, description="Python modules whose functions agents' `python` tools may call."
     )
+    tool_hosts: list[str] = Field(
+        default_factory=list,
+        description="Hosts that `http` tools and MCP servers may be at: `api.example.com`, `*.example.com`, "
+        "`example.com:8443`, or `*` for every public one.",
+    )
+    tool_private_hosts: list[str] = Field(
+        default_factory=list,
+        description="Hosts that they may be at although their address is private or this machine's, such as "
+        "`localhost:9000`.",
+    )
+    tool_env: list[str] = Field(
+        default_factory=list,
+        description="Environment variables that tools may send as secrets: what `${env.NAME}` in a config may name.",
+    )
+    mcp_commands: list[str] = Field(
+        default_factory=list,
+        description="Programs that agents' MCP servers may be started as, such as `uvx`; `*` for any.",
+    )
     demo: bool = Field(True, description="Whether a new gateway begins with a Lobby and two demo agents.")
     demo_model: str = Field(
         "demo",
@@ -57,6 +93,10 @@ class Settings(BaseModel):
     )
     demo_base_url: str = Field(
         "", description="Address of an OpenAI-compatible server for `demo_model`; empty: the provider's own."
+    )
+    model_prices: dict[str, ModelPrice] = Field(
+        default_factory=dict,
+        description="Prices of a million tokens by model, so that usage is shown as money, too; see below.",
     )
     views_kept_days: int = Field(
         30, description="How long it is kept what models were shown (`GET /api/runs/{id}/context`).", ge=1
@@ -92,6 +132,12 @@ class Settings(BaseModel):
         "auto", description="`auto` is text on a terminal and JSON otherwise."
     )
 
+    @field_validator("model_prices", mode="before")
+    @classmethod
+    def _are_written_as_json(cls, prices: object) -> object:
+        """In the environment; a file has tables."""
+        return json.loads(prices) if isinstance(prices, str) else prices
+
     @field_validator("owner_token")
     @classmethod
     def _long_enough(cls, token: SecretStr | None) -> SecretStr | None:
@@ -105,6 +151,29 @@ class Settings(BaseModel):
         if url and not url.startswith(("http://", "https://")):
             raise ValueError("must begin with http:// or https://")
         return url.rstrip("/")
+
+    @field_validator("tool_hosts", "tool_private_hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: list[str]) -> list[str]:
+        for host in hosts:
+            if not _HOST.fullmatch(host):
+                raise ValueError(f"{host} is no host; write api.example.com, *.example.com or example.com:8443")
+        return hosts
+
+    @field_validator("tool_private_hosts")
+    @classmethod
+    def _are_named_one_by_one(cls, hosts: list[str]) -> list[str]:
+        if any(host.partition(":")[0] == "*" for host in hosts):
+            raise ValueError("must not be *: name each host inside that tools may reach")
+        return hosts
+
+    @field_validator("tool_env")
+    @classmethod
+    def _are_not_our_own(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if name.upper().startswith(PREFIX):
+                raise ValueError(f"must not name {name}: variables of Majlis itself open this gateway")
+        return names
 
     @field_validator("bus_url")
     @classmethod

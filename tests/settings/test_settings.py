@@ -49,6 +49,11 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str], str, str]] = [
     ({}, {"MAJLIS_BUS_URL": "nats://h:4222"}, "", "do not fit together"),
     ({}, {"MAJLIS_BUS_URL": "http://h"}, "", "MAJLIS_BUS_URL: "),
     ({}, {"MAJLIS_LOG_LEVEL": "loud"}, "", "MAJLIS_LOG_LEVEL: "),
+    ({}, {"MAJLIS_TOOL_HOSTS": "https://api.example.com"}, "", "is no host; write api.example.com"),
+    ({}, {"MAJLIS_TOOL_HOSTS": "*example.com"}, "", "is no host"),
+    ({}, {"MAJLIS_TOOL_PRIVATE_HOSTS": "*"}, "", "name each host inside"),
+    ({}, {"MAJLIS_TOOL_PRIVATE_HOSTS": "*:8080"}, "", "name each host inside"),
+    ({}, {"MAJLIS_TOOL_ENV": "SHOP_KEY,MAJLIS_SECRET_KEY"}, "", "open this gateway"),
     ({}, {"MAJLIS_CONFIG": "/nowhere/majlis.toml"}, "", "cannot be read"),
 ]
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from majlis.agents.config import parse_config
+from majlis.agents.http_tool import HttpExecution
 from majlis.cli.agent_files import read_data
-from majlis.tools import send_message
+from majlis.tools import route, send_message
+from majlis.tools.allowed import Allowed
+from majlis.tools.python.tool import Python
 from majlis.tools.toolbox import Tools, built_in_tools
+from tests.tools.web import context
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tools.md").read_text("utf-8")
 _ROW = re.compile(r"^\| `(\w+)` \| `(.*?)` \| ", re.MULTILINE)
@@ -38,17 +45,41 @@ def _kind(schema: dict[str, Any]) -> str:
             return str(plain)
 
 
-def test_the_table_holds_every_tool_with_its_input_in_the_order_in_which_models_read_them() -> None:
-    assert _ROW.findall(PAGE) == [(tool.name, inputs(tool.spec.schema)) for tool in built_in_tools()]
+def test_the_tables_hold_every_tool_with_its_input_in_the_order_in_which_models_read_them() -> None:
+    everybody = built_in_tools()
+    conscious = built_in_tools("consciousness")[len(everybody) :]
+    roles = built_in_tools("roles")[len(everybody) :]
+    listed = [(tool.name, inputs(tool.spec.schema)) for tool in (*everybody, *conscious, *roles, route.TOOL)]
+    assert _ROW.findall(PAGE)[: len(listed)] == listed
 
 
 def test_m2_the_page_tells_the_input_of_send_message_without_waits() -> None:
     assert f"exactly `{inputs(send_message.TOOL.spec.schema)}`" in PAGE
 
 
-def test_the_example_of_own_tools_is_a_config_and_its_tools_come_after_the_built_in_ones(tmp_path: Path) -> None:
-    [example] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+def test_the_examples_of_own_tools_work_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The config is read, and its function is found and called; its tools come after the built-in ones."""
+    [example], [code] = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("yaml", "python"))
     file = tmp_path / "tools.yaml"
     file.write_text(example, "utf-8")
-    names = [spec.name for spec in Tools().specs(parse_config(read_data(file)))]
-    assert names == [*(tool.name for tool in built_in_tools()), "office_hours", "deploy"]
+    (tmp_path / "house_tools.py").write_text(code, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    tools, config = Tools(Allowed(modules=["house_tools"])), parse_config(read_data(file))
+    specs = tools.specs(config)[len(built_in_tools()) :]
+    assert [spec.name for spec in specs] == ["office_hours", "find_order", "deploy"]
+    assert specs[2].description == "Puts a version on staging."
+    assert inputs(specs[2].schema) == "version: string, force?: boolean = false"
+    deploy = tools.find(config, "deploy")
+    assert isinstance(deploy, Python)
+    result = asyncio.run(deploy.act(context(), deploy.parse('{"version": "v1.2"}')))
+    assert result == {"deployed": "v1.2", "by": "Scout", "key": "run_1:3"}
+
+
+def test_the_page_tells_every_part_of_a_request_with_its_default() -> None:
+    section = PAGE[PAGE.index("### http") : PAGE.index("### Where tools may go")]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (?:`(.*?)`)? ?\| ", section, re.MULTILINE))
+    defaults = HttpExecution(url="https://example.com").model_dump(mode="json", by_alias=True)
+    del defaults["url"]
+    told = {name: json.loads(default) for name, default in rows.items() if default}
+    assert told == {name: value for name, value in defaults.items() if value is not None}
+    assert [*rows] == [field.alias for field in HttpExecution.model_fields.values()]

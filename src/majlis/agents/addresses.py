@@ -30,8 +30,8 @@ def _server_address(text: str) -> str:
 
 def _request_address(text: str) -> str:
     refuse_unknown_template(text)
-    if INPUT_TEMPLATE.search(_authority(text)):
-        raise refusal("should name its host itself; {{input…}} may stand only in the path and the query")
+    if INPUT_TEMPLATE.search(_authority(text)) or ENV_TEMPLATE.search(_authority(text)):
+        raise refusal("should name its host itself; templates may stand only in the path and the query")
     _split(INPUT_TEMPLATE.sub(_STAND_IN, ENV_TEMPLATE.sub(_STAND_IN, text)))
     for name, value in parse_qsl(urlsplit(text).query):
         refuse_secret_value(name, value)

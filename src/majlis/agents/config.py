@@ -12,6 +12,7 @@ from majlis.agents.mcp_config import McpServers
 from majlis.agents.merge_patch import merge_patch
 from majlis.agents.model_choice import DEMO, ModelChoice
 from majlis.agents.plain_json import refuse_unsafe_json
+from majlis.agents.policy import Policy
 from majlis.agents.problems import problems_of, refused
 from majlis.agents.tool_config import Tools
 from majlis.agents.wire import Wire
@@ -41,6 +42,8 @@ class AgentConfig(Wire):
     """Roles only: how other agents' messages are shown."""
     tools: Tools = ()
     mcp: McpServers = ()
+    policy: Policy = ()
+    """Which of its tools need a person's permission, and which it may not use."""
     limits: Limits = Limits()
     consciousness: Consciousness = Consciousness()
     heartbeat: Heartbeat | None = None

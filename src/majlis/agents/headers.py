@@ -13,7 +13,7 @@ from majlis.agents.wire import refusal
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e]*")
-_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
 
 
 def _sendable(headers: dict[str, str]) -> dict[str, str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
+from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema, model_validator
 
 from majlis.agents.addresses import RequestAddress
 from majlis.agents.headers import Headers
 from majlis.agents.secret_rules import refuse_secret_value
-from majlis.agents.templates import refuse_unknown_template, texts_in
+from majlis.agents.templates import INPUT_TEMPLATE, refuse_unknown_template, texts_in
 from majlis.agents.wire import Maybe, Wire, refusal
+
+FORM = "application/x-www-form-urlencoded"
 
 
 def _one_value(value: JsonValue) -> JsonValue:
@@ -45,3 +47,16 @@ class HttpExecution(Wire):
     timeout_seconds: Annotated[int, Field(ge=1, le=600)] = 30
     max_bytes: Annotated[int, Field(ge=1, le=10 * 1024 * 1024)] = 1024 * 1024
     """A longer answer is an error result."""
+
+    @property
+    def content_type(self) -> str:
+        """As the headers say it; empty if they do not."""
+        return next((value for name, value in self.headers.items() if name.lower() == "content-type"), "").lower()
+
+    @model_validator(mode="after")
+    def _input_can_be_encoded(self) -> Self:
+        """In JSON that is written as text, what a model gives could end a string and add keys of its own."""
+        text = self.body if isinstance(self.body, str) else ""
+        if "json" in self.content_type and INPUT_TEMPLATE.search(text) and not INPUT_TEMPLATE.fullmatch(text):
+            raise refusal("should be an object and not text, so that {{input…}} is encoded as JSON", "body")
+        return self

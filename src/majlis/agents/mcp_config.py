@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import Annotated, Self
 
@@ -9,6 +10,8 @@ from pydantic import AfterValidator, Field, Tag, model_validator
 
 from majlis.agents.addresses import ServerAddress
 from majlis.agents.headers import Headers
+from majlis.agents.secret_rules import refuse_secret_value
+from majlis.agents.templates import INPUT_TEMPLATE, refuse_unknown_template
 from majlis.agents.wire import Maybe, Name, Wire, form_of, refusal, refuse_repeated
 
 
@@ -49,6 +52,19 @@ Command = Annotated[
     | Annotated[tuple[str, ...], AfterValidator(_names_a_program), Tag("words")],
     form_of(_form, "should be text or an array of texts"),
 ]
+
+
+def _names_secrets(env: dict[str, str]) -> dict[str, str]:
+    for name, value in env.items():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,127}", name):
+            raise refusal("is no name of a variable", name)
+        refuse_unknown_template(value, name)
+        if INPUT_TEMPLATE.search(value):
+            raise refusal("cannot use {{input…}}: a server is not started by a call", name)
+        refuse_secret_value(name, value, name)
+    return env
+
+
 ForeignToolName = Annotated[str, Field(min_length=1, max_length=128)]
 
 
@@ -59,6 +75,10 @@ class McpServer(Wire):
     """Sent to the `url`."""
     command: Maybe[Command] = None
     """Program and arguments, as an array or as one line with shell quoting; no shell runs it."""
+    env: Maybe[Annotated[dict[str, str], AfterValidator(_names_secrets)]] = None
+    """Variables for the `command`; secrets as ${env.NAME}. It gets no others of ours."""
+    timeout_seconds: Maybe[Annotated[int, Field(ge=1, le=600)]] = None
+    """For one call; left out: 60."""
     allowed_tools: Maybe[Annotated[tuple[ForeignToolName, ...], AfterValidator(_listed_once)]] = None
     """Left out: all that the server offers."""
 
@@ -73,6 +93,8 @@ class McpServer(Wire):
             raise refusal('should have either "url" or "command"')
         if self.headers is not None and self.url is None:
             raise refusal('goes with "url" only; remove it', "headers")
+        if self.env is not None and self.command is None:
+            raise refusal('goes with "command" only; remove it', "env")
         return self
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
+from majlis.agents.answer_schema import APPROVAL, FREE_TEXT, choice_of, default_input, without_required
 from majlis.agents.http_tool import HttpExecution
 from majlis.agents.input_schema import InputSchema, no_input
 from majlis.agents.limits import MAX_TOOL_WAIT
-from majlis.agents.wire import Matching, Maybe, Name, Wire, refusal, refuse_repeated
+from majlis.agents.wire import JsonObject, Matching, Maybe, Name, Wire, refusal, refuse_repeated
 
 BUILT_IN_TOOLS = frozenset(
     {
@@ -63,18 +65,78 @@ class PythonTool(_Tool):
     execution: PythonExecution
 
 
+def _shown_to_all(schema: JsonObject) -> JsonObject:
+    if at := _secret_in(schema):
+        raise refusal(
+            "is not possible here: answers are shown to everybody in the space; ask for secrets elsewhere", *at
+        )
+    return schema
+
+
+def _secret_in(value: JsonValue, *at: str | int) -> tuple[str | int, ...]:
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        if key == "writeOnly" and child is True:
+            return (*at, key)
+        if found := _secret_in(child, *at, key):
+            return found
+    return ()
+
+
 class SpaceExecution(Wire):
     timeout_seconds: Maybe[Annotated[int, Field(ge=1, le=MAX_TOOL_WAIT)]] = None
     """Left out: the agent's `limits.toolWaitSeconds`."""
+    options: Maybe[
+        Annotated[
+            tuple[Annotated[str, Field(min_length=1, max_length=200)], ...],
+            Field(min_length=1, max_length=50),
+        ]
+    ] = None
+    """`choice` only: what people choose from, unless the call brings `options` of its own."""
+    result_schema: Maybe[Annotated[InputSchema, AfterValidator(_shown_to_all)]] = None
+    """`form` only: the fields that people fill in. Left out: those of `inputSchema`, and what the model gives is what
+    they begin with; without either, one text."""
 
 
 class SpaceTool(_Tool):
     """Asks the people in the active space and waits for the first answer."""
 
     type: Literal["space"]
-    input_schema: InputSchema = Field(default_factory=no_input)
+    input_schema: Maybe[InputSchema] = None
+    """Left out: a `question`, and for a `choice` also `options`."""
     ui: Literal["approval", "choice", "form"]
     execution: SpaceExecution = SpaceExecution()
+
+    @model_validator(mode="after")
+    def _fits_its_ui(self) -> SpaceTool:
+        if self.execution.options is not None and self.ui != "choice":
+            raise refusal('is for ui "choice" only; remove it', "execution", "options")
+        if self.execution.result_schema is not None and self.ui != "form":
+            raise refusal('is for ui "form" only; remove it', "execution", "resultSchema")
+        if self._is_its_own_form and (at := _secret_in(self.input_schema)):
+            raise refusal("is not possible in a form: answers are shown to everybody", "inputSchema", *at)
+        return self
+
+    @property
+    def model_schema(self) -> JsonObject:
+        """What the model gives."""
+        if self.input_schema is None:
+            return default_input(self.ui, self.execution.options is not None)
+        return without_required(self.input_schema) if self._is_its_own_form else self.input_schema
+
+    def answer_schema(self, given: Mapping[str, Any]) -> JsonObject | None:
+        """What people answer to a call with this input; None for a choice of nothing."""
+        match self.ui:
+            case "approval":
+                return APPROVAL
+            case "choice":
+                options = given.get("options") or self.execution.options
+                return choice_of(list(options)) if isinstance(options, list | tuple) else None
+        return self.execution.result_schema or self.input_schema or FREE_TEXT
+
+    @property
+    def _is_its_own_form(self) -> bool:
+        return self.ui == "form" and self.execution.result_schema is None and self.input_schema is not None
 
 
 class StaticExecution(Wire):

@@ -1,0 +1,65 @@
+"""From a config's `execution` and the model's input to the request that goes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from majlis import __version__
+from majlis.agents.http_tool import FORM, HttpExecution
+from majlis.errors import Invalid
+from majlis.tools.http.filling import MISSING, Filling, as_text, in_header, in_path, in_query
+from majlis.tools.reach.target import Target, parse_target
+
+OWN_HEADERS = {"user-agent": f"majlis/{__version__}", "accept": "application/json, text/*;q=0.9, */*;q=0.1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    method: str
+    target: Target
+    headers: dict[str, str]
+    """Names in lower case."""
+    content: bytes | None
+
+
+def compose(execution: HttpExecution, filling: Filling, idempotency_key: str) -> Outgoing:
+    headers = {name.lower(): filling.text(value, in_header) for name, value in execution.headers.items()}
+    content, kind = _body(execution, filling)
+    if kind is not None:
+        headers.setdefault("content-type", kind)
+    # What a server compresses could be far larger than what we agreed to read.
+    headers = OWN_HEADERS | {"idempotency-key": idempotency_key} | headers | {"accept-encoding": "identity"}
+    return Outgoing(execution.method, parse_target(_url(execution, filling)), headers, content)
+
+
+def _url(execution: HttpExecution, filling: Filling) -> str:
+    address, _, query = execution.url.partition("#")[0].partition("?")
+    # `https:`, nothing, host and port; from there on the path.
+    *place, path = address.split("/", 3) if address.count("/") > 2 else [address, ""]
+    segments = [filling.text(segment, in_path) for segment in path.split("/")]
+    if not {".", ".."}.isdisjoint(segments):
+        raise Invalid("invalid_input", "a part of the address would be . or .., which leads to another place.")
+    query = "&".join(filter(None, [filling.text(query, in_query), _query(execution, filling)]))
+    return f"{'/'.join(place)}/{'/'.join(segments)}{f'?{query}' if query else ''}"
+
+
+def _query(execution: HttpExecution, filling: Filling) -> str:
+    values = {name: filling.value(value) for name, value in execution.query.items()}
+    given = {name: as_text(value) for name, value in values.items() if value is not MISSING and value is not None}
+    return urlencode(given, quote_via=quote)
+
+
+def _body(execution: HttpExecution, filling: Filling) -> tuple[bytes | None, str | None]:
+    if execution.body is None:
+        return None, None
+    if isinstance(execution.body, str) and execution.content_type.startswith(FORM):
+        return filling.text(execution.body, in_query).encode(), None
+    body = filling.value(execution.body)
+    if body is MISSING:
+        return None, None
+    if isinstance(body, str):
+        return body.encode(errors="replace"), "text/plain; charset=utf-8"
+    return orjson.dumps(body), "application/json"

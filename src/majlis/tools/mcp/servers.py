@@ -1,0 +1,175 @@
+"""All MCP servers of this process: opened when first needed, shared by whoever names the same server, opened again
+after a failure, closed when nobody has asked for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from majlis.agents.mcp_config import McpServer
+from majlis.errors import MajlisError
+from majlis.importing import import_alone
+from majlis.tools.mcp.failures import NotCalled
+from majlis.tools.mcp.offering import Offered, offer
+from majlis.tools.mcp.routes import Route, find_route
+from majlis.tools.reach.reach import Reach
+from majlis.tools.reach.secrets import Secrets
+
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult, Tool
+
+    from majlis.tools.mcp.connection import Connection
+
+CONNECT_SECONDS = 15.0
+CALL_SECONDS = 60
+IDLE_SECONDS = 300.0
+FORGET_SECONDS = 8 * 3600.0
+# How long a list of tools is believed, and a failure remembered, so that not every run waits for a dead server.
+LIST_SECONDS = 60.0
+RETRY_SECONDS = 10.0
+_logger = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Server:
+    connection: Connection | None = None
+    tools: list[Tool] = field(default_factory=list)
+    # By what each config calls the server and allows; worked out once for each list of tools.
+    offered: dict[tuple[str, tuple[str, ...] | None], dict[str, Offered]] = field(default_factory=dict)
+    listed_at: float = 0.0
+    failure: str = ""
+    failed_at: float = 0.0
+    used_at: float = 0.0
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def listed(self, tools: list[Tool]) -> None:
+        self.tools = tools
+        self.offered = {}
+        self.listed_at = time.monotonic()
+        self.failure = ""
+
+    def failed(self, reason: str) -> None:
+        self.failure = reason
+        self.failed_at = time.monotonic()
+
+    @property
+    def is_open(self) -> bool:
+        """And its tools were listed a moment ago."""
+        return self.connection is not None and not self.connection.retired and _recent(self.listed_at, LIST_SECONDS)
+
+
+class Servers:
+    def __init__(self, reach: Reach, secrets: Secrets, commands: frozenset[str]) -> None:
+        self._reach = reach
+        self._secrets = secrets
+        self._commands = commands
+        self._servers: dict[str, _Server] = {}
+        self._connections: set[Connection] = set()
+        self._sweeper: asyncio.Task[None] | None = None
+        self._loaded = False
+
+    async def open(self, config: McpServer) -> str | None:
+        """What is wrong, or nothing: then its tools can be called."""
+        server = self._server(config)
+        # Several runs that begin at once wait for one opening.
+        async with server.lock:
+            if server.is_open:
+                return None
+            if server.failure and _recent(server.failed_at, RETRY_SECONDS):
+                return server.failure
+            try:
+                server.listed(await (await self._connected(config, server)).tools())
+            except MajlisError as error:
+                server.failed(self._secrets.mask(error.message))
+                _logger.warning("an MCP server cannot be used", server=config.name, reason=server.failure)
+            return server.failure or None
+
+    def works(self, config: McpServer) -> bool:
+        """As far as was known when it was opened last."""
+        server = self._servers.get(_key(config))
+        return server is not None and not server.failure
+
+    def offered(self, config: McpServer) -> dict[str, Offered]:
+        """By the name that models use; as it was listed last, also if the server has failed since: a run that was told
+        of a tool gets to know why it cannot be called."""
+        server = self._servers.get(_key(config))
+        if server is None:
+            return {}
+        view = config.name, config.allowed_tools
+        if view not in server.offered:
+            server.offered[view] = offer(config, server.tools)
+        return server.offered[view]
+
+    async def call(
+        self, config: McpServer, tool: str, input: dict[str, Any], tell: Callable[[str], None]
+    ) -> CallToolResult:
+        server = self._server(config)
+        seconds = config.timeout_seconds or CALL_SECONDS
+        try:
+            return await (await self._connected(config, server)).call(tool, input, seconds, tell)
+        except NotCalled:
+            return await (await self._connected(config, server)).call(tool, input, seconds, tell)
+        finally:
+            server.used_at = time.monotonic()
+
+    def close_idle(self, seconds: float) -> None:
+        """Whatever nobody has used for that long. What it offered is remembered for much longer: a run that was told of
+        it may still be thinking, and a call opens it again."""
+        for key, server in list(self._servers.items()):
+            connection = server.connection
+            if connection is not None and connection.idle and not _recent(server.used_at, seconds):
+                connection.retire()
+            if not _recent(server.used_at, FORGET_SECONDS):
+                del self._servers[key]
+
+    async def close(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        self._servers = {}
+        await asyncio.gather(*(connection.close() for connection in tuple(self._connections)))
+
+    def _server(self, config: McpServer) -> _Server:
+        if self._sweeper is None:
+            self._sweeper = asyncio.create_task(self._close_idle_forever(), name="mcp-idle")
+        server = self._servers.setdefault(_key(config), _Server())
+        server.used_at = time.monotonic()
+        return server
+
+    async def _connected(self, config: McpServer, server: _Server) -> Connection:
+        route = find_route(config, self._reach, self._secrets, self._commands)
+        if not self._loaded:
+            # A second's work: in a thread, so that everybody else goes on meanwhile.
+            await asyncio.to_thread(import_alone, "majlis.tools.mcp.connection")
+            self._loaded = True
+        if server.connection is None or server.connection.retired:
+            server.connection = self._connect(route)
+        connection = server.connection
+        await connection.ready()
+        return connection
+
+    def _connect(self, route: Route) -> Connection:
+        from majlis.tools.mcp.connection import Connection
+
+        made = Connection(route, self._reach, CONNECT_SECONDS)
+        self._connections.add(made)
+        made.task.add_done_callback(lambda _: self._connections.discard(made))
+        return made
+
+    async def _close_idle_forever(self) -> None:
+        while True:
+            await asyncio.sleep(IDLE_SECONDS / 2)
+            self.close_idle(IDLE_SECONDS)
+
+
+def _key(config: McpServer) -> str:
+    """What is reached, and with what; which agent it is for, and how that one calls it, makes no difference."""
+    return config.model_dump_json(include={"url", "headers", "command", "env"})
+
+
+def _recent(moment: float, seconds: float) -> bool:
+    return moment > 0 and time.monotonic() - moment < seconds

@@ -1,0 +1,61 @@
+"""A tool of an MCP server, as a run calls it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import orjson
+
+from majlis.agents.mcp_config import McpServer
+from majlis.declaring import ToolContext
+from majlis.errors import MajlisError
+from majlis.tools.checking import parse_object
+from majlis.tools.mcp.offering import Offered
+from majlis.tools.mcp.results import result_json
+from majlis.tools.mcp.servers import Servers
+from majlis.tools.reach.secrets import Secrets
+
+
+class Mcp:
+    """Never repeated by itself: what a server says about its tools' effects is a hint, and no promise."""
+
+    outside: Literal[True] = True
+    visible = False
+    idempotent = False
+
+    def __init__(self, config: McpServer, offered: Offered, servers: Servers, secrets: Secrets) -> None:
+        self.name = offered.spec.name
+        self._config = config
+        self._offered = offered
+        self._servers = servers
+        self._secrets = secrets
+
+    def parse(self, arguments: str) -> dict[str, Any]:
+        """The schema is a stranger's, and the server checks against it: here only its form."""
+        return parse_object(self.name, arguments)
+
+    async def act(self, context: ToolContext, input: dict[str, Any]) -> Any:
+        try:
+            result = await self._servers.call(self._config, self._offered.tool, input, context.tell)
+        except MajlisError as error:
+            raise MajlisError(
+                error.code,
+                self._secrets.mask(
+                    f"{self.name} failed: {error.message.rstrip('.')}. Whether it had an effect is not known. "
+                    "Your other tools work; try this one again later, or do without."
+                ),
+            ) from None
+        found = self._masked(result_json(result))
+        if result.is_error:
+            raise MajlisError("tool_error", f"{self.name} answered with an error: {found.get('text') or found}")
+        return found
+
+    def _masked(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Through text and back: a secret may stand anywhere in it."""
+        try:
+            text = orjson.dumps(found).decode()
+        except orjson.JSONEncodeError:
+            # Too deep, too large a number, half a character: made harmless later, as for every tool.
+            return found
+        masked = self._secrets.mask(text)
+        return found if masked == text else dict(orjson.loads(masked))

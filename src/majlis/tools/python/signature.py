@@ -1,0 +1,71 @@
+"""A function read as a tool: its type hints are the schema of the input, its docstring is what models are told."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from majlis.declaring import ToolContext
+from majlis.errors import Invalid
+from majlis.tools.schema import schema_of
+
+_CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=False, hide_input_in_errors=True)
+
+
+@dataclass(frozen=True)
+class Signature:
+    description: str
+    schema: dict[str, Any]
+    context: str | None
+    """The parameter that is given the ToolContext."""
+    _input: type[BaseModel]
+    _names: tuple[str, ...]
+
+    def read(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Arguments by name, converted as the hints say. Raises pydantic's ValidationError."""
+        given = self._input.model_validate(data)
+        # What was left out is left to the function's own defaults.
+        return {
+            name: getattr(given, f"p{n}") for n, name in enumerate(self._names) if f"p{n}" in given.model_fields_set
+        }
+
+
+def read_signature(function: Callable[..., Any]) -> Signature:
+    """Raises Invalid with what a tool's function must not have."""
+    parameters = inspect.signature(function).parameters
+    hints = _hints(function)
+    context = next((name for name in parameters if _is_context(name, hints.get(name))), None)
+    named = [each for name, each in parameters.items() if name != context]
+    for each in named:
+        if each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
+            raise Invalid("bad_signature", f"its parameter {each} cannot be given by name.")
+    # Under names of our own: a parameter may be called `schema` or `copy`, as things of pydantic's are.
+    fields: dict[str, Any] = {
+        f"p{n}": (hints.get(each.name, Any), Field(alias=each.name, **_default(each))) for n, each in enumerate(named)
+    }
+    try:
+        model = create_model("Input", __config__=_CONFIG, **fields)
+        schema = schema_of(model)
+    except Exception as error:
+        reason = str(error).splitlines()[0]
+        raise Invalid("bad_signature", f"its type hints cannot be read as JSON ({reason[:200]}).") from error
+    return Signature(inspect.getdoc(function) or "", schema, context, model, tuple(each.name for each in named))
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except Exception as error:
+        raise Invalid("bad_signature", f"its type hints cannot be read ({error}).") from error
+
+
+def _is_context(name: str, hint: Any) -> bool:
+    return hint is ToolContext or (hint is None and name == "context")
+
+
+def _default(parameter: inspect.Parameter) -> dict[str, Any]:
+    return {} if parameter.default is parameter.empty else {"default": parameter.default}

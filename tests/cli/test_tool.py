@@ -1,0 +1,115 @@
+"""`majlis tool` and `majlis mcp`: an agent's tools listed and tried out, on the machine of the gateway (J4)."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from majlis.settings import Settings
+from tests.cli.command import Command
+from tests.tools import functions_of_tests
+from tests.tools.web import Web, answer, serve_web
+from tests.world import serve_world
+
+ROOT = Path(__file__).parents[2]
+HERE = functions_of_tests.__name__
+# Speaks the protocol by hand, so it starts at once.
+MCP = [sys.executable, "-I", str(ROOT / "tests/tools/hostile_mcp_server.py")]
+
+
+@pytest.fixture
+def engine() -> str:
+    """What is tried out is not the database."""
+    return "sqlite"
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Web]:
+    async with serve_web() as served:
+        yield served
+
+
+@pytest.fixture
+async def scout(local: Command, settings: Settings, web: Web) -> Command:
+    """Beside the database of an agent with a tool of each kind."""
+
+    def function(name: str) -> dict[str, Any]:
+        return {"name": name, "type": "python", "execution": {"function": f"{HERE}:{name}"}}
+
+    tools = [
+        {"name": "motto", "type": "static", "execution": {"output": {"a": 1}}},
+        function("look_up"), function("throw"), function("nothing"),
+        {"name": "shop", "type": "http", "execution": {"url": f"{web.base}/x"}},
+    ]  # fmt: skip
+    mcp = [
+        {"name": "calc", "command": MCP, "allowedTools": ["fine"]},
+        {"name": "gone", "command": "no-such-program"},
+    ]
+    async with serve_world(settings) as world:
+        await world.agent("Scout", tools=tools, mcp=mcp)
+    return local.given(
+        MAJLIS_TOOL_MODULES=HERE,
+        MAJLIS_TOOL_PRIVATE_HOSTS=f"127.0.0.1:{web.port}",
+        MAJLIS_MCP_COMMANDS=f"{sys.executable},no-such-program",
+        PYTHONPATH=str(ROOT),
+    )
+
+
+async def test_an_agents_tools_are_listed_with_what_cannot_be_used(scout: Command) -> None:
+    found = (await scout.ok("tool", "list", "Scout", "--json")).json
+    kinds = {tool["name"]: tool["type"] for tool in found["tools"]}
+    assert kinds["send_message"] == "built-in"
+    assert {name: kinds[name] for name in ("motto", "look_up", "shop", "calc__fine")} == {
+        "motto": "static", "look_up": "python", "shop": "http", "calc__fine": "mcp",
+    }  # fmt: skip
+    assert "calc__deep" not in kinds
+    missing, gone = found["problems"]
+    assert "The tool nothing cannot be used" in missing
+    assert "The tools of gone (MCP) cannot be used: there is no program no-such-program" in gone
+    shown = await scout.ok("tool", "list")
+    assert f"{HERE}:look_up" in shown.out
+    assert "Looks a word up." in shown.out
+
+
+async def test_a_tool_can_be_tried_out(scout: Command, web: Web) -> None:
+    ran = await scout.ok("tool", "test", "Scout", "look_up", '{"word": "tea"}')
+    assert ran.json == "tea in None"
+    assert "look_up was called and is done after" in ran.err
+    web.answers = lambda asked: answer('"no"', 500)
+    failed = await scout("tool", "test", "Scout", "shop", "--json")
+    assert failed.code == 1
+    assert (failed.json["state"], failed.json["tool"]) == ("error", "shop")
+    assert "shop answered 500" in failed.json["result"]["error"]
+
+
+async def test_what_cannot_be_tried_out_is_one_line(scout: Command) -> None:
+    """Nor does an exception of a tool become a traceback."""
+    asked = [
+        (["test", "Scout", "send_message"], "talk to Scout instead"),
+        (["test", "Owner", "motto"], "is no agent"),
+    ]
+    lines = await asyncio.gather(*(scout.line("tool", *words, code=1) for words, _ in asked))
+    for line, (_, reason) in zip(lines, asked, strict=True):
+        assert reason in line
+    thrown = await scout("tool", "test", "Scout", "throw", '{"kind": "x"}')
+    assert (thrown.code, thrown.json["success"]) == (1, False)
+
+
+async def test_an_mcp_server_is_tried_out(bare: Command) -> None:
+    ran = await bare.ok("mcp", "test", "--json", "--", *MCP)
+    [found] = ran.json
+    assert [tool["calledAs"] for tool in found["tools"]][:2] == ["server__fine", "server__forged"]
+    assert "mcp_commands" in found["notAllowed"]
+    assert "Name one server" in await bare.line("mcp", "test", code=2)
+
+
+async def test_an_agents_servers_are_tried_out(scout: Command) -> None:
+    ran = await scout("mcp", "test", "--agent", "Scout")
+    assert ran.code == 1
+    assert "fine" in ran.out
+    assert "no-such-program cannot be used: there is no program" in ran.err

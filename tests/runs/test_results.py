@@ -1,0 +1,67 @@
+"""J4: whatever a tool answers becomes plain JSON of bounded size, or an error."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from majlis.errors import MajlisError
+from majlis.runs.results import MAX_RESULT_CHARACTERS, plain
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20),
+        lambda inner: (
+            st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5) | st.integers(), inner, max_size=4)
+        ),
+        max_leaves=30,
+    )
+)
+def test_any_value_becomes_json_that_everybody_reads(value: Any) -> None:
+    copy = plain(value)
+    assert json.loads(orjson.dumps(copy)) == json.loads(json.dumps(copy)) == copy
+    assert "\0" not in json.dumps(copy, ensure_ascii=False)
+
+
+def test_what_is_harmless_stays_as_it_is() -> None:
+    value = {"a": [1, 2.5, True, None, "ü 😀 \n"], "b": {"c": -(2**63)}}
+    assert plain(value) == value
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 50_000_000, ["y" * 100] * 500_000, {str(n): n for n in range(300_000)}, [[]] * 1_000_000]
+)
+def test_fifty_megabytes_cost_no_more_than_a_long_result(value: Any) -> None:
+    began = time.process_time()
+    copy = plain(value)
+    assert time.process_time() - began < 0.5
+    assert len(copy["truncated"]) <= MAX_RESULT_CHARACTERS
+    assert "beginning" in copy["note"]
+    assert len(orjson.dumps(copy)) < 3 * MAX_RESULT_CHARACTERS
+
+
+def test_what_is_very_deep_is_left_out() -> None:
+    value: Any = "bottom"
+    for _ in range(500):
+        value = {"a": [value]}
+    assert "nested too deep" in json.dumps(plain(value))
+    circle: list[Any] = []
+    circle.append(circle)
+    assert "nested too deep" in json.dumps(plain(circle))
+
+
+def test_halves_of_characters_and_nul_are_replaced_and_pairs_joined() -> None:
+    assert plain({"\ud800": "a\0b\udfff", "pair": "\ud83d\ude00"}) == {"\ufffd": "a\ufffdb\ufffd", "pair": "😀"}
+    assert plain([10**30, 10**100_000, float("nan")]) == [str(10**30), "a number of 332193 bits", "nan"]
+
+
+def test_what_is_not_json_is_an_error() -> None:
+    with pytest.raises(MajlisError, match="holds a set"):
+        plain({"a": {1, 2}})
