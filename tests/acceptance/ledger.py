@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.store.sqlite import SqliteDatabase
-from majlis.store.tables import deliveries, messages, runs, steps
+from majlis.store.tables import cycles, deliveries, messages, runs, steps
 from majlis.store.transactions import Database, Tx
 from tests.acceptance.workers import WorkerProcess
 from tests.waiting import PATIENCE_SECONDS
@@ -38,6 +38,9 @@ class Ledger:
 
     async def messages(self, space: str) -> Rows:
         return await self._rows(sa.select(messages).order_by(messages.c.seq), messages.c.space_id, space)
+
+    async def cycles(self, agent: str) -> Rows:
+        return await self._rows(sa.select(cycles).order_by(cycles.c.n), cycles.c.agent_id, agent)
 
     async def texts(self, space: str) -> list[str]:
         return [message["text"] for message in await self.messages(space)]

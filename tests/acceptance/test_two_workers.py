@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -21,6 +22,7 @@ from tests.acceptance.workers import Nursery, WorkerProcess, Workers
 from tests.databases import PostgresDatabases
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
 from tests.nats_servers import NatsServer
+from tests.runs.cycles import inbox, step
 from tests.waiting import until
 from tests.world import Person
 
@@ -294,6 +296,56 @@ async def test_j3_a_run_canceled_through_the_other_process_loses_its_model_withi
     gate.set()
     assert await pair.ledger.texts(space) == ["Talk to me."]
     assert await pair.ledger.statuses() == ["canceled"]
+
+
+async def test_k2_one_consciousness_lives_one_cycle_at_a_time_and_every_event_in_exactly_one(pair: Pair) -> None:
+    chance = random.Random(4)
+    at_once = peak = 0
+
+    async def script(asked: Asked) -> Reply:
+        """Counts from the first request of a cycle to its last."""
+        nonlocal at_once, peak
+        if step(asked):
+            at_once -= 1
+            return silent(f"Read {len(inbox(asked))} events.")
+        at_once += 1
+        peak = max(peak, at_once)
+        return call("get_memories")
+
+    pair.model.script = script
+    agent = await pair.agent("Ada", mind="consciousness")
+    spaces = [await pair.space(agent) for _ in range(3)]
+
+    async def happen(n: int) -> None:
+        owner = chance.choice(pair.owners)
+        if n % 4:
+            await owner.say(chance.choice(spaces), f"event {n}")
+        else:
+            event = {"serviceName": "Shop", "payload": n, "eventId": f"event {n}"}
+            await owner.ok("POST", f"/api/agents/{agent.id}/trigger", event)
+
+    left = list(range(200))
+    while left:
+        burst = [left.pop() for _ in range(min(len(left), chance.randint(1, 12)))]
+        asked = len(pair.model.asked)
+        await asyncio.gather(*map(happen, burst))
+        if chance.random() < 0.7:
+            await pair.model.until_asked(asked + 1)
+
+    async def all_read() -> bool:
+        return Counter(each["state"] for each in await pair.ledger.deliveries()) == {"passed": 200}
+
+    await pair.ledger.until(all_read, CROWD_SECONDS)
+    assert peak == 1
+    runs = await pair.ledger.runs()
+    assert {run["status"] for run in runs} == {"completed"}
+    events = [event for run in runs for event in run["trigger"]["events"]]
+    told = Counter(event.get("text") or event["eventId"] for event in events)
+    assert told == Counter({f"event {n}": 1 for n in range(200)})
+    kept = await pair.ledger.cycles(agent.id)
+    assert [cycle["n"] for cycle in kept] == list(range(1, len(runs) + 1))
+    assert [cycle["run_id"] for cycle in kept] == [run["id"] for run in runs]
+    assert 3 < len(runs) < 200, "some events came together, some did not"
 
 
 async def test_work_goes_on_while_nats_is_down(

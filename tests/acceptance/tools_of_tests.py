@@ -8,22 +8,22 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from majlis.runs.toolbox import CallContext
+from majlis import ToolContext
 from tests.acceptance import crash_points
 
 effects = Path("/dev/null")
 gate: Path | None = None
 
 
-def charge(order: str, context: CallContext) -> dict[str, str]:
+def charge(order: str, context: ToolContext) -> dict[str, str]:
     return _have_effect("charge", order, context)
 
 
-def stamp(order: str, context: CallContext) -> dict[str, str]:
+def stamp(order: str, context: ToolContext) -> dict[str, str]:
     return _have_effect("stamp", order, context)
 
 
-def _have_effect(name: str, order: str, context: CallContext) -> dict[str, str]:
+def _have_effect(name: str, order: str, context: ToolContext) -> dict[str, str]:
     crash_points.reach(f"{name}: before its effect")
     file = os.open(effects, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.write(file, f"{name} {context.idempotency_key}\n".encode())

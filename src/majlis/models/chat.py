@@ -22,6 +22,7 @@ from majlis.models.chat_errors import error_in, raise_refusal
 from majlis.models.failures import Side
 from majlis.models.keys import Key
 from majlis.models.port import Finished, ModelEvent, Prompt
+from majlis.models.sessions import session_header, session_in_headers
 from majlis.models.sse import EventReader
 
 _CONNECT_SECONDS = 10.0
@@ -54,9 +55,10 @@ class ChatModel:
         answer = GrowingAnswer(prompt)
         with self._failures():
             async with (
-                self._opened(self._body.bytes(prompt)) as (response, deadline),
+                self._opened(prompt) as (response, deadline),
                 aclosing(self._chunks(response, deadline, answer)) as chunks,
             ):
+                answer.session_id = session_in_headers(response.headers)
                 async for chunk in chunks:
                     for event in self._grown(answer, chunk):
                         yield event
@@ -67,11 +69,10 @@ class ChatModel:
         return None
 
     @asynccontextmanager
-    async def _opened(self, body: bytes) -> AsyncIterator[tuple[httpx.Response, float | None]]:
+    async def _opened(self, prompt: Prompt) -> AsyncIterator[tuple[httpx.Response, float | None]]:
         deadline = None if self._seconds is None else time.monotonic() + self._seconds
-        request = self._client.build_request(
-            "POST", self._url, content=body, headers=self._headers, timeout=self._timeout
-        )
+        body, headers = self._body.bytes(prompt), self._headers | session_header(prompt.session_id)
+        request = self._client.build_request("POST", self._url, content=body, headers=headers, timeout=self._timeout)
         async with _until(deadline):
             response = await self._client.send(request, stream=True)
         try:

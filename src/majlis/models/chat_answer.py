@@ -10,6 +10,7 @@ import orjson
 
 from majlis.models.arguments import is_whole
 from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, Prompt, Said, Usage
+from majlis.models.sessions import session_in_chunk
 from majlis.store import ids
 
 
@@ -32,8 +33,11 @@ class GrowingAnswer:
         self._calls: list[_Growing] = []
         self._usage = Usage()
         self.finish_reason: str | None = None
+        self.session_id: str | None = None
 
     def add(self, chunk: dict[str, Any]) -> Iterator[ModelEvent]:
+        if "session_id" in chunk or "metadata" in chunk:
+            self.session_id = session_in_chunk(chunk) or self.session_id
         usage = chunk.get("usage")
         if usage:
             self._usage = _usage(usage)
@@ -52,6 +56,7 @@ class GrowingAnswer:
             "".join(self._text),
             tuple(Call(call.id, call.name, "".join(call.pieces) or "{}") for call in self._calls),
             self._usage,
+            self.session_id,
         )
 
     @property

@@ -8,6 +8,7 @@ import orjson
 
 from majlis.agents.model_choice import ModelObject, ModelSettings
 from majlis.models.port import Prompt
+from majlis.models.sessions import with_session
 from majlis.models.wire import chat_messages, chat_tools
 
 _SAME_NAME = (
@@ -30,7 +31,7 @@ class Body:
         # Several servers refuse an empty list of tools, and settings about tools without tools.
         if prompt.tools:
             body |= {"tools": chat_tools(prompt), **self._with_tools}
-        return orjson.dumps(body | self._extra)
+        return orjson.dumps(with_session(body | self._extra, prompt.session_id))
 
 
 def _settings(settings: ModelSettings) -> dict[str, Any]:

@@ -9,10 +9,10 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from majlis.agents.model_choice import ModelObject
+from majlis.importing import import_alone
 from majlis.models.failures import Side
 from majlis.models.keys import Key
 from majlis.models.library_providers import Providers
@@ -37,7 +37,7 @@ class LibraryModel:
         self._remembered: OrderedDict[str, ModelResponse] = OrderedDict()
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
-        await asyncio.to_thread(import_module, "majlis.models.library_stream")
+        await asyncio.to_thread(import_alone, "majlis.models.library_stream")
         from majlis.models import library_errors, library_stream
 
         try:

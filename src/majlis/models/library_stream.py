@@ -24,6 +24,7 @@ from majlis.models.arguments import is_whole
 from majlis.models.failures import Side
 from majlis.models.library_messages import library_messages
 from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, Prompt, Usage
+from majlis.models.sessions import session_header
 
 
 def opened(
@@ -37,7 +38,7 @@ def opened(
     return model_request_stream(
         model,
         library_messages(prompt, remembered),
-        model_settings=cast(ModelSettings, settings),
+        model_settings=cast(ModelSettings, _with_session(settings, prompt.session_id)),
         model_request_parameters=ModelRequestParameters(function_tools=tools),
     )
 
@@ -68,6 +69,12 @@ def answer(side: Side, response: ModelResponse) -> Answer:
         raise side.broken("the stream ended early")
     used = response.usage
     return Answer(text, calls, Usage(used.input_tokens, used.cache_read_tokens, used.output_tokens))
+
+
+def _with_session(settings: Mapping[str, Any], session_id: str | None) -> Mapping[str, Any]:
+    if session_id is None:
+        return settings
+    return {**settings, "extra_headers": {**settings.get("extra_headers", {}), **session_header(session_id)}}
 
 
 def _text(arguments: object) -> str:

@@ -68,6 +68,8 @@ Turn = System | User | Said | Result
 class Prompt:
     turns: tuple[Turn, ...]
     tools: tuple[ToolSpec, ...] = ()
+    # A session that the other side keeps, to go on with (R7).
+    session_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class Answer:
     text: str
     calls: tuple[Call, ...]
     usage: Usage
+    # The session that the other side has put this into, if it says so (R7).
+    session_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

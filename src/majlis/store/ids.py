@@ -15,7 +15,9 @@ from typing import Literal
 
 from majlis import clock
 
-Kind = Literal["ent", "spc", "msg", "run", "pln", "tok", "phs", "dlv", "stp", "gol", "mem", "cyc", "str", "evt"]
+Kind = Literal[
+    "ent", "spc", "msg", "run", "pln", "tok", "phs", "dlv", "stp", "gol", "mem", "cyc", "str", "evt", "trn", "crd"
+]
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RANDOM_BITS = 35

@@ -28,11 +28,14 @@ Dialect = Literal["sqlite", "postgresql"]
 class Hooks:
     """What else happens in a transaction of this database, made known by the gateway when it opens.
 
-    `posted` is called for every new message: here the inbox writes its deliveries. A database that is open without a
-    gateway (import, doctor) has none."""
+    `posted` is called for every new message: here the inbox writes its deliveries. `left` is called with a space and
+    the entity that has just left it: what it asked there is withdrawn. A database that is open without a
+    gateway (import, doctor) has none. `max_chain_depth` is where chains of agents end (T5)."""
 
     def __init__(self) -> None:
         self.posted: list[Callable[[Tx, Any], None]] = []
+        self.left: list[Callable[[Tx, str, str], None]] = []
+        self.max_chain_depth = 5
 
 
 class Tx:

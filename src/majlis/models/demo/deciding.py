@@ -18,7 +18,7 @@ _PREPARING = ("set_plans", "set_memories")
 def next_step(seen: Seen) -> Step | None:
     if seen.failed:
         return _after_failure(seen)
-    steps = _steps(seen)
+    steps = steps_for(seen)
     return steps[len(seen.done)] if len(seen.done) < len(steps) else None
 
 
@@ -29,7 +29,7 @@ def _after_failure(seen: Seen) -> Step | None:
     return None
 
 
-def _steps(seen: Seen) -> list[Step]:
+def steps_for(seen: Seen) -> list[Step]:
     match seen.trigger.type:
         case "plan":
             return reminder_steps(seen)

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 
 import orjson
 
+from majlis.models.demo.cycle import is_cycle, next_of_cycle
 from majlis.models.demo.deciding import next_step
 from majlis.models.demo.reading import read
 from majlis.models.port import Answer, Call, CallDelta, CallStarted, Finished, ModelEvent, Prompt, Usage
@@ -18,7 +19,7 @@ _WORDS = re.compile(r"\S+\s*")
 
 class DemoModel:
     async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
-        step = next_step(read(prompt))
+        step = next_of_cycle(prompt) if is_cycle(prompt) else next_step(read(prompt))
         if step is None:
             yield Finished(Answer("Nothing to do.", (), Usage()))
             return

@@ -1,4 +1,5 @@
-"""Reads a prompt of the timeline mind (behaviours X1-X7): blocks of lines, with members' words as JSON strings."""
+"""Reads a prompt of the timeline mind (behaviours X1-X7): blocks of lines, with members' words as JSON strings. Of the
+roles mind the system message is read here, what was said in `turns`."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ import re
 from itertools import takewhile
 from typing import Any
 
-from majlis.models.demo.seen import Line, Member, Resume, Seen, Space, Trigger
+from majlis.models.demo.seen import ASKING, Line, Member, Resume, Seen, Space, Trigger
+from majlis.models.demo.turns import conversation, done_before, is_conversation
 from majlis.models.port import Prompt, Result, Said, System, User
 
 _HEADING = re.compile(r"([A-Z][A-Z ]+)(?: \(.*\))?:(.*)")
@@ -18,6 +20,7 @@ _CALLED = re.compile(r"(?:\[msg:\S+\] )?\[\S+\] You: called (\w+)\(")
 _SPACE = re.compile(r" \(id: ([^)]+)\)(?: \[ACTIVE\])? — ")
 _MEMORY = re.compile(r"- \[(.+?)\] (.*)")
 _RESUME = re.compile(r"← RESUME: (.*)\. Continue from here\.$")
+_ASKED = re.compile(rf"You: called {ASKING}\(.*?\) → (\{{.*)")
 _decoder = json.JSONDecoder()
 
 
@@ -27,17 +30,26 @@ def read(prompt: Prompt) -> Seen:
     spaces = tuple(filter(None, map(_space, blocks.get("YOUR SPACES", []))))
     said = [call.name for turn in prompt.turns if isinstance(turn, Said) for call in turn.calls]
     results = [turn.content for turn in prompt.turns if isinstance(turn, Result)]
+    name = str(_fields(blocks.get("IDENTITY", [])).get("name", ""))
+    active = _active(blocks, spaces)
+    trigger = _trigger(_fields(blocks.get("TRIGGER", [])))
+    before = tuple(filter(None, map(_line, takewhile(_is_earlier, history))))
+    if is_conversation(prompt):
+        trigger, before = conversation(prompt, name, active)
+        history = done_before(prompt)
     return Seen(
-        name=str(_fields(blocks.get("IDENTITY", [])).get("name", "")),
-        trigger=_trigger(_fields(blocks.get("TRIGGER", []))),
+        name=name,
+        trigger=trigger,
         spaces=spaces,
-        active=_active(blocks, spaces),
-        history=tuple(filter(None, map(_line, takewhile(_is_earlier, history)))),
+        active=active,
+        history=before,
         memories=tuple(filter(None, map(_memory, blocks.get("MEMORIES", [])))),
         resume=next(filter(None, map(_resume, reversed(history))), None),
         done=(*(found[1] for line in history if (found := _CALLED.match(line))), *said),
         last_result=_json(results[-1]) if results else None,
         can_say=_inputs(prompt, "send_message"),
+        can_ask=bool(_inputs(prompt, ASKING)),
+        approved=next(filter(None, map(_approval, history)), {}).get("approved"),
     )
 
 
@@ -46,7 +58,8 @@ def _blocks(prompt: Prompt) -> dict[str, list[str]]:
 
     The newest turns first, and of two blocks the first: an owner's instructions may hold headings of their own."""
     blocks: dict[str, list[str]] = {}
-    texts = [turn.text for turn in prompt.turns if isinstance(turn, User)]
+    # In a conversation a user's turn is what somebody said, and no block.
+    texts = [] if is_conversation(prompt) else [turn.text for turn in prompt.turns if isinstance(turn, User)]
     texts += [turn.text for turn in prompt.turns if isinstance(turn, System)]
     for text in texts:
         lines: list[str] = []
@@ -138,6 +151,13 @@ def _resume(line: str) -> Resume | None:
     if not found:
         return None
     return Resume("timeout") if found[1].startswith("timeout") else Resume("replied", _line(line))
+
+
+def _approval(line: str) -> dict[str, Any] | None:
+    """What people answered when they were asked for their approval; nothing yet is no answer."""
+    found = _ASKED.search(line)
+    outcome = _value(found[1]) if found else None
+    return outcome if isinstance(outcome, dict) else None
 
 
 def _inputs(prompt: Prompt, tool: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from majlis.models.demo.reminding import REMIND, plan_reminder
 from majlis.models.demo.saying import say, shortened
-from majlis.models.demo.seen import Seen, Step
+from majlis.models.demo.seen import ASKING, Seen, Step
 
 Steps = list[Step]
 
@@ -75,6 +75,18 @@ def _ask(seen: Seen, _found: re.Match[str]) -> Steps:
     return [asked, say(seen, f"Then {wish} it is. (I waited for your answer and held no process open.)")]
 
 
+def _seek_approval(seen: Seen, _found: re.Match[str]) -> Steps:
+    if not seen.can_ask:
+        return [say(seen, f"I have no tool to ask with: give me one of type space, called {ASKING}.")]
+    asked = Step(ASKING, {"question": f"Shall I put the kettle on, {seen.asker}?"})
+    if ASKING not in seen.done:
+        return [asked]
+    if seen.approved is None:
+        return [asked, say(seen, "Nobody decided in time, so the kettle stays cold.")]
+    outcome = "The kettle is on." if seen.approved else "Then the kettle stays cold."
+    return [asked, say(seen, f"{outcome} (While you were deciding I was a row in a database.)")]
+
+
 def _talk(seen: Seen, _found: re.Match[str]) -> Steps:
     others = [member.name for member in seen.active.others if member.type == "agent"] if seen.active else []
     if not others:
@@ -118,6 +130,7 @@ RULES = (
     Rule(_words(r"(what|do) (do )?you (remember|know)|what did i tell you"), _recall, "what do you remember?"),
     Rule(_words(r"\bremember (?:that |to )?(?P<fact>.+)"), _remember, "remember that the door code is on the fridge"),
     Rule(_words(r"\bask me\b"), _ask, "ask me something"),
+    Rule(_words(r"\bapproval\b|\bpermission\b"), _seek_approval, "ask for my approval"),
     Rule(_words(r"\btalk to (each other|one another|another|the other|\w+)"), _talk, "talk to each other"),
     Rule(_words(r"who are you|introduce yourself|your name"), _introduce, "who are you?"),
     Rule(

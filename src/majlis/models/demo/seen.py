@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
+# The name of the tool with which the demo agents ask people (J5).
+ASKING = "ask_approval"
+
 
 @dataclass(frozen=True)
 class Member:
@@ -67,6 +70,9 @@ class Seen:
     last_result: Any
     # The inputs that send_message has here, which differ between agents (M2, M3).
     can_say: frozenset[str]
+    # The tool with which it can ask for approval, if it has one, and what people answered.
+    can_ask: bool = False
+    approved: bool | None = None
 
     @property
     def failed(self) -> bool:

@@ -1,14 +1,17 @@
 """The data model, one file for each idea. PostgreSQL and SQLite alike; migrations make it, these objects query it."""
 
 from majlis.store.tables.agents import agents, goals, memories, plans
+from majlis.store.tables.cards import cards
 from majlis.store.tables.columns import metadata
 from majlis.store.tables.entities import entities, gateway, tokens
 from majlis.store.tables.live import events
-from majlis.store.tables.runs import cycles, deliveries, runs, steps, views
+from majlis.store.tables.runs import cycles, deliveries, pasts, runs, steps, views
 from majlis.store.tables.spaces import members, messages, phases, spaces
+from majlis.store.tables.turns import turns
 
 __all__ = [
     "agents",
+    "cards",
     "cycles",
     "deliveries",
     "entities",
@@ -19,11 +22,13 @@ __all__ = [
     "memories",
     "messages",
     "metadata",
+    "pasts",
     "phases",
     "plans",
     "runs",
     "spaces",
     "steps",
     "tokens",
+    "turns",
     "views",
 ]

@@ -43,3 +43,8 @@ def moment(name: str, **options: Any) -> sa.Column[int]:
 def one_of(column: str, *values: str) -> sa.CheckConstraint:
     listed = ", ".join(f"'{value}'" for value in values)
     return sa.CheckConstraint(f"{column} IN ({listed})", name=column)
+
+
+def index_where(name: str, *columns: sa.ColumnElement[Any], where: Any, unique: bool = False) -> sa.Index:
+    """An index of some rows only, on both engines."""
+    return sa.Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)

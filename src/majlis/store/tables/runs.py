@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 
-from majlis.store.tables.columns import Json, key, metadata, moment, one_of
+from majlis.store.tables.columns import Json, index_where, key, metadata, moment, one_of
 
 runs = sa.Table(
     "runs",
@@ -40,6 +38,8 @@ runs = sa.Table(
     sa.Column("notes", Json),
     # The run waits in a space where only agents are: nobody there will notice a ring (M12).
     sa.Column("among_agents", sa.Boolean, nullable=False, server_default=sa.false()),
+    # A cycle of a consciousness: it took all that was owed, and ends as one, whatever becomes of the agent's mind.
+    sa.Column("cycle", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("error", Json),
     moment("created_at", nullable=False),
     moment("started_at"),
@@ -48,31 +48,19 @@ runs = sa.Table(
 )
 # What is queued, running or waiting: few, whatever the history. Queries say it in these words, as SQLite wants them.
 NOT_OVER: sa.ColumnElement[bool] = runs.c.ended_at.is_(None)
-_while_not_over: dict[str, Any] = {"sqlite_where": NOT_OVER, "postgresql_where": NOT_OVER}
-sa.Index("ix_runs_agent_id", runs.c.agent_id, runs.c.status, **_while_not_over)
+
+index_where("ix_runs_agent_id", runs.c.agent_id, runs.c.status, where=NOT_OVER)
 sa.Index("ix_runs_trigger_space_id", runs.c.trigger_space_id, runs.c.id)
-sa.Index("ix_runs_status_lease_until", runs.c.status, runs.c.lease_until, **_while_not_over)
-sa.Index(
-    "ix_runs_deadline",
-    runs.c.deadline,
-    sqlite_where=runs.c.deadline.is_not(None),
-    postgresql_where=runs.c.deadline.is_not(None),
-)
-sa.Index(
-    "ix_runs_wait_space_id",
-    runs.c.wait_space_id,
-    sqlite_where=runs.c.status == "waiting_reply",
-    postgresql_where=runs.c.status == "waiting_reply",
-)
+index_where("ix_runs_status_lease_until", runs.c.status, runs.c.lease_until, where=NOT_OVER)
+index_where("ix_runs_deadline", runs.c.deadline, where=runs.c.deadline.is_not(None))
+index_where("ix_runs_wait_space_id", runs.c.wait_space_id, where=runs.c.status == "waiting_reply")
 # As text: SQLite takes a partial index only if the query's condition reads like the index's own.
 AMONG_AGENTS: sa.ColumnElement[bool] = sa.literal_column("runs.among_agents", sa.Boolean)
-sa.Index(
-    "ix_runs_among_agents",
-    runs.c.status,
-    sqlite_where=sa.text("status = 'waiting_reply' AND among_agents"),
-    postgresql_where=sa.text("status = 'waiting_reply' AND among_agents"),
-)
+index_where("ix_runs_among_agents", runs.c.status, where=sa.text("status = 'waiting_reply' AND among_agents"))
 sa.Index("ix_runs_agent_id_id", runs.c.agent_id, runs.c.id)
+
+# K2: one cycle of an agent at a time, on however many nodes.
+index_where("uq_runs_cycle", runs.c.agent_id, where=sa.text("cycle AND ended_at IS NULL"), unique=True)
 
 deliveries = sa.Table(
     "deliveries",
@@ -95,26 +83,9 @@ deliveries = sa.Table(
     one_of("type", "space_message", "plan", "service", "tool_result", "heartbeat"),
     one_of("state", "pending", "taken", "done", "passed", "failed"),
 )
-sa.Index(
-    "ix_deliveries_run_id",
-    deliveries.c.run_id,
-    sqlite_where=deliveries.c.run_id.is_not(None),
-    postgresql_where=deliveries.c.run_id.is_not(None),
-)
-sa.Index(
-    "ix_deliveries_pending",
-    deliveries.c.not_before,
-    deliveries.c.id,
-    sqlite_where=deliveries.c.state == "pending",
-    postgresql_where=deliveries.c.state == "pending",
-)
-sa.Index(
-    "ix_deliveries_owed",
-    deliveries.c.agent_id,
-    deliveries.c.id,
-    sqlite_where=deliveries.c.state == "pending",
-    postgresql_where=deliveries.c.state == "pending",
-)
+index_where("ix_deliveries_run_id", deliveries.c.run_id, where=deliveries.c.run_id.is_not(None))
+index_where("ix_deliveries_pending", deliveries.c.not_before, deliveries.c.id, where=deliveries.c.state == "pending")
+index_where("ix_deliveries_owed", deliveries.c.agent_id, deliveries.c.id, where=deliveries.c.state == "pending")
 
 steps = sa.Table(
     "steps",
@@ -126,6 +97,9 @@ steps = sa.Table(
     sa.Column("name", sa.String(128)),
     sa.Column("state", sa.String(16), nullable=False),
     sa.Column("input", Json),
+    # The input as it was given, where some of it is secret (`writeOnly`) and so masked in `input`. Kept only until the
+    # call is over: until then it may have to be made, or made again.
+    sa.Column("secret", Json),
     sa.Column("output", Json),
     sa.Column("usage", Json),
     moment("started_at", nullable=False),
@@ -153,6 +127,20 @@ cycles = sa.Table(
     sa.Column("summary", sa.Text),
     sa.Column("tokens", sa.Integer, nullable=False),
     moment("created_at", nullable=False),
+)
+
+# What of a consciousness is shown by summaries (K7): it follows from the cycles, and is kept so that nobody has to go
+# through all of them. A compaction is a new row of values here; cycles are never changed.
+pasts = sa.Table(
+    "pasts",
+    metadata,
+    key("agent_id", sa.ForeignKey("agents.id"), primary_key=True),
+    # The newest cycle that is shown by its summary, and the newest whose long contents are cut to `cap` tokens.
+    sa.Column("through", sa.BigInteger, nullable=False),
+    sa.Column("trimmed", sa.BigInteger, nullable=False),
+    sa.Column("cap", sa.BigInteger, nullable=False),
+    sa.Column("groups", Json, nullable=False),
+    moment("updated_at", nullable=False),
 )
 
 

@@ -15,6 +15,8 @@ spaces = sa.Table(
     sa.Column("triggers", sa.String(16), nullable=False, server_default="everyone"),
     key("orchestrator_id", sa.ForeignKey("entities.id")),
     sa.Column("phase", sa.String(64)),
+    # Which tools agents may use here, with or without asking; null: all of theirs.
+    sa.Column("tool_policy", Json),
     # The number of the newest message and of the newest event. Both are given under this row's lock,
     # so commit order is number order and there are no holes.
     sa.Column("head_seq", sa.BigInteger, nullable=False, server_default="0"),
@@ -84,7 +86,7 @@ phases = sa.Table(
     "phases",
     metadata,
     key("id", primary_key=True),
-    key("space_id", sa.ForeignKey("spaces.id"), nullable=False, index=True),
+    key("space_id", sa.ForeignKey("spaces.id"), nullable=False),
     sa.Column("from_phase", sa.String(64)),
     sa.Column("to_phase", sa.String(64), nullable=False),
     sa.Column("message", sa.Text),
@@ -95,3 +97,4 @@ phases = sa.Table(
     sa.Column("at_seq", sa.BigInteger, nullable=False),
     moment("created_at", nullable=False),
 )
+sa.Index("ix_phases_space_id_id", phases.c.space_id, phases.c.id)

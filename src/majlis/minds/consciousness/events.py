@@ -1,0 +1,139 @@
+"""What has arrived, a line for each event (K2). Nothing that anybody wrote can look like another line or source: texts
+are JSON strings, payloads JSON, and names that could be mistaken for something else are quoted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from majlis.clock import Millis, iso
+from majlis.minds.consciousness.budget import room_for_inbox
+from majlis.minds.consciousness.scene import Event
+from majlis.minds.consciousness.tokens import BYTES_OF_A_TOKEN, fair_limit, size
+from majlis.minds.quoting import bare, quote, quote_json, quote_start
+from majlis.minds.timeline.scene import OwnSpace
+
+PREVIEWED = 50
+_MAX_LINES = 20
+# However many there are, each says this much; of more than fit so, the first are listed and the rest counted.
+_SHORTEST = 120
+_AROUND = 120
+_MAX_NAME = 128
+_PLAIN = re.compile(r"[^\[\]()\":]{1,64}")
+_PLAIN_ID = re.compile(r"[\w.-]{1,128}", re.ASCII)
+_OTHER_SOURCES = ("heartbeat",)
+
+
+def inbox_lines(events: Sequence[Event], now: Millis, spaces: Sequence[OwnSpace], max_tokens: int) -> list[str]:
+    """The heading and a line for each, within the inbox's share of the budget."""
+    room = room_for_inbox(max_tokens) * BYTES_OF_A_TOKEN
+    shown = events[: max(1, room // (_SHORTEST + _AROUND))]
+    limit = max(_SHORTEST, fair_limit([size(_content(event)) for event in shown], room - _AROUND * len(shown)))
+    lines = [event_line(event, spaces, limit) for event in shown]
+    while limit > _SHORTEST and sum(map(size, lines)) > room:
+        # Escapes, and scripts of several bytes a letter, take more than was asked for.
+        limit = max(_SHORTEST, limit * 3 // 4)
+        lines = [event_line(event, spaces, limit) for event in shown]
+    heading = f"INBOX ({_counted(len(events))}, {iso(now)}):"
+    return [heading, *lines, *_left_out(events[len(shown) :], spaces)]
+
+
+def preview_lines(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[str]:
+    """K5: source, sender and a beginning of what has arrived during a cycle."""
+    have = "has" if len(events) == 1 else "have"
+    heading = f"ARRIVED MEANWHILE ({_counted(len(events))} {have} come; peek_inbox takes them into this cycle):"
+    lines = [event_line(event, spaces, PREVIEWED) for event in events[:_MAX_LINES]]
+    return [heading, *lines, *_left_out(events[_MAX_LINES:], spaces)]
+
+
+def event_line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
+    """`limit` is how much of its text or payload is shown."""
+    match event["type"]:
+        case "space_message":
+            asks = " (expects a reply)" if event.get("senderExpectsReply") else ""
+            said = _text(str(event["text"]), limit)
+            return f"[{_space(event, spaces)}] {event['senderName']} ({event['senderType']}): {said}{asks}"
+        case "plan":
+            return f"[Plan: {_named(event['planName'])}] {_instruction(str(event['instruction']), limit)}"
+        case "service":
+            return f"[Service: {_named(event['serviceName'])}] {_json(event['payload'], limit)}"
+        case "tool_result":
+            return f"[Tool Result: {_call(event)}] {_json(event['result'], limit)}"
+        case "heartbeat":
+            return f"[Heartbeat] {iso_or_quote(event['scheduledAt'])}: a wake-up by the clock, with no event behind it"
+        case other:
+            return f"[{_named(other)}] {_json(dict(event), limit)}"
+
+
+def iso_or_quote(moment: object) -> str:
+    text = str(moment)
+    return text if re.fullmatch(r"[0-9TZ:.-]{1,32}", text, re.ASCII) else quote(text)
+
+
+def _counted(number: int) -> str:
+    return "1 event" if number == 1 else f"{number} events"
+
+
+def _content(event: Event) -> str:
+    match event["type"]:
+        case "space_message":
+            return str(event["text"])
+        case "plan":
+            return str(event["instruction"])
+        case "service" | "tool_result":
+            return json.dumps(event.get("payload", event.get("result")), ensure_ascii=False, default=str)
+    return ""
+
+
+def _text(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return quote(text)
+    if limit <= PREVIEWED:
+        return quote_start(text, limit)
+    return f"{quote(text[:limit])}… (cut: the first {limit} of {len(text)} characters; read_messages has all)"
+
+
+def _instruction(text: str, limit: int) -> str:
+    """The agent's own words."""
+    return bare(text) if len(text) <= limit else quote_start(text, limit)
+
+
+def _json(value: object, limit: int) -> str:
+    if limit > PREVIEWED:
+        return quote_json(value, limit)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return quote_json(value, limit) if len(text) <= limit else quote_start(text, limit)
+
+
+def _space(event: Event, spaces: Sequence[OwnSpace]) -> str:
+    """By name, and by id where the name alone would not tell which."""
+    name = str(event["spaceName"])
+    same = sum(space.name == name for space in spaces)
+    known = any(space.id == event["spaceId"] for space in spaces)
+    shown = name if _PLAIN.fullmatch(name) and name.casefold() not in _OTHER_SOURCES else quote(name)
+    return shown if same == 1 and known else f"{shown}, id: {event['spaceId']}"
+
+
+def _named(name: object) -> str:
+    text = str(name)
+    return text if _PLAIN.fullmatch(text) and bare(text) == text else quote_start(text, _MAX_NAME)
+
+
+def _call(event: Event) -> str:
+    name, call = str(event.get("toolName")), str(event.get("toolCallId"))
+    shown = [each if _PLAIN_ID.fullmatch(each) else quote_start(each, _MAX_NAME) for each in (name, call)]
+    return f"{shown[0]}, call: {shown[1]}"
+
+
+def _left_out(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[str]:
+    if not events:
+        return []
+    where = Counter(_source(event, spaces) for event in events)
+    listed = ", ".join(f"{source} × {times}" for source, times in sorted(where.items())[:20])
+    return [f"(and {_counted(len(events))} more that are not shown here: {listed})"]
+
+
+def _source(event: Event, spaces: Iterable[OwnSpace]) -> str:
+    return f"[{_space(event, list(spaces))}]" if event["type"] == "space_message" else str(event["type"])

@@ -1,0 +1,82 @@
+"""A cycle's turns as they are stored, and back: exactly as they were sent, so that the next prompt begins alike.
+
+Every call has its result right after it, whatever happened: an unpaired one makes providers refuse the whole prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from majlis.models.port import Call, Prompt, Result, Said, Turn, User
+from majlis.models.wire import chat_messages
+
+_UNKNOWN = '{"success":false,"error":"The cycle ended before this call did: its outcome is unknown."}'
+
+
+def stored(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    """In the form of the Chat Completions protocol. `border` is where a user turn's last part begins."""
+    messages = chat_messages(Prompt(tuple(turns)))
+    for turn, message in zip(turns, messages, strict=True):
+        if isinstance(turn, User) and len(turn.parts) > 1:
+            message["border"] = sum(map(len, turn.parts[:-1]))
+    return messages
+
+
+def restored(messages: Iterable[Any]) -> tuple[Turn, ...]:
+    """What cannot be understood is left out: a row may come from elsewhere, and one bad row must not silence an agent
+    for good."""
+    return paired([turn for message in messages if isinstance(message, dict) for turn in _turn(message)])
+
+
+def paired(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """Each call followed by its result, results in the order of the calls; one that is missing is said to be unknown,
+    and one that belongs to no call is dropped."""
+    whole: list[Turn] = []
+    open_calls: tuple[Call, ...] = ()
+    results: dict[str, Result] = {}
+    for turn in turns:
+        if isinstance(turn, Result):
+            results.setdefault(turn.call_id, turn)
+            continue
+        whole += _results(open_calls, results)
+        whole.append(turn)
+        open_calls, results = (turn.calls, {}) if isinstance(turn, Said) else ((), {})
+    return (*whole, *_results(open_calls, results))
+
+
+def _results(calls: Iterable[Call], results: dict[str, Result]) -> list[Result]:
+    found = ((call, results.get(call.id)) for call in calls)
+    return [Result(call.id, call.name, result.content if result else _UNKNOWN) for call, result in found]
+
+
+def _turn(message: dict[str, Any]) -> list[Turn]:
+    content = message.get("content")
+    text = content if isinstance(content, str) else ""
+    match message.get("role"):
+        case "user" if text:
+            border = message.get("border")
+            inside = isinstance(border, int) and 0 < border < len(text)
+            return [User((text[:border], text[border:]) if inside else (text,))]
+        case "assistant":
+            calls = tuple(call for each in message.get("tool_calls") or () for call in _call(each))
+            return [Said(text, calls)] if text or calls else []
+        case "tool" if isinstance(message.get("tool_call_id"), str):
+            return [Result(message["tool_call_id"], "", text)]
+    return []
+
+
+def _call(said: Any) -> list[Call]:
+    try:
+        function = said["function"]
+        return [Call(str(said["id"]), str(function["name"]), str(function["arguments"]))]
+    except (KeyError, TypeError):
+        return []
+
+
+def closed(turns: Sequence[Turn], summary: str) -> tuple[Turn, ...]:
+    """Ends with words of the agent, so that its turns and the inbox's alternate, as some models insist."""
+    last = turns[-1] if turns else None
+    if isinstance(last, Said) and last.text and not last.calls:
+        return tuple(turns)
+    return (*turns, Said(summary or "(nothing said)"))

@@ -1,0 +1,87 @@
+"""How a cycle ends. Completed, it is appended to the agent's consciousness in the transaction that settles it (K3);
+failed, it leaves no trace there, and its events are offered again together (K8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from majlis.inbox.turns import settled_in_turn
+from majlis.minds.consciousness.closing import Lived
+from majlis.minds.consciousness.scene import Past
+from majlis.runs.journal import Fenced
+from majlis.store.tables import agents, cycles, deliveries, pasts
+from majlis.store.transactions import Dialect, Tx
+
+_LAST = sa.select(sa.func.coalesce(sa.func.max(cycles.c.n), 0)).where(cycles.c.agent_id == sa.bindparam("agent"))
+_STANDS = (
+    agents.update()
+    .where(agents.c.id == sa.bindparam("agent"))
+    .values(active_space_id=sa.bindparam("space", type_=agents.c.active_space_id.type))
+)
+_OFFER_AGAIN = (
+    deliveries.update()
+    .where(deliveries.c.id == sa.bindparam("delivery"))
+    .values(
+        state=sa.bindparam("outcome"),
+        attempts=deliveries.c.attempts + 1,
+        not_before=sa.bindparam("at"),
+        payload=sa.bindparam("kept", type_=deliveries.c.payload.type),
+    )
+)
+
+
+def _keep_past(insert: Any) -> Any:
+    changed = {name: insert.excluded[name] for name in ("through", "trimmed", "cap", "groups", "updated_at")}
+    return insert.on_conflict_do_update(index_elements=["agent_id"], set_=changed)
+
+
+_PAST: dict[Dialect, Any] = {
+    "sqlite": _keep_past(sqlite.insert(pasts)),
+    "postgresql": _keep_past(postgresql.insert(pasts)),
+}
+
+
+def append_cycle(tx: Tx, agent_id: str, run_id: str, active_space_id: str | None, lived: Lived) -> int:
+    """Its number. There is one cycle at a time, so nobody else counts meanwhile; should somebody, the key refuses."""
+    n: int = tx.execute(_LAST, {"agent": agent_id}).scalar_one() + 1
+    row = {"messages": lived.messages, "summary": lived.summary, "tokens": lived.tokens, "created_at": tx.now}
+    try:
+        tx.execute(cycles.insert(), {"agent_id": agent_id, "n": n, "run_id": run_id, **row})
+    except sa.exc.IntegrityError as error:
+        # The agent has lived on without us.
+        raise Fenced from error
+    if lived.past is not None:
+        tx.execute(_PAST[tx.dialect], {"agent_id": agent_id, **_kept(lived.past), "updated_at": tx.now})
+    tx.execute(_STANDS, {"agent": agent_id, "space": active_space_id})
+    return n
+
+
+def offer_events_again(
+    tx: Tx, run_id: str, taken: Sequence[sa.Row[Any]], attempts: int, delay_of: Callable[[int], int]
+) -> list[sa.Row[Any]]:
+    """Together, after the longest delay of any, so that they are one cycle again; each has its own number of tries.
+    Those that have had all of theirs have failed, and are given back."""
+    delays = [delay_of(each.attempts) for each in taken if each.attempts + 1 < attempts]
+    at = tx.now + max(delays, default=0)
+    for each in taken:
+        earlier = [*each.payload.get("earlierRuns", ()), run_id][-10:]
+        values = {
+            "delivery": each.id,
+            "outcome": "pending" if each.attempts + 1 < attempts else "failed",
+            "at": at,
+            "kept": {**each.payload, "earlierRuns": earlier},
+        }
+        tx.execute(_OFFER_AGAIN, values)
+    given_up = [each for each in taken if each.attempts + 1 >= attempts]
+    for turn_id in {each.payload["turnId"] for each in given_up if "turnId" in each.payload}:
+        settled_in_turn(tx, turn_id)
+    return given_up
+
+
+def _kept(past: Past) -> dict[str, Any]:
+    return {**asdict(past), "groups": [{**asdict(group), "said": list(group.said)} for group in past.groups]}

@@ -1,0 +1,49 @@
+"""Cards: questions that a tool has put to the people of a space (J5), and calls that need their permission."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.store.tables.columns import Json, key, metadata, moment, one_of
+
+cards = sa.Table(
+    "cards",
+    metadata,
+    key("id", primary_key=True),
+    key("run_id", sa.ForeignKey("runs.id"), nullable=False),
+    # The model's own id of the call, made unique within the run.
+    sa.Column("call_id", sa.String(160), nullable=False),
+    # Of the journal: there the answer becomes the call's result.
+    sa.Column("step", sa.Integer, nullable=False),
+    key("agent_id", sa.ForeignKey("agents.id"), nullable=False),
+    key("space_id", sa.ForeignKey("spaces.id"), nullable=False),
+    key("message_id", nullable=False),
+    sa.Column("name", sa.String(128), nullable=False),
+    sa.Column("ui", sa.String(16), nullable=False),
+    sa.Column("purpose", sa.String(16), nullable=False),
+    sa.Column("result_schema", Json, nullable=False),
+    # Permission only: which call was asked for, as a digest of its input.
+    sa.Column("input_digest", sa.String(64)),
+    # The run waits for it; otherwise the answer is an event for a consciousness.
+    sa.Column("paused", sa.Boolean, nullable=False),
+    sa.Column("chain_depth", sa.Integer, nullable=False),
+    sa.Column("state", sa.String(16), nullable=False, server_default="open"),
+    moment("deadline", nullable=False),
+    sa.Column("answer", Json),
+    key("answered_by", sa.ForeignKey("entities.id")),
+    moment("answered_at"),
+    # Permission only: the call that was permitted has begun. Once.
+    moment("used_at"),
+    moment("created_at", nullable=False),
+    sa.UniqueConstraint("run_id", "call_id"),
+    one_of("ui", "approval", "choice", "form"),
+    one_of("purpose", "answer", "permission"),
+    one_of("state", "open", "answered", "timeout", "withdrawn"),
+)
+# As text: SQLite takes a partial index only if the query's condition reads like the index's own.
+_while_open: dict[str, Any] = {"sqlite_where": sa.text("state = 'open'"), "postgresql_where": sa.text("state = 'open'")}
+sa.Index("ix_cards_deadline", cards.c.deadline, **_while_open)
+sa.Index("ix_cards_open", cards.c.space_id, cards.c.id, **_while_open)
+sa.Index("ix_cards_agent_id", cards.c.agent_id, cards.c.state, cards.c.input_digest)

@@ -1,0 +1,34 @@
+"""Turns of an orchestrated space: to whom its orchestrator has routed what (R8). Who is in a turn, and who has
+completed it, is told by the deliveries whose event is the turn."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from majlis.store.tables.columns import key, metadata, moment
+
+turns = sa.Table(
+    "turns",
+    metadata,
+    key("id", primary_key=True),
+    key("space_id", sa.ForeignKey("spaces.id"), nullable=False),
+    # The message that it all began with, and the one that this turn is about.
+    key("request_id", nullable=False),
+    key("message_id", nullable=False),
+    # The orchestrator's run that has routed it.
+    key("run_id"),
+    sa.Column("phase", sa.String(64)),
+    sa.Column("reason", sa.Text),
+    # Of the runs that it has caused.
+    sa.Column("chain_depth", sa.Integer, nullable=False),
+    moment("created_at", nullable=False),
+    moment("finished_at"),
+)
+sa.Index("ix_turns_request_id", turns.c.request_id, turns.c.id)
+sa.Index(
+    "ix_turns_open",
+    turns.c.space_id,
+    turns.c.id,
+    sqlite_where=turns.c.finished_at.is_(None),
+    postgresql_where=turns.c.finished_at.is_(None),
+)

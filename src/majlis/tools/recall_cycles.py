@@ -1,0 +1,39 @@
+"""`recall_cycles`: the closing words of cycles long gone, in full. What a prompt has to shorten is not lost (K7)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import sqlalchemy as sa
+from pydantic import Field
+
+from majlis.clock import iso
+from majlis.runs.acting import Acting, ToolResult
+from majlis.store.tables import cycles
+from majlis.store.transactions import Tx
+from majlis.tools.tool import BuiltIn, Input
+
+MOST = 50
+
+
+class RecallCycles(Input):
+    first: Annotated[int, Field(ge=1, le=2**53)]
+    """The number of the first cycle."""
+    count: Annotated[int, Field(ge=1, le=MOST)] = 10
+    """How many, from there on."""
+
+
+def recall_cycles(tx: Tx, acting: Acting, input: RecallCycles) -> ToolResult:
+    asked = cycles.c.agent_id == acting.id, cycles.c.n >= input.first
+    columns = cycles.c.n, cycles.c.summary, cycles.c.created_at
+    rows = tx.all(sa.select(*columns).where(*asked).order_by(cycles.c.n).limit(input.count))
+    found = [{"n": row.n, "summary": row.summary, "at": iso(row.created_at)} for row in rows]
+    return {"success": True, "cycles": found}
+
+
+TOOL = BuiltIn(
+    "recall_cycles",
+    "Read the closing words of earlier cycles of yours in full, where EARLIER CYCLES only shows their beginnings.",
+    RecallCycles,
+    recall_cycles,
+)

@@ -1,0 +1,180 @@
+"""K8: a worker dies at every place of a cycle, and another goes on: one cycle in consciousness, nothing done twice.
+
+The model is one function of what its prompt shows of this cycle. So whatever is done exactly once was shown to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from majlis.settings import Settings
+from majlis.store.tables import agents
+from tests.acceptance.ledger import Ledger
+from tests.acceptance.tools_of_tests import effects_in, python_tool
+from tests.acceptance.workers import EAGER_MILLIS, Workers
+from tests.model_server import Asked, ModelServer, Reply, call, say, silent
+from tests.runs.cycles import calls_of, done_before, this_cycle
+from tests.waiting import until
+from tests.world import Person, World, serve_world
+
+REQUEST, MORE, LAST = "Please handle o-1.", "And hurry.", "Charged."
+CLOSING = "Charged o-1 and told them."
+ACTS = ["enter_space", "charge", "peek_inbox", "send_message"]
+WRITES = ("claim", "commit_call", "begin_call", "finish_call", "complete")
+PLACES = {f"{write}: {when} its commit" for write in WRITES for when in ("before", "after")}
+PLACES |= {f"charge: {when} its effect" for when in ("before", "after")}
+
+
+@dataclass
+class Life:
+    """One cycle of an agent of its own, with deaths in it."""
+
+    workers: Workers
+    world: World
+    model: ModelServer
+    folder: Path
+    agent: Person
+    space: str
+    asked: list[Asked] = field(default_factory=list)
+    hurried: bool = False
+    # The last place that a worker passes.
+    end: str = "complete: after its commit"
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.world.gateway.db)
+
+    async def clerk(self, asked: Asked) -> Reply:
+        """A sensible model: looks at what it has done, and does what is left."""
+        self.asked.append(asked)
+        done = _done(asked)
+        if "enter_space" not in done:
+            return call("enter_space", spaceId=self.space)
+        if "charge" not in done:
+            return call("charge", order="o-1")
+        if "peek_inbox" not in done:
+            await self._hurry()
+            return call("peek_inbox")
+        return say(LAST) if f"send_message {LAST}" not in done else silent(CLOSING)
+
+    async def work(self, die_at: int = 0) -> bool:
+        """With one worker, which is to die. Whether it did; otherwise the cycle has ended."""
+        worker = await self.workers.start(self.folder, poll_millis=EAGER_MILLIS, die_at=die_at)
+
+        async def over() -> bool:
+            return worker.gone or await self.ledger.statuses(self.space) in (["completed"], ["failed"])
+
+        await self.ledger.until(over)
+        if die_at:
+            await until(lambda: worker.gone or self.places()[-1] == self.end)
+        died = worker.gone
+        worker.kill()
+        await worker.until_gone()
+        return died
+
+    def places(self) -> list[str]:
+        return (self.folder / "places").read_text().splitlines()
+
+    async def _hurry(self) -> None:
+        if not self.hurried:
+            self.hurried = True
+            await self.world.owner.say(self.space, MORE)
+
+    async def check(self) -> None:
+        [run] = await self.ledger.runs(self.space)
+        assert (run["status"], run["reason"], run["lease_owner"], run["cycle"]) == ("completed", None, None, True)
+        assert await self.ledger.texts(self.space) == [REQUEST, MORE, LAST]
+        assert [each["state"] for each in await self.ledger.deliveries(self.space)] == ["done", "done"]
+        assert [event["text"] for event in run["trigger"]["events"]] == [REQUEST, MORE]
+        steps = await self.ledger.steps(run["id"])
+        assert [step["n"] for step in steps] == list(range(len(steps)))
+        acts = [step["name"] for step in steps if step["kind"] == "tool"]
+        assert acts == ACTS
+        assert len(effects_in(self.folder / "effects")) <= 1
+        [charge] = [step for step in steps if step["name"] == "charge"]
+        if charge["state"] == "done":
+            assert len(effects_in(self.folder / "effects")) == 1
+        await self._check_consciousness(run["id"])
+
+    async def _check_consciousness(self, run_id: str) -> None:
+        """One row, in which every act is remembered once, and the agent stands where it went."""
+        [kept] = await self.ledger.cycles(self.agent.id)
+        assert (kept["n"], kept["run_id"], kept["summary"]) == (1, run_id, CLOSING)
+        made = calls_of(kept)
+        assert made == [part for name in made[::2] for part in (name, f"= {name}")], "paired"
+        before = re.findall(r"You: called (\w+)\(", kept["messages"][0]["content"])
+        assert [*before, *made[::2]] == ACTS
+        assert await self.stands_in() == self.space
+
+    async def stands_in(self) -> str | None:
+        mine = sa.select(agents.c.active_space_id).where(agents.c.id == self.agent.id)
+        found: str | None = await self.world.gateway.db.read(lambda tx: tx.execute(mine).scalar_one())
+        return found
+
+
+def _done(asked: Asked) -> set[str]:
+    """Calls that this prompt shows of this cycle: by an earlier worker, and as turns of this invocation."""
+    lines = [found for line in done_before(asked) for found in re.findall(r'You: called (\w+)\((?:"([^"]*)")?', line)]
+    turns = [each["function"] for message in this_cycle(asked) for each in message.get("tool_calls") or ()]
+    sent = [(each["name"], re.search(r'"text": *"([^"]*)"', each["arguments"])) for each in turns]
+    return {f"{name} {text}".strip() for name, text in lines} | {
+        f"{name} {found[1] if found else ''}".strip() for name, found in sent
+    }
+
+
+Stage = Callable[[str], Awaitable[Life]]
+
+
+@pytest.fixture
+async def stage(workers: Workers, model: ModelServer) -> AsyncIterator[Stage]:
+    """Lives, one after the other; people speak through a gateway that has no workers."""
+    async with serve_world(Settings.model_validate(workers.settings(workers=0))) as world:
+
+        async def begin(name: str) -> Life:
+            tools = [python_tool("charge")]
+            agent = await world.agent(name, mind="consciousness", model=model.model, tools=tools)
+            folder = workers.folder / name
+            folder.mkdir()
+            life = Life(workers, world, model, folder, agent, await world.owner.create_space(name, agent))
+            model.script = life.clerk
+            await world.owner.say(life.space, REQUEST)
+            return life
+
+        yield begin
+
+
+async def test_k8_a_cycle_survives_the_death_of_its_worker_at_every_place(stage: Stage) -> None:
+    for die_at in count(1):
+        life = await stage(f"Clerk {die_at}")
+        died = await life.work(die_at)
+        if died:
+            assert not await life.work()
+        await life.check()
+        if not died:
+            break
+    assert set(life.places()) >= PLACES
+    print(f"{len(life.places())} places to die at")  # noqa: T201 - for whoever wants to know how many
+
+
+async def test_k6_a_cycle_that_skips_is_over_as_a_whole_or_not_at_all(stage: Stage) -> None:
+    for die_at in count(1):
+        life = await stage(f"Clerk {die_at}")
+        life.end = "commit_call: after its commit"
+        life.model.script = lambda asked: call("skip", reason="Not for me.")
+        died = await life.work(die_at)
+        if died:
+            assert not await life.work()
+        [run] = await life.ledger.runs(life.space)
+        assert (run["status"], run["reason"]) == ("completed", "Not for me.")
+        assert [each["state"] for each in await life.ledger.deliveries(life.space)] == ["passed"]
+        assert (await life.ledger.cycles(life.agent.id), await life.stands_in()) == ([], None)
+        if not died:
+            break
+    assert len(life.places()) >= 4

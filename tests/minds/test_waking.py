@@ -1,0 +1,112 @@
+"""From the database to what a cycle begins with: the right rows, and as few after ten thousand cycles as after ten."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from majlis.minds.consciousness.closing import lived
+from majlis.minds.consciousness.loading import load_waking
+from majlis.minds.consciousness.scene import Past, Waking
+from majlis.minds.consciousness.tokens import count_turns
+from majlis.minds.consciousness.views import perceive
+from majlis.minds.timeline.scene import Who
+from majlis.models.port import Prompt
+from majlis.models.wire import chat_messages
+from majlis.runs.cycle_ends import append_cycle
+from majlis.spaces.members import leave
+from majlis.store.tables import cycles
+from majlis.store.transactions import Database, Tx
+from tests.minds.places import Place, add_run, make_place
+from tests.minds.scenes import config
+from tests.minds.test_loading import counted
+from tests.minds.wakings import said, turns_of
+
+SMALL = {"maxTokens": 8_000, "minRecentCycles": 3}
+
+
+@pytest.fixture
+async def place(db: Database) -> Place:
+    return await make_place(db)
+
+
+def wake(tx: Tx, /, place: Place, active: str | None = None, **settings: Any) -> Waking:
+    agent = Who(place.agent.id, place.agent.name, "agent")
+    made = config(mind="consciousness", consciousness=SMALL, **settings)
+    return load_waking(tx, agent, made, "run_this", [said("Hi")], active)
+
+
+def live(tx: Tx, place: Place, run_id: str, past: Past | None, n: int, output: str = '"ok"') -> int:
+    return append_cycle(tx, place.agent.id, run_id, place.space, lived(turns_of(n, output), past))
+
+
+async def new_run(place: Place) -> str:
+    return await place.db.write(add_run, place.agent, await place.say("hello"), "completed")
+
+
+async def test_k3_cycles_are_numbered_and_come_back_in_their_order(place: Place) -> None:
+    run = await new_run(place)
+    assert [await place.db.write(live, place, run, None, n) for n in (1, 2, 3)] == [1, 2, 3]
+    found = await place.db.snapshot(wake, place)
+    assert [each.n for each in found.recent] == [1, 2, 3]
+    sent = chat_messages(Prompt(perceive(found).turns))
+    assert [message["role"] for message in sent] == ["system", *["user", "assistant", "tool", "assistant"] * 3, "user"]
+    assert sent[-1]["content"].startswith("INBOX (1 event, ")
+
+
+async def test_k7_what_was_compacted_is_kept_with_the_next_cycle_and_read_back(place: Place) -> None:
+    run = await new_run(place)
+    throughs = []
+    for n in range(1, 30):
+        found = await place.db.snapshot(wake, place)
+        assert count_turns(perceive(found).turns) <= 6_000
+        throughs.append(found.past.through)
+        past = found.past if found.compacted else None
+        await place.db.write(live, place, run, past, n, json.dumps("x" * 3_000))
+    assert throughs == sorted(throughs)
+    assert 3 <= len(set(throughs)) <= 12, "the border moves, and not every time"
+    text = str(perceive(await place.db.snapshot(wake, place)).turns)
+    assert all(f"Request {n} is done." in text for n in range(1, 30))
+
+
+async def test_k7_waking_costs_the_same_after_ten_thousand_cycles(place: Place) -> None:
+    run = await new_run(place)
+    counts, rows = [], []
+    for more in (10, 10_000):
+        await place.db.write(add_many, place, run, more)
+        # The first waking goes through them once, and what it found is kept with its cycle.
+        found = await place.db.snapshot(wake, place, active=place.space)
+        n = await place.db.write(live, place, run, found.past, 1)
+        with counted(place.db) as statements:
+            found = await place.db.snapshot(wake, place, active=place.space)
+        counts.append([each for each in statements if each.startswith(("SELECT", "WITH"))])
+        rows.append(len(found.recent))
+        assert found.past.through + len(found.recent) == n
+    assert counts[0] == counts[1]
+    assert len(counts[0]) == 6
+    assert max(rows) <= 60
+    assert sum(group.last - group.first + 1 for group in found.past.groups) == found.past.through
+
+
+def add_many(tx: Tx, place: Place, run_id: str, count: int) -> None:
+    kept = lived(turns_of(1))
+    row: dict[str, Any] = {
+        "agent_id": place.agent.id,
+        "run_id": run_id,
+        "messages": kept.messages,
+        "summary": kept.summary,
+    }
+    row |= {"tokens": kept.tokens, "created_at": tx.now}
+    first = 1 if count < 100 else 12
+    tx.execute(cycles.insert(), [{**row, "n": first + n} for n in range(count)])
+
+
+async def test_a5_a7_where_the_agent_stands_is_told_until_it_is_no_member_there(place: Place) -> None:
+    found = await place.db.snapshot(wake, place, active=place.space)
+    shown = f'ACTIVE SPACE: "Project Alpha" (id: {place.space})'
+    assert str(perceive(found).turns[-1].text).endswith(shown)  # type: ignore[union-attr]
+    assert perceive(found).active_space_id == place.space
+    await place.db.write(leave, place.space, place.agent.id)
+    assert perceive(await place.db.snapshot(wake, place, active=place.space)).active_space_id is None

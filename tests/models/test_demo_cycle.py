@@ -1,0 +1,57 @@
+"""The demo model with the consciousness mind: from a prompt as it is really drawn to what it does, call by call."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from majlis.minds.consciousness.scene import Event
+from majlis.minds.consciousness.views import perceive
+from majlis.models.demo.model import DemoModel
+from majlis.models.port import Finished, Prompt, Result, Said, Turn
+from majlis.tools.toolbox import built_in_tools
+from tests.minds.scenes import ALPHA
+from tests.minds.wakings import FAMILY, cycle, plan, said, service, waking
+
+
+async def live(*inbox: Event, result: str = '{"success":true}') -> list[tuple[str, dict[str, Any]]]:
+    """Its calls, with a cycle before this one that did other things."""
+    turns: list[Turn] = list(perceive(waking(*inbox, recent=(cycle(1),))).turns)
+    tools = tuple(tool.spec for tool in built_in_tools("consciousness"))
+    made: list[tuple[str, dict[str, Any]]] = []
+    while True:
+        async for event in DemoModel().stream(Prompt(tuple(turns), tools)):
+            if isinstance(event, Finished):
+                answer = event.answer
+        if not answer.calls:
+            return made
+        [call] = answer.calls
+        made.append((call.name, json.loads(call.arguments)))
+        turns += [Said(answer.text, answer.calls), Result(call.id, call.name, result)]
+
+
+async def test_k4_it_enters_the_space_of_a_message_and_answers_there() -> None:
+    entered, sent = await live(said("hello"))
+    assert entered == ("enter_space", {"spaceId": FAMILY.id})
+    assert sent[0] == "send_message"
+    assert list(sent[1]) == ["text"]
+    assert sent[1]["text"].startswith("Hello Husam! I am DataAnalyst, a demo agent.")
+
+
+async def test_k2_it_answers_every_message_where_it_came_from_and_enters_no_space_twice_in_a_row() -> None:
+    made = await live(said("hello"), said("who are you?"), said("DataAnalyst, hello", space=ALPHA), service("CI", {}))
+    assert [name for name, _ in made] == ["enter_space", "send_message", "send_message", "enter_space", "send_message"]
+    assert [given["spaceId"] for name, given in made if name == "enter_space"] == [FAMILY.id, ALPHA.id]
+
+
+async def test_a_reminder_comes_back_as_a_plan() -> None:
+    made = await live(plan("Reminder: stretch", f"In space {FAMILY.id} remind Husam: stretch"))
+    assert made[0] == ("enter_space", {"spaceId": FAMILY.id})
+    assert "stretch" in made[1][1]["text"]
+
+
+async def test_what_is_not_for_it_and_what_is_refused_ends_the_cycle() -> None:
+    assert await live(said("Designer, hello", space=ALPHA)) == []
+    assert await live(said("hello"), result='{"success": false, "error": "…"}') == [
+        ("enter_space", {"spaceId": FAMILY.id})
+    ]

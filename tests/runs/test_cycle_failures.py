@@ -1,0 +1,145 @@
+"""K8, T12, J2: a cycle that fails leaves consciousness as it was; its events come again, with what was done already."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.model_server import Asked, Reply, call, say, sequence, silent
+from tests.runs.cycles import conscious, consciousness, done_before, first_requests, inbox, step
+from tests.runs.house import House
+
+BUSY = Reply(status=503, text="overloaded")
+
+
+async def test_k8_a_failed_cycle_is_tried_again_with_all_its_events_and_shown_what_was_done(house: House) -> None:
+    house.try_models_once()
+    husam, scout = await house.person("Husam"), await conscious(house)
+    family, dev = await house.space("Family", husam, scout), await house.space("Dev Channel", husam, scout)
+    gate = asyncio.Event()
+    house.model.script = sequence(
+        Reply(text="I read one.", gate=gate),
+        call("enter_space", spaceId=dev),
+        say("On it"),
+        BUSY,
+        say("Done"),
+        silent("Told them in the dev channel that it is done."),
+    )
+    await husam.say(family, "one")
+    await house.model.until_asked(1)
+    asked = [await husam.say(family, "two"), await husam.say(dev, "three")]
+    gate.set()
+    await house.quiet()
+    assert [run["status"] for run in await house.runs(scout)] == ["completed", "failed"]
+    assert [cycle["n"] for cycle in await consciousness(house, scout)] == [1]
+    assert [await house.deliveries(each) for each in asked] == [[("Scout", "pending")]] * 2
+
+    house.advance(2)
+    await house.quiet()
+    _, failed, again = first_requests(house, "Scout")
+    assert inbox(again) == inbox(failed) == ['[Family] Husam (human): "two"', '[Dev Channel] Husam (human): "three"']
+    entered, sent = done_before(again)
+    assert "You: called enter_space(" in entered
+    assert sent.endswith('You: called send_message("On it") in "Dev Channel"')
+    # It goes on where the failed try had gone: what the model reads of itself is true.
+    assert f'ACTIVE SPACE: "Dev Channel" (id: {dev})' in again.last["content"]
+    assert await house.texts(dev) == [("Husam", "three"), ("Scout", "On it"), ("Scout", "Done")]
+    assert [await house.deliveries(each) for each in asked] == [[("Scout", "done")]] * 2
+    kept = await consciousness(house, scout)
+    assert [cycle["n"] for cycle in kept] == [1, 2]
+    assert 'You: called send_message("On it")' in kept[1]["messages"][0]["content"], "what was done is remembered"
+
+
+async def test_t12_each_event_has_its_own_number_of_tries_and_every_space_is_told_once(house: House) -> None:
+    house.try_models_once()
+    husam, scout = await house.person("Husam"), await conscious(house, limits={"attempts": 2})
+    family, dev = await house.space("Family", husam, scout), await house.space("Dev Channel", husam, scout)
+    gates = [asyncio.Event(), asyncio.Event()]
+    rest = iter(gates)
+
+    def script(asked: Asked) -> Reply:
+        """Busy with each of two orders for as long as the test likes; cannot bear "one"."""
+        lines = inbox(asked)
+        if "[Service: Shop]" in lines[0]:
+            return Reply(gate=next(rest))
+        parts = call("enter_space", spaceId=dev), say("Here I am"), silent()
+        return BUSY if any('"one"' in line for line in lines) else parts[step(asked)]
+
+    house.model.script = script
+    await house.tell(scout, 1)
+    await house.model.until_asked(1)
+    gone = [await husam.say(family, "one"), await husam.say(family, "two"), await husam.say(dev, "three")]
+    gates[0].set()
+    await house.quiet()
+    assert {(await house.deliveries(each))[0] for each in gone} == {("Scout", "pending")}
+    await house.tell(scout, 2)
+    await house.model.until_asked(3)
+    house.advance(2)
+    later = await husam.say(dev, "four")
+    gates[1].set()
+    await house.quiet()
+    assert len(inbox(house.asked("Scout")[-1])) == 4
+    assert {(await house.deliveries(each))[0] for each in gone} == {("Scout", "failed")}
+    for space in (family, dev):
+        notices = [text for who, text in await house.texts(space) if who == "Majlis"]
+        assert len(notices) == 1
+        assert notices[0].startswith("Scout could not answer Husam's message: ")
+    # What came later has a try left, and is answered without those that failed.
+    assert await house.deliveries(later) == [("Scout", "pending")]
+    house.advance(2)
+    await house.quiet()
+    assert await house.deliveries(later) == [("Scout", "done")]
+    assert inbox(first_requests(house, "Scout")[-1]) == ['[Dev Channel] Husam (human): "four"']
+
+
+async def test_j7_what_asking_again_cannot_mend_fails_at_once(house: House) -> None:
+    husam, scout = await house.person("Husam"), await conscious(house)
+    family = await house.space("Family", husam, scout)
+    house.model.script = lambda asked: Reply(status=401, text="bad key")
+    message = await husam.say(family, "Hi")
+    await house.quiet()
+    assert await house.deliveries(message) == [("Scout", "failed")]
+    assert [who for who, _ in await house.texts(family)] == ["Husam", "Majlis"]
+    assert await consciousness(house, scout) == []
+
+
+async def test_k6_whoever_has_acted_in_an_earlier_try_cannot_skip(house: House) -> None:
+    """The side effect would be in nobody's memory."""
+    house.try_models_once()
+    husam, scout = await house.person("Husam"), await conscious(house)
+    family = await house.space("Family", husam, scout)
+
+    def script(asked: Asked) -> Reply:
+        if done_before(asked):
+            return call("skip") if step(asked) == 0 else silent("I had said hello.")
+        parts = call("enter_space", spaceId=family), say("Hello"), BUSY
+        return parts[step(asked)]
+
+    house.model.script = script
+    await husam.say(family, "Hi")
+    await house.quiet()
+    house.advance(2)
+    await house.quiet()
+    assert [cycle["summary"] for cycle in await consciousness(house, scout)] == ["I had said hello."]
+
+
+async def test_k8_events_that_were_peeked_come_again_with_the_others(house: House) -> None:
+    house.try_models_once()
+    husam, scout = await house.person("Husam"), await conscious(house)
+    family = await house.space("Family", husam, scout)
+
+    async def script(asked: Asked) -> Reply:
+        if done_before(asked):
+            return silent("Both read.")
+        if step(asked) == 0:
+            await husam.say(family, "two")
+            return call("peek_inbox")
+        return BUSY
+
+    house.model.script = script
+    await husam.say(family, "one")
+    await house.quiet()
+    house.advance(2)
+    await house.quiet()
+    again = first_requests(house, "Scout")[-1]
+    assert inbox(again) == ['[Family] Husam (human): "one"', '[Family] Husam (human): "two"']
+    assert len(await consciousness(house, scout)) == 1
