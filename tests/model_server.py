@@ -63,8 +63,8 @@ class Asked:
 
     @property
     def step(self) -> int:
-        """0 for the first request of an invocation."""
-        return sum(message["role"] == "assistant" for message in self.messages)
+        """0 for the first request of an invocation. What an agent said earlier is an assistant's turn without calls."""
+        return sum("tool_calls" in message for message in self.messages)
 
 
 def _text(message: Mapping[str, Any]) -> str:

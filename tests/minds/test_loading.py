@@ -200,12 +200,12 @@ async def test_x11_every_read_goes_along_an_index_that_fits_it(place: Place) -> 
     said = await place.say(f"see msg:{'msg_' + '0' * 16}")
     with counted(place.db) as statements:
         await place.look(said)
-    plans = [await place.db.read(_plan_of, statement) for statement in statements]
+    plans = [await place.db.read(plan_of, statement) for statement in statements]
     assert not [step for plan in plans for step in plan if step.startswith("SCAN") and step != "SCAN mine"]
     assert ["SEARCH runs USING INDEX ix_runs_agent_id (agent_id=?)"] in plans
 
 
-def _plan_of(tx: Tx, statement: str) -> list[str]:
+def plan_of(tx: Tx, statement: str) -> list[str]:
     values = ("x",) * statement.count("?")
     return [row[-1] for row in tx.conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]
 

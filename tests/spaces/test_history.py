@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
+import sqlalchemy as sa
+import structlog
 
 from majlis.errors import Invalid, NotFound
 from majlis.spaces.history import get_message, read_page
 from majlis.spaces.members import leave
+from majlis.spaces.overview import list_spaces, space_json
 from majlis.spaces.posting import Draft, post
 from majlis.spaces.search import search
 from majlis.store.transactions import Database
@@ -37,6 +43,41 @@ async def test_paging_in_either_direction_visits_every_message_once(db: Database
         if not page["hasMore"]:
             break
     assert forward == ids
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+@pytest.mark.parametrize("change", ["mentions = 'no json'", "text = CAST(x'ff00fe' AS TEXT)"])
+async def test_r9_a_message_that_cannot_be_read_is_left_out_and_the_others_are_shown(
+    db: Database, database_url: str, change: str
+) -> None:
+    (husam,) = await callers(db, "Husam")
+    space = await space_of(db, husam)
+    ids = [(await post(As(db, husam), space, Draft(f"m{n}")))[0]["id"] for n in range(5)]
+    with closing(sqlite3.connect(sa.make_url(database_url).database or "", isolation_level=None)) as editor:
+        editor.execute(f"UPDATE messages SET {change} WHERE id = ?", (ids[2],))
+    with structlog.testing.capture_logs() as logs:
+        page = await db.read(read_page, husam, space, 3)
+    assert [(message["id"], message["seq"]) for message in page["messages"]] == [(ids[3], 4), (ids[4], 5)]
+    assert (page["total"], page["hasMore"]) == (5, True)
+    [line] = logs
+    assert (line["message"], line["number"]) == (ids[2], 3)
+    forward = await db.read(read_page, husam, space, 3, None, ids[0])
+    assert [message["seq"] for message in forward["messages"]] == [2, 4]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_r9_nor_does_it_hide_its_space_or_others_when_it_is_the_last(db: Database, database_url: str) -> None:
+    (husam,) = await callers(db, "Husam")
+    here, other = await space_of(db, husam), await space_of(db, husam)
+    last = {space: (await post(As(db, husam), space, Draft("hello")))[0]["id"] for space in (here, other)}
+    with closing(sqlite3.connect(sa.make_url(database_url).database or "", isolation_level=None)) as editor:
+        editor.execute("UPDATE messages SET mentions = 'no json' WHERE id = ?", (last[here],))
+    listed = {space["id"]: space["lastMessage"] for space in await db.read(list_spaces, husam)}
+    assert listed[here] is None
+    shown = listed[other]
+    assert shown is not None
+    assert shown["id"] == last[other]
+    assert (await db.read(space_json, husam, here))["lastMessage"] is None
 
 
 async def test_a_cursor_of_another_space_is_refused(db: Database) -> None:

@@ -29,6 +29,8 @@ _LIKE_OUR_ARROW = "←↚↜↞↢↤↩↫↰↲↵↹↼↽⇄⇆⇇⇋⇌⇍�
 _LIKE_OUR_ARROW += "\u2900-\u297f\u2b30-\u2b4f\u2b60-\u2bb8⯇⯬🞀\U0001f800-\U0001f8ff🮴🮵"
 
 _UNSAFE = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES_AND_PRIVATE}{_LIKE_A_QUOTE}{_LIKE_OUR_ARROW}]")
+# Not the two joiners: half of all emoji, and whole languages, are written with them.
+_HIDING = re.compile(f"(?![\u200c\u200d\t])[{_CONTROLS}{_INVISIBLE}{_SURROGATES_AND_PRIVATE}\x00-\x1f]")
 _NOT_BARE = re.compile(r'[\x00-\x1f"\\]')
 
 
@@ -58,6 +60,11 @@ def bare(text: str) -> str:
     """As it is if that is one harmless line, else quoted: for what the agent itself keeps."""
     harmless = text and text == text.strip() and not _NOT_BARE.search(text) and not _UNSAFE.search(text)
     return text if harmless else quote(text)
+
+
+def unhidden(line: str) -> str:
+    """A line as it is, but what hides or turns text around is written as an escape: for words outside of quotes."""
+    return _HIDING.sub(_escape, line)
 
 
 def _escaped(dumped: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from majlis.models.port import Turn
 
@@ -15,3 +15,12 @@ class View:
     shown: dict[str, int]
     # Where the run is now: none once the agent has been removed from there (A7).
     active_space_id: str | None
+    # Roles: for each space the newest message known before this trigger, so that a later try sees the same (R5).
+    since: dict[str, int] = field(default_factory=dict)
+    # Roles: the external session that goes on with this request, and whether a new one would be kept (R7).
+    session_id: str | None = None
+    keeps_session: bool = False
+    # Tools that the agent has only where the run is.
+    beside: tuple[str, ...] = ()
+    # Remarks for people, kept on the run.
+    notes: tuple[str, ...] = ()

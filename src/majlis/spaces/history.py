@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from majlis.entities.caller import Caller
 from majlis.errors import Invalid, NotFound
 from majlis.spaces.access import access_space_at
+from majlis.spaces.damage import Damaged, read_rows, set_aside
 from majlis.spaces.shapes import MessageJson, message_json
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Tx
@@ -30,6 +31,9 @@ _AFTER = (
     .order_by(messages.c.seq)
     .limit(sa.bindparam("limit"))
 )
+# For a page with damage in it.
+_NUMBERS = {page: page.with_only_columns(messages.c.seq) for page in (_BEFORE, _AFTER)}
+_BY_NUMBER = SELECT_MESSAGES.where(_IN_SPACE, messages.c.seq == sa.bindparam("seq"))
 _ONE = (
     SELECT_MESSAGES.join(members, members.c.space_id == messages.c.space_id)
     .join(spaces, spaces.c.id == messages.c.space_id)
@@ -59,17 +63,24 @@ def read_page(
         path = "before" if before is not None else "after"
         raise Invalid("bad_cursor", f"{path} names no message of this space.", {"path": path})
     rows = _rows(tx, space, limit, forward=after is not None)
+    readable = [row for row in rows[:limit] if not isinstance(row, Damaged)]
     return {
-        "messages": [message_json(row) for row in rows[:limit]][:: 1 if after is not None else -1],
+        "messages": [message_json(row) for row in readable][:: 1 if after is not None else -1],
         "total": space.head_seq,
         "hasMore": len(rows) > limit,
     }
 
 
-def _rows(tx: Tx, space: sa.Row[Any], limit: int, forward: bool) -> list[sa.Row[Any]]:
+def _rows(tx: Tx, space: sa.Row[Any], limit: int, forward: bool) -> list[Any]:
+    """One that is damaged is left out of the page, not the page for its sake (R9)."""
     seq = space.cursor_seq if space.cursor_seq is not None else space.head_seq + 1
     parameters = {"space_id": space.id, "seq": seq, "limit": limit + 1}
-    return list(tx.all(_AFTER if forward else _BEFORE, parameters))
+    page = _AFTER if forward else _BEFORE
+    rows = read_rows(tx, space.id, lambda: tx.all(page, parameters), _NUMBERS[page], parameters, _BY_NUMBER)
+    for row in rows:
+        if isinstance(row, Damaged):
+            set_aside(space.id, row)
+    return rows
 
 
 def access_message(tx: Tx, caller: Caller, message_id: str) -> sa.Row[Any]:

@@ -76,6 +76,8 @@ def leave(tx: Tx, space_id: str, entity_id: str) -> None:
     # Workers hear of it too: what an agent is saying here at this moment ends (A7).
     tx.outbox.append(Signal(LEFT, orjson.dumps({"spaceId": space_id, "entityId": entity_id})))
     tx.execute(members.delete().where(members.c.space_id == space_id, members.c.entity_id == entity_id))
+    for hook in tx.hooks.left:
+        hook(tx, space_id, entity_id)
 
 
 def find_member(tx: Tx, space_id: str, entity_id: str) -> sa.Row[Any] | None:

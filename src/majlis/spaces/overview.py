@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.spaces.access import unknown_space
+from majlis.spaces.damage import UNREADABLE
 from majlis.spaces.members import SELECT_MEMBERS
 from majlis.spaces.shapes import MemberJson, SpaceJson, member_json, message_json, space_facts
 from majlis.store.tables import entities, members, messages, spaces
@@ -42,6 +43,14 @@ _SPACES = (
 )
 _ALL_SPACES = _SPACES.order_by(spaces.c.event_at.desc(), spaces.c.id)
 _ONE_SPACE = _SPACES.where(spaces.c.id == sa.bindparam("space_id"))
+_IDS = _ALL_SPACES.with_only_columns(spaces.c.id)
+_last_columns = {*_last.c.keys(), "sender_name", "sender_type"}
+_WITHOUT_LAST = _ONE_SPACE.with_only_columns(
+    *(
+        sa.null().label(column.name) if column.name in _last_columns else column
+        for column in _ONE_SPACE.selected_columns
+    )
+)
 
 _ALL_MEMBERS = (
     SELECT_MEMBERS.join(_mine, _mine.c.space_id == members.c.space_id)
@@ -55,15 +64,27 @@ def list_spaces(tx: Tx, caller: Caller) -> list[SpaceJson]:
     """The liveliest first."""
     who = {"entity_id": caller.id}
     grouped = _by_space(tx.all(_ALL_MEMBERS, who))
-    return [_space_json(row, grouped[row.s_id]) for row in tx.all(_ALL_SPACES, who)]
+    try:
+        rows = tx.all(_ALL_SPACES, who)
+    except UNREADABLE:
+        rows = [_row(tx, {**who, "space_id": row.id}) for row in tx.all(_IDS, who)]
+    return [_space_json(row, grouped[row.s_id]) for row in rows]
 
 
 def space_json(tx: Tx, caller: Caller, space_id: str) -> SpaceJson:
     which = {"entity_id": caller.id, "space_id": space_id}
-    row = tx.one(_ONE_SPACE, which)
+    row = _row(tx, which)
     if row is None:
         raise unknown_space(space_id)
     return _space_json(row, _by_space(tx.all(_ONE_SPACE_MEMBERS, which))[space_id])
+
+
+def _row(tx: Tx, which: dict[str, str]) -> Any:
+    """A last message that cannot be read is left out, and not the space for its sake (R9)."""
+    try:
+        return tx.one(_ONE_SPACE, which)
+    except UNREADABLE:
+        return tx.one(_WITHOUT_LAST, which)
 
 
 def _by_space(rows: Sequence[sa.Row[Any]]) -> dict[str, list[MemberJson]]:

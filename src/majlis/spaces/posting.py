@@ -108,6 +108,8 @@ class Posted:
     # Agents other than the sender are members of the space.
     has_agents: bool
     expects_reply: bool
+    # An external session that the sender wants to go on with (R7).
+    session_id: str | None = None
 
 
 class Repeated(Exception):
@@ -151,7 +153,13 @@ def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Message
     message = message_of({**values, "sender_name": sender.name, "sender_type": sender.type})
     log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, draft.stream_id))
     posted = Posted(
-        message, space.triggers, space.orchestrator_id, values["root_cause"], space.has_agents, draft.expects_reply
+        message,
+        space.triggers,
+        space.orchestrator_id,
+        values["root_cause"],
+        space.has_agents,
+        draft.expects_reply,
+        draft.session_id,
     )
     for hook in tx.hooks.posted:
         hook(tx, posted)

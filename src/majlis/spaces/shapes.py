@@ -29,6 +29,12 @@ class ToolJson(TypedDict):
     output: Any
     status: Literal["running", "complete", "error"]
     ui: str | None
+    # Cards (`ui` is not null): why it is asked, what fits as an answer, until when; then who answered, and when.
+    purpose: NotRequired[Literal["answer", "permission"]]
+    resultSchema: NotRequired[dict[str, Any]]
+    expiresAt: NotRequired[str]
+    answeredBy: NotRequired[SenderJson]
+    answeredAt: NotRequired[str]
 
 
 class OriginJson(TypedDict):
@@ -62,6 +68,11 @@ class MemberJson(TypedDict):
     joinedAt: str
 
 
+class PolicyRuleJson(TypedDict):
+    tools: str
+    do: Literal["allow", "ask", "deny"]
+
+
 class SpaceFactsJson(TypedDict):
     """What is the same for every member."""
 
@@ -71,6 +82,7 @@ class SpaceFactsJson(TypedDict):
     triggers: Triggers
     orchestratorId: str | None
     phase: str | None
+    toolPolicy: list[PolicyRuleJson]
     createdAt: str
 
 
@@ -150,6 +162,7 @@ def space_facts(row: sa.Row[Any], prefix: str = "") -> SpaceFactsJson:
         "triggers": column[f"{prefix}triggers"],
         "orchestratorId": column[f"{prefix}orchestrator_id"],
         "phase": column[f"{prefix}phase"],
+        "toolPolicy": column[f"{prefix}tool_policy"] or [],
         "createdAt": iso(column[f"{prefix}created_at"]),
     }
 

@@ -49,7 +49,7 @@ def create_space(
 
 
 def change_space(tx: Tx, caller: Caller, space_id: str, changes: dict[str, Any]) -> SpaceJson:
-    """`changes` holds any of name, description, triggers, orchestrator_id; the rest stays."""
+    """`changes` holds any of name, description, triggers, orchestrator_id, tool_policy; the rest stays."""
     space = lock_space(tx, caller, space_id, "administer")
     if "name" in changes:
         changes["name"] = space_name(changes["name"])

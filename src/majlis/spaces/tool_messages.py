@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import sqlalchemy as sa
+
 from majlis.live import log
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.spaces.members import find_member
-from majlis.spaces.shapes import message_of
+from majlis.spaces.shapes import MessageJson, message_of
 from majlis.store.tables import messages
 from majlis.store.transactions import Tx
 
@@ -22,7 +24,20 @@ def finish_tool_message(
         return
     if find_member(tx, space_id, sender_id) is None:
         output, status = None, "error"
-    tool = {**found.tool, "output": output, "status": status}
+    _change(tx, found, {"output": output, "status": status})
+
+
+def change_tool_message(tx: Tx, space_id: str, message_id: str, changes: dict[str, Any]) -> MessageJson | None:
+    """The same for a message that is known by its id."""
+    found = tx.one(SELECT_MESSAGES.where(messages.c.space_id == space_id, messages.c.id == message_id))
+    return _change(tx, found, changes) if found is not None else None
+
+
+def _change(tx: Tx, found: sa.Row[Any], changes: dict[str, Any]) -> MessageJson:
+    tool = {**found.tool, **changes}
     tx.execute(messages.update().where(messages.c.id == found.id).values(tool=tool))
     message = message_of({**found._mapping, "tool": tool})
-    log.record_for_space(tx, space_id, "space.message", {"spaceId": space_id, "message": message})
+    data = {"spaceId": found.space_id, "message": message}
+    # What happens in a space that is gone interests nobody.
+    log.record_together(tx, [(found.space_id, "space.message", data)])
+    return message

@@ -72,11 +72,26 @@ def tool_name(name: str) -> str:
 
 
 def _how(resume: Resume) -> str:
+    if resume.tool is not None:
+        return _how_asked(resume, tool_name(resume.tool))
     if resume.status == "replied":
         return f"{resume.sender_name} replied"
     if resume.reason == "deadlock":
         return "timeout (deadlock: everyone who could answer was waiting, too)"
     return f"timeout, nobody replied within {resume.seconds} s"
+
+
+def _how_asked(resume: Resume, tool: str) -> str:
+    match resume.status, resume.approved:
+        case "answered", None:
+            return f"{resume.sender_name} answered {tool}"
+        case "answered", True:
+            return f"{resume.sender_name} approved {tool}, and it was called"
+        case "answered", False:
+            return f"{resume.sender_name} did not approve {tool}"
+        case "withdrawn", _:
+            return f"{tool} was withdrawn, since you left the space"
+    return f"timeout, nobody answered {tool} within {resume.seconds} s"
 
 
 def _tag(scene: Scene, message: Message) -> str:
@@ -89,7 +104,7 @@ def _tag(scene: Scene, message: Message) -> str:
 
 def _content(scene: Scene, message: Message) -> str:
     if message.kind == "tool" and message.tool is not None:
-        return _tool_use(message.tool)
+        return tool_use(message.tool)
     text = _text(message.text)
     if message.reply_to:
         text += f" (in reply to msg:{message.reply_to})"
@@ -104,10 +119,21 @@ def _text(text: str) -> str:
     return f"{quote(text[:MAX_TEXT])}… (cut: the first {MAX_TEXT} of {len(text)} characters; read_messages has all)"
 
 
-def _tool_use(tool: Mapping[str, Any]) -> str:
+def tool_use(tool: Mapping[str, Any]) -> str:
+    if tool.get("ui"):
+        return _card(tool)
     outcome = "running" if tool.get("status") == "running" else json_part(tool.get("output"))
     failed = "error: " if tool.get("status") == "error" else ""
     return f"used tool {tool_name(str(tool.get('name')))} {json_part(tool.get('input'))} → {failed}{outcome}"
+
+
+def _card(tool: Mapping[str, Any]) -> str:
+    """Something that people are asked, and what they said."""
+    asked = "asked for permission to use tool" if tool.get("purpose") == "permission" else "asked people with tool"
+    who = tool.get("answeredBy") or {}
+    by = f"{_plain_name(str(who.get('name')))}: " if who else ""
+    outcome = "nobody has answered yet" if tool.get("status") == "running" else f"{by}{json_part(tool.get('output'))}"
+    return f"{asked} {tool_name(str(tool.get('name')))} {json_part(tool.get('input'))} → {outcome}"
 
 
 def _because(scene: Scene, message: Message) -> str | None:

@@ -26,6 +26,7 @@ from majlis.minds.timeline.scene import (
     Who,
 )
 from majlis.minds.timeline.window import window_start
+from majlis.spaces.damage import readable
 from majlis.store.transactions import Tx
 
 _WAITED_FOR = 3
@@ -80,7 +81,10 @@ def _history(tx: Tx, config: AgentConfig, trigger: Mapping[str, Any], active: Ac
     """The window, and before it the trigger if that has fallen out of it."""
     window = {"space": active.id, "start": window_start(config, active.total), "end": active.total}
     known: dict[str, Who] = {}
-    history = [_message(row, known) for row in tx.all(statements.WINDOW, window)]
+    rows = readable(
+        tx, active.id, lambda: tx.all(statements.WINDOW, window), statements.NUMBERS, window, statements.BY_NUMBER
+    )
+    history = [_message(row, known) for row in rows]
     message_id = trigger.get("messageId")
     if message_id is not None and all(message.id != message_id for message in history):
         earlier = tx.one(statements.ONE_OF_SPACE, {"space": active.id, "id": message_id})

@@ -113,13 +113,16 @@ class Action:
 class Resume:
     """How the run's last wait ended."""
 
-    status: Literal["replied", "timeout"]
-    # replied: the message that did it, and who.
+    status: Literal["replied", "timeout", "answered", "withdrawn"]
+    # replied: the message that did it, and who. answered: who.
     message_id: str | None = None
     sender_name: str | None = None
     # timeout: how long it waited; `deadlock` when a ring of waiting agents was noticed (M12).
     seconds: int = 0
     reason: str | None = None
+    # Of a wait for people's answer: the tool that asked, or that needed their permission, and whether it got it (J5).
+    tool: str | None = None
+    approved: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

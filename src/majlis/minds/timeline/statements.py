@@ -47,6 +47,9 @@ WINDOW = hot(
         messages.c.seq
     )
 )
+# For a window with damage in it (R9).
+NUMBERS = WINDOW.with_only_columns(messages.c.seq)
+BY_NUMBER = _MESSAGES.where(messages.c.space_id == sa.bindparam("space_id"), messages.c.seq == sa.bindparam("seq"))
 ONE_OF_SPACE = _MESSAGES.where(_IN_SPACE, messages.c.id == sa.bindparam("id"))
 # X12, M14: only what the agent may read at this moment.
 READABLE = (

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from majlis.minds.quoting import quote, quote_json
-from majlis.minds.timeline.lines import quotes
+from majlis.minds.timeline.lines import quotes, tool_name
 from majlis.minds.timeline.scene import Scene
 
 MAX_PAYLOAD = 20_000
 
 
 def trigger_block(scene: Scene) -> str:
-    fields = {"space_message": _message, "plan": _plan, "service": _service, "heartbeat": _heartbeat}
-    form = fields.get(scene.trigger["type"])
+    form = _FORMS.get(scene.trigger["type"])
     lines = [f"type: {scene.trigger['type']}", *(form(scene) if form else ())]
     return "\n  ".join(["TRIGGER:", *lines])
 
@@ -27,6 +26,8 @@ def triggered_by(trigger: Mapping[str, Any]) -> str:
             return f"triggered by plan {quote(trigger['planName'])}"
         case "service":
             return f"triggered by service {quote(trigger['serviceName'])}"
+        case "tool_result":
+            return f"triggered by the result of {tool_name(str(trigger['toolName']))}"
         case other:
             return f"triggered by {other}"
 
@@ -76,3 +77,21 @@ def _heartbeat(scene: Scene) -> list[str]:
         f"scheduledAt: {quote(scene.trigger['scheduledAt'])}",
         "This is a wake-up by the clock: there is no event behind it.",
     ]
+
+
+def _tool_result(scene: Scene) -> list[str]:
+    """Of a call that the agent made when it was a consciousness, which does not wait for it (J5)."""
+    trigger = scene.trigger
+    return [
+        f"tool: {tool_name(str(trigger['toolName']))} (call: {tool_name(str(trigger['toolCallId']))})",
+        f"result: {quote_json(trigger['result'], MAX_PAYLOAD)}",
+    ]
+
+
+_FORMS = {
+    "space_message": _message,
+    "plan": _plan,
+    "service": _service,
+    "heartbeat": _heartbeat,
+    "tool_result": _tool_result,
+}

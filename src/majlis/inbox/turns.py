@@ -1,0 +1,154 @@
+"""Turns of an orchestrated space (R8). The orchestrator routes a message to agents; when every one of them has
+completed once, the turn is finished and the orchestrator is owed word of it.
+
+A turn's deliveries have the turn as their event: so one agent is in one turn once, and who is in it, and how far, is
+read from the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.inbox.owing import INSERT_DELIVERY
+from majlis.inbox.wake import WorkAvailable
+from majlis.store import ids
+from majlis.store.tables import deliveries, members, messages, spaces, steps, turns
+from majlis.store.tables.columns import word, words
+from majlis.store.transactions import Tx
+
+_OPEN = sa.select(turns.c.id).where(
+    turns.c.request_id == sa.bindparam("request"),
+    turns.c.space_id == sa.bindparam("space"),
+    turns.c.finished_at.is_(None),
+)
+_REQUEST = sa.select(turns.c.request_id).where(turns.c.id == sa.bindparam("turn"))
+# Locked after one's own part is settled: of two who end at once, the second sees the first.
+_UNFINISHED = (
+    sa.select(turns).where(turns.c.id == sa.bindparam("turn"), turns.c.finished_at.is_(None)).with_for_update()
+)
+_OF_TURN = deliveries.c.message_id == sa.bindparam("message"), deliveries.c.event_id == sa.bindparam("turn")
+_STILL_OWED = sa.select(deliveries.c.id).where(*_OF_TURN, deliveries.c.state.in_(words("pending", "taken"))).limit(1)
+_FINISH = (
+    turns.update()
+    .where(turns.c.id == sa.bindparam("turn"), turns.c.finished_at.is_(None))
+    .values(finished_at=sa.bindparam("at"))
+)
+_LAST_WORD = (
+    sa.select(messages.c.id)
+    .select_from(deliveries)
+    .join(steps, steps.c.run_id == deliveries.c.run_id)
+    .join(messages, messages.c.id == steps.c.output["messageId"].as_string())
+    .where(*_OF_TURN, steps.c.name == word("send_message"), messages.c.space_id == sa.bindparam("space"))
+    .order_by(messages.c.seq.desc())
+    .limit(1)
+)
+_ORCHESTRATOR = (
+    sa.select(spaces.c.orchestrator_id)
+    .join(members, sa.and_(members.c.space_id == spaces.c.id, members.c.entity_id == spaces.c.orchestrator_id))
+    .where(
+        spaces.c.id == sa.bindparam("space"), spaces.c.triggers == word("orchestrated"), spaces.c.deleted_at.is_(None)
+    )
+)
+_IN_TURN = (
+    sa.select(turns.c.id)
+    .join(deliveries, deliveries.c.event_id == turns.c.id)
+    .where(deliveries.c.run_id == sa.bindparam("run"), turns.c.space_id == sa.bindparam("space"))
+    .limit(1)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    space_id: str
+    request_id: str
+    message_id: str
+    run_id: str
+    agent_ids: tuple[str, ...]
+    phase: str | None
+    reason: str | None
+    # Of the runs that it causes.
+    chain_depth: int
+
+
+def request_of(tx: Tx, turn_id: str) -> str | None:
+    """The message that the chain of turns began with, of which this is one."""
+    return tx.execute(_REQUEST, {"turn": turn_id}).scalar_one_or_none()
+
+
+def is_under_way(tx: Tx, space_id: str, request_id: str) -> bool:
+    return tx.one(_OPEN, {"space": space_id, "request": request_id}) is not None
+
+
+def begin_turn(tx: Tx, new: NewTurn) -> str:
+    turn_id = ids.new("trn")
+    values = {
+        "id": turn_id,
+        "space_id": new.space_id,
+        "request_id": new.request_id,
+        "message_id": new.message_id,
+        "run_id": new.run_id,
+        "phase": new.phase,
+        "reason": new.reason,
+        "chain_depth": new.chain_depth,
+        "created_at": tx.now,
+    }
+    tx.execute(turns.insert(), values)
+    owed = ((agent_id, turn_id, new.message_id) for agent_id in new.agent_ids)
+    _owe(tx, new.space_id, turn_id, new.chain_depth, owed)
+    return turn_id
+
+
+def settled_in_turn(tx: Tx, turn_id: str) -> None:
+    """Somebody in this turn has completed it, or cannot any more."""
+    turn = tx.one(_UNFINISHED, {"turn": turn_id})
+    if turn is None:
+        return
+    which = {"turn": turn_id, "message": turn.message_id}
+    if tx.one(_STILL_OWED, which) is not None:
+        return
+    if tx.execute(_FINISH, {"turn": turn_id, "at": tx.now}).rowcount == 1:
+        _tell_orchestrator(tx, turn, which)
+
+
+def speaks_in_turn(tx: Tx, run_id: str, space_id: str) -> bool:
+    """What is said within a turn is part of its result: the orchestrator hears of it when the turn is finished."""
+    return tx.one(_IN_TURN, {"run": run_id, "space": space_id}) is not None
+
+
+def turn_of_event(event_id: str) -> str | None:
+    """The turn that a delivery belongs to; word of a finished one is not part of it."""
+    return event_id if event_id.startswith("trn_") and "." not in event_id else None
+
+
+def _tell_orchestrator(tx: Tx, turn: sa.Row[Any], which: dict[str, str]) -> None:
+    orchestrator = tx.execute(_ORCHESTRATOR, {"space": turn.space_id}).scalar_one_or_none()
+    if orchestrator is None:
+        return
+    # About the last word that was said: whoever it is routed to next sees everything up to there.
+    about = tx.execute(_LAST_WORD, {**which, "space": turn.space_id}).scalar_one_or_none() or turn.message_id
+    _owe(tx, turn.space_id, turn.id, turn.chain_depth, [(orchestrator, f"{turn.id}.finished", about)])
+
+
+def _owe(tx: Tx, space_id: str, turn_id: str, depth: int, owed: Iterable[tuple[str, str, str]]) -> None:
+    rows = [
+        {
+            "id": ids.new("dlv"),
+            "agent_id": agent_id,
+            "event_id": event_id,
+            "type": "space_message",
+            "space_id": space_id,
+            "message_id": message_id,
+            "payload": {"senderExpectsReply": False, "turnId": turn_id},
+            "chain_depth": depth,
+            "state": "pending",
+            "run_id": None,
+            "created_at": tx.now,
+        }
+        for agent_id, event_id, message_id in owed
+    ]
+    tx.execute(INSERT_DELIVERY[tx.dialect], rows)
+    tx.outbox.append(WorkAvailable())

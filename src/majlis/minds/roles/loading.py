@@ -1,0 +1,164 @@
+"""From the database to a scene: eight reads at most, in one snapshot, whatever the length of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.agents.config import AgentConfig
+from majlis.clock import Millis
+from majlis.minds.roles import statements
+from majlis.minds.roles.reading import read_window
+from majlis.minds.roles.scene import Participant, Place, Routing, Scene, Turn
+from majlis.minds.timeline.loading import load_scene as load_common
+from majlis.minds.timeline.references import references
+from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Resume, Who
+from majlis.minds.timeline.statements import ACTIVE_SPACE, READABLE
+from majlis.store.transactions import Tx
+
+
+def load_scene(
+    tx: Tx,
+    agent: Who,
+    config: AgentConfig,
+    run_id: str,
+    trigger: Mapping[str, Any],
+    active_space_id: str | None,
+    actions: Sequence[Action] = (),
+    resume: Resume | None = None,
+    tried: str | None = None,
+) -> Scene:
+    """`tried` is the first run that this trigger was tried by, if there was one."""
+    common = load_common(tx, agent, config, run_id, trigger, None, actions, resume, alone=True)
+    space_id = trigger.get("spaceId")
+    first = tx.one(statements.KNOWN_THEN, {"run": tried}) if tried else None
+    tried_at = first.created_at if first else tx.now
+    row = _place(tx, agent, config, trigger, tried_at) if space_id is not None else None
+    elsewhere = _elsewhere(tx, agent, active_space_id) if active_space_id not in (None, row and row.id) else None
+    if row is None:
+        return Scene(common, elsewhere=elsewhere)
+    common = replace(common, active=ActiveSpace(row.id, row.name, row.head_seq, row.processed_seq or 0))
+    place = _as_place(row, _known_then(first, row) if first else row.processed_seq)
+    if row.triggers == "orchestrated" and row.orchestrator_id == agent.id:
+        return Scene(common, place, elsewhere=elsewhere, routing=_routing(tx, agent, place, trigger))
+    start = window_start(config, place.trigger_seq)
+    history, damaged = read_window(tx, place.id, start, place.trigger_seq - 1)
+    return Scene(
+        common,
+        place,
+        history,
+        start - 1,
+        damaged,
+        _quoted(tx, agent, history, trigger),
+        elsewhere,
+        _answer(tx, place, resume),
+    )
+
+
+def window_start(config: AgentConfig, trigger_seq: int) -> int:
+    """Of the messages before the trigger. In steps of half a window, so that the beginning of what the model reads
+    stays the same for many runs."""
+    half = config.window // 2
+    return max(1, (-(-trigger_seq // half) - 2) * half + 1)
+
+
+def _place(tx: Tx, agent: Who, config: AgentConfig, trigger: Mapping[str, Any], tried_at: Millis) -> sa.Row[Any] | None:
+    asked = {"space": trigger["spaceId"], "message": trigger.get("messageId"), "tried_at": tried_at}
+    return tx.one(statements.PLACE, {**asked, "agent": agent.id, "window": config.window})
+
+
+def _as_place(row: sa.Row[Any], since: int | None) -> Place:
+    return Place(
+        row.id,
+        row.name,
+        row.trigger_seq or row.head_seq,
+        since,
+        row.phase,
+        row.summary,
+        row.session_id,
+        row.another_person is not None,
+        bool(row.spoke_since),
+    )
+
+
+def _known_then(first: sa.Row[Any], row: sa.Row[Any]) -> int | None:
+    """What the agent knew when this trigger was first tried. A try that has shown nothing changes nothing."""
+    shown = first.shown or {}
+    if row.id not in (shown.get("shown") or {}):
+        return row.processed_seq  # type: ignore[no-any-return]
+    return (shown.get("since") or {}).get(row.id)
+
+
+def _elsewhere(tx: Tx, agent: Who, space_id: str | None) -> tuple[str, str] | None:
+    row = tx.one(ACTIVE_SPACE, {"space": space_id, "agent": agent.id})
+    return (row.id, row.name) if row else None
+
+
+def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str, Any]) -> dict[str, Message]:
+    named = set(references(trigger["text"]))
+    for message in history:
+        named.update(references(message.text))
+    if not named:
+        return {}
+    rows = tx.all(READABLE, {"agent": agent.id, "ids": sorted(named)})
+    return {row.id: _as_message(row) for row in rows}
+
+
+def _answer(tx: Tx, place: Place, resume: Resume | None) -> Message | None:
+    if resume is None or resume.message_id is None:
+        return None
+    row = tx.one(statements.ONE, {"space": place.id, "id": resume.message_id})
+    return _as_message(row) if row else None
+
+
+def _as_message(row: sa.Row[Any]) -> Message:
+    message_id, space_id, seq, sender_id, sender_name, sender_type, *rest = tuple(row)
+    return Message(message_id, space_id, seq, Who(sender_id, sender_name, sender_type), *rest)
+
+
+def _routing(tx: Tx, agent: Who, place: Place, trigger: Mapping[str, Any]) -> Routing:
+    finished: str | None = trigger.get("turnId")
+    request_id = trigger["messageId"]
+    if finished is not None:
+        request_id = tx.execute(statements.REQUEST_OF_TURN, {"turn": finished}).scalar_one_or_none() or request_id
+    request = tx.one(statements.ONE, {"space": place.id, "id": request_id})
+    rows = tx.all(statements.TURNS, {"space": place.id, "request": request_id})
+    shown = rows[: statements.MAX_TURNS]
+    return Routing(
+        agents=tuple(row.name for row in tx.all(statements.AGENTS, {"space": place.id, "agent": agent.id})),
+        request=_as_message(request) if request else None,
+        turns=_turns(tx, place, list(reversed(shown))) if shown else (),
+        more_turns=len(rows) > len(shown),
+        finished=finished,
+    )
+
+
+def _turns(tx: Tx, place: Place, rows: Sequence[sa.Row[Any]]) -> tuple[Turn, ...]:
+    asked = {"messages": sorted({row.message_id for row in rows}), "turns": [row.id for row in rows]}
+    participants = tx.all(statements.PARTICIPANTS, asked)
+    worked = sorted({run for each in participants for run in _runs(each)})
+    said = tx.all(statements.SAID, {"runs": worked, "space": place.id}) if worked else ()
+    return tuple(
+        Turn(
+            row.id,
+            row.phase,
+            row.reason,
+            row.created_at,
+            row.finished_at is not None,
+            tuple(_participant(each, said) for each in participants if each.event_id == row.id),
+        )
+        for row in rows
+    )
+
+
+def _participant(row: sa.Row[Any], said: Iterable[sa.Row[Any]]) -> Participant:
+    mine = _runs(row)
+    return Participant(row.name, row.state, tuple(each.text for each in said if each.run_id in mine))
+
+
+def _runs(delivery: sa.Row[Any]) -> list[str]:
+    """All that have worked on it: what a failed try has said is said."""
+    return [*delivery.payload.get("earlierRuns", ()), *([delivery.run_id] if delivery.run_id else [])]

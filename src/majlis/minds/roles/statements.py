@@ -1,0 +1,139 @@
+"""The reads behind a scene of the roles mind: each bounded by a window or a limit, each along an index."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from majlis.store.tables import deliveries, entities, members, messages, phases, runs, spaces, steps, turns
+from majlis.store.tables.columns import word
+
+MAX_TURNS = 20
+MAX_AGENTS = 100
+
+_trigger = messages.alias("trigger_message")
+_own = messages.alias("own")
+_me = members.alias("me")
+# The latest change of phase before the trigger was first tried: whoever comes after it is told, also if the message
+# that calls was written first; and a later try is shown the same one.
+_SUMMARY = (
+    sa.select(phases.c.summary)
+    .where(phases.c.space_id == spaces.c.id, phases.c.created_at <= sa.bindparam("tried_at"))
+    .order_by(phases.c.id.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+# A second one; which, is of no interest.
+_ANOTHER_PERSON = (
+    sa.select(members.c.entity_id)
+    .join(entities, entities.c.id == members.c.entity_id)
+    .where(members.c.space_id == spaces.c.id, entities.c.type == word("human"), members.c.role != word("viewer"))
+    .offset(1)
+    .limit(1)
+    .scalar_subquery()
+)
+PLACE = (
+    sa.select(
+        spaces.c.id,
+        spaces.c.name,
+        spaces.c.head_seq,
+        spaces.c.phase,
+        spaces.c.triggers,
+        spaces.c.orchestrator_id,
+        _me.c.processed_seq,
+        _me.c.session_id,
+        _trigger.c.seq.label("trigger_seq"),
+        _SUMMARY.label("summary"),
+        _ANOTHER_PERSON.label("another_person"),
+        sa.exists()
+        .where(
+            _own.c.space_id == spaces.c.id,
+            _own.c.seq.between(_trigger.c.seq + 1, _trigger.c.seq + sa.bindparam("window", type_=sa.Integer)),
+            _own.c.sender_id == _me.c.entity_id,
+        )
+        .label("spoke_since"),
+    )
+    .select_from(spaces)
+    .join(_me, _me.c.space_id == spaces.c.id)
+    .outerjoin(_trigger, sa.and_(_trigger.c.id == sa.bindparam("message"), _trigger.c.space_id == spaces.c.id))
+    .where(
+        spaces.c.id == sa.bindparam("space"),
+        spaces.c.deleted_at.is_(None),
+        _me.c.entity_id == sa.bindparam("agent"),
+    )
+)
+# In the order of the fields of the timeline's `Message`, its sender written out. A sender who is not there is damage.
+_MESSAGES = sa.select(
+    messages.c.id,
+    messages.c.space_id,
+    messages.c.seq,
+    messages.c.sender_id,
+    entities.c.name.label("sender_name"),
+    entities.c.type.label("sender_type"),
+    messages.c.kind,
+    messages.c.text,
+    messages.c.reply_to,
+    messages.c.created_at,
+    messages.c.run_id,
+    messages.c.tool,
+    messages.c.origin,
+).outerjoin(entities, entities.c.id == messages.c.sender_id)
+_IN_SPACE = messages.c.space_id == sa.bindparam("space")
+_BETWEEN = messages.c.seq.between(sa.bindparam("start"), sa.bindparam("end"))
+WINDOW = _MESSAGES.where(_IN_SPACE, _BETWEEN).order_by(messages.c.seq)
+# For a window with damage in it.
+NUMBERS = sa.select(messages.c.seq).where(_IN_SPACE, _BETWEEN).order_by(messages.c.seq)
+BY_NUMBER = _MESSAGES.where(messages.c.space_id == sa.bindparam("space_id"), messages.c.seq == sa.bindparam("seq"))
+ONE = _MESSAGES.where(_IN_SPACE, messages.c.id == sa.bindparam("id"))
+# What an earlier try at the same trigger knew, and when.
+KNOWN_THEN = sa.select(runs.c.shown, runs.c.created_at).where(runs.c.id == sa.bindparam("run"))
+
+REQUEST_OF_TURN = sa.select(turns.c.request_id).where(turns.c.id == sa.bindparam("turn"))
+
+
+def _latest(*conditions: sa.ColumnElement[bool]) -> sa.Select[tuple[str]]:
+    # In a subquery, since SQLite sorts and limits only the whole of a union.
+    found = sa.select(turns.c.id).where(_OF_SPACE, *conditions).order_by(turns.c.id.desc()).limit(MAX_TURNS + 1)
+    return sa.select(found.subquery().c.id)
+
+
+_OF_SPACE = turns.c.space_id == sa.bindparam("space")
+TURNS = (
+    sa.select(turns)
+    .where(
+        turns.c.id.in_(
+            sa.union_all(_latest(turns.c.request_id == sa.bindparam("request")), _latest(turns.c.finished_at.is_(None)))
+        )
+    )
+    .order_by(turns.c.id.desc())
+    .limit(MAX_TURNS + 1)
+)
+PARTICIPANTS = (
+    sa.select(deliveries.c.event_id, deliveries.c.state, deliveries.c.run_id, deliveries.c.payload, entities.c.name)
+    .join(entities, entities.c.id == deliveries.c.agent_id)
+    .where(
+        deliveries.c.message_id.in_(sa.bindparam("messages", expanding=True)),
+        deliveries.c.event_id.in_(sa.bindparam("turns", expanding=True)),
+    )
+    .order_by(entities.c.name)
+)
+SAID = (
+    sa.select(steps.c.run_id, messages.c.text)
+    .join(messages, messages.c.id == steps.c.output["messageId"].as_string())
+    .where(
+        steps.c.run_id.in_(sa.bindparam("runs", expanding=True)),
+        steps.c.name == word("send_message"),
+        _IN_SPACE,
+    )
+    .order_by(messages.c.seq)
+)
+AGENTS = (
+    sa.select(entities.c.name)
+    .join(members, members.c.entity_id == entities.c.id)
+    .where(
+        members.c.space_id == sa.bindparam("space"),
+        entities.c.type == word("agent"),
+        entities.c.id != sa.bindparam("agent"),
+    )
+    .order_by(entities.c.name)
+    .limit(MAX_AGENTS)
+)

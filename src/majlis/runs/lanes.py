@@ -1,0 +1,69 @@
+"""A roles agent goes through what is said in a space one message after the other, in the order of the messages: else
+two runs would be shown overlapping blocks of what was missed (R5). A try that has failed comes before what was said
+after it. In different spaces it works beside itself, like anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.store.tables import deliveries, runs
+from majlis.store.tables.columns import word
+from majlis.store.tables.runs import NOT_OVER
+from majlis.store.transactions import Tx
+
+Lane = tuple[str, str]
+
+_UNDER_WAY = sa.select(runs.c.agent_id, runs.c.trigger_space_id).where(
+    runs.c.agent_id.in_(sa.bindparam("agents", expanding=True)), NOT_OVER, runs.c.trigger_space_id.is_not(None)
+)
+# Only what has failed before has a time before which it is not tried.
+_TRIED = (
+    sa.select(deliveries.c.agent_id, deliveries.c.space_id, deliveries.c.id)
+    .where(
+        deliveries.c.state == word("pending"),
+        deliveries.c.not_before > 0,
+        # An expression, so that no index of the agent's is used: what failed is little, what is owed may be much.
+        (deliveries.c.agent_id + "").in_(sa.bindparam("agents", expanding=True)),
+        deliveries.c.space_id.is_not(None),
+    )
+    .order_by(deliveries.c.not_before)
+)
+
+
+class Lanes:
+    """What may begin now, of the agents that have lanes."""
+
+    def __init__(self, tx: Tx, agents: Iterable[str]) -> None:
+        asked = {"agents": sorted(agents)}
+        self._agents = set(asked["agents"])
+        self._busy: set[Lane] = {(row.agent_id, row.trigger_space_id) for row in tx.all(_UNDER_WAY, asked)}
+        self._tried: dict[Lane, str] = {}
+        for row in tx.all(_TRIED, asked):
+            lane = row.agent_id, row.space_id
+            self._tried[lane] = min(row.id, self._tried.get(lane, row.id))
+
+    def free(self, delivery: sa.Row[Any]) -> bool:
+        lane = delivery.agent_id, delivery.space_id
+        if delivery.agent_id not in self._agents or delivery.space_id is None:
+            return True
+        return lane not in self._busy and delivery.id <= self._tried.get(lane, delivery.id)
+
+    def take(self, delivery: sa.Row[Any]) -> None:
+        self._busy.add((delivery.agent_id, delivery.space_id))
+
+
+def lanes_of(tx: Tx, known: Mapping[str, sa.Row[Any]]) -> Lanes | None:
+    """None where nobody has any: other agents cost no statement."""
+    agents = [agent.id for agent in known.values() if agent.mind == "roles"]
+    return Lanes(tx, agents) if agents else None
+
+
+def lane_of(delivery: sa.Row[Any]) -> str:
+    return f"{delivery.agent_id}:{delivery.space_id}"
+
+
+# As `lane_of`.
+LANE = deliveries.c.agent_id + ":" + sa.func.coalesce(deliveries.c.space_id, "")

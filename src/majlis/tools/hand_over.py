@@ -1,0 +1,48 @@
+"""`hand_over`: the agent ends a phase of the work in the active space, and tells those who come after (R6)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from majlis.errors import Forbidden, Invalid, NotFound
+from majlis.runs.acting import Acting, ToolResult
+from majlis.spaces.phases import PhaseChange, change_phase
+from majlis.store.transactions import Tx
+from majlis.tools.tool import BuiltIn, Input
+
+
+class HandOver(Input):
+    phase: Annotated[str, Field(min_length=1, max_length=64)]
+    """The phase that begins now."""
+    summary: Annotated[str, Field(min_length=1)] | None = None
+    """What those who come after need to know; they are shown it."""
+    message: Annotated[str, Field(min_length=1)] | None = None
+    """A word to the people who look at the phases."""
+    reason: Annotated[str, Field(min_length=1)] | None = None
+    """Why now."""
+
+
+def hand_over(tx: Tx, acting: Acting, input: HandOver) -> ToolResult:
+    if acting.active_space_id is None:
+        raise Invalid("no_active_space", "Nothing was handed over: no space is active. Call enter_space first.")
+    change = PhaseChange(input.phase, input.message, input.summary, input.reason)
+    try:
+        phase = change_phase(tx, acting.caller, acting.active_space_id, change)
+    except NotFound:
+        raise NotFound(
+            "not_a_member", "Nothing was handed over: you are not a member of the active space any more."
+        ) from None
+    except Forbidden:
+        raise Forbidden("viewer", "Nothing was handed over: in this space you may only read.") from None
+    return {"success": True, "from": phase["fromPhase"], "to": phase["toPhase"]}
+
+
+TOOL = BuiltIn(
+    "hand_over",
+    "End the present phase of the work in the active space and begin another. The summary is shown to the agents that "
+    "come after.",
+    HandOver,
+    hand_over,
+)

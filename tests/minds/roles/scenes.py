@@ -1,0 +1,47 @@
+"""Scenes of the roles mind made by hand: Designer and DataAnalyst, two agents, with Husam in "Project Alpha"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from majlis.minds.roles.perceiving import perceive
+from majlis.minds.roles.scene import Place, Routing, Scene
+from majlis.minds.timeline.scene import ActiveSpace, Message, Who
+from majlis.models.port import Prompt
+from majlis.models.wire import chat_messages
+from tests.minds.scenes import ALPHA, ANALYST, config, in_alpha, message, trigger_of
+
+Said = tuple[Who, str]
+
+
+def scene(*said: Said, since: int | None = None, **more: Any) -> Scene:
+    """DataAnalyst is asked by the last of these messages, having known those up to `since`. What `Place` has is the
+    place's, what a config has is the config's, the rest is the scene's."""
+    messages = tuple(message(seq, *each) for seq, each in enumerate(said, 1))
+    return asked(messages[:-1], messages[-1], since=since, **more)
+
+
+def asked(history: tuple[Message, ...], trigger: Message, since: int | None = None, **more: Any) -> Scene:
+    of_place = {name: more.pop(name) for name in list(more) if name in Place.__slots__}
+    of_config = {name: more.pop(name) for name in list(more) if name in ("projection", "instructions", "window")}
+    place = Place(ALPHA.id, ALPHA.name, trigger.seq, since, **of_place)
+    common = replace(
+        in_alpha((trigger,), config=config(mind="roles", **of_config)),
+        trigger=trigger_of(trigger),
+        active=ActiveSpace(ALPHA.id, ALPHA.name, trigger.seq, since or 0),
+        history=(),
+        agent=more.pop("agent", ANALYST),
+    )
+    return Scene(common, place, history, **more)
+
+
+def turns(scene: Scene) -> list[tuple[str, str]]:
+    """Everything after the system message, as (role, text)."""
+    first, *rest = chat_messages(Prompt(perceive(scene).turns))
+    assert first["role"] == "system"
+    return [(turn["role"], turn["content"]) for turn in rest]
+
+
+def routed(routing: Routing, *said: Said) -> Scene:
+    return replace(scene(*said), routing=routing)
