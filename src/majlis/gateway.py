@@ -15,6 +15,7 @@ from majlis.entities.entities import LIVING, add_entity
 from majlis.entities.sessions import issue_sign_in_code
 from majlis.entities.tokens import Hasher
 from majlis.errors import ConfigurationError
+from majlis.inbox.closing_cards import withdraw_cards_of_member
 from majlis.inbox.delivering import delivering
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
@@ -31,6 +32,7 @@ from majlis.store.opening import open_database, shown
 from majlis.store.tables import entities
 from majlis.store.tables import gateway as facts
 from majlis.store.transactions import Database, Tx
+from majlis.tools.allowed import Allowed
 from majlis.tools.toolbox import Tools
 
 OWNER_TOKEN_ID = "owner-token"  # noqa: S105 - the name under which MAJLIS_OWNER_TOKEN appears, not the token
@@ -49,9 +51,11 @@ class Gateway:
         self._owner_hash = hasher.hash(token.get_secret_value()) if token else None
         self._sweeper: asyncio.Task[None] | None = None
         db.hooks.posted.append(delivering(settings.max_chain_depth))
+        db.hooks.left.append(withdraw_cards_of_member)
+        db.hooks.max_chain_depth = settings.max_chain_depth
         self.models = Models(demo=settings.demo_choice)
-        tools = Tools(settings.tool_modules)
-        self.engine = Engine(db, self.hub, self.models, tools, Configs(db))
+        self.tools = Tools(Allowed.by(settings))
+        self.engine = Engine(db, self.hub, self.models, self.tools, Configs(db))
         self.worker = Worker(self.engine, bus, settings.workers) if settings.workers else None
 
     async def start(self) -> None:
@@ -65,6 +69,7 @@ class Gateway:
         if self.worker is not None:
             await self.worker.stop()
         await self.models.close()
+        await self.tools.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 import structlog
 
 from majlis.settings import Settings
-from majlis.store.tables import events, members, messages, phases, spaces, tokens, views
+from majlis.store.tables import cards, events, members, messages, phases, spaces, tokens, turns, views
 from majlis.store.transactions import Database, Tx
 
 _EVERY_SECONDS = 600
@@ -60,6 +60,6 @@ def drop_messages_of_deleted_spaces(tx: Tx, kept_millis: int) -> int:
     gone = sa.select(spaces.c.id).where(spaces.c.deleted_at < tx.now - kept_millis)
     old = sa.select(messages.c.n).where(messages.c.space_id.in_(gone)).limit(_BATCH)
     swept = tx.execute(messages.delete().where(messages.c.n.in_(old))).rowcount
-    for table in (phases, members):
+    for table in (phases, turns, cards, members):
         swept += tx.execute(table.delete().where(table.c.space_id.in_(gone))).rowcount
     return swept

@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis.agents.agents import add_agent
-from majlis.agents.config import AgentConfig, dump_config
+from majlis.agents.config import dump_config, parse_config
 from majlis.entities.caller import Caller
 from majlis.inbox.services import trigger_agent
+from majlis.models.demo.seen import ASKING
 from majlis.spaces.members import join
 from majlis.spaces.spaces import create_space
 from majlis.store.tables import agents, gateway, spaces
@@ -22,6 +23,12 @@ HOST, GUEST = "Nadim", "Rawi"
 _INSTRUCTIONS = {
     HOST: "You are Nadim, the companion: you welcome people, and keep their reminders.",
     GUEST: "You are Rawi, who tells stories: you listen, and add a word when it helps.",
+}
+_ASKING = {
+    "name": ASKING,
+    "description": "Ask the people here before you do something that they may not want.",
+    "type": "space",
+    "ui": "approval",
 }
 _MARK: dict[Dialect, sa.Executable] = {
     "sqlite": sqlite.insert(gateway).on_conflict_do_nothing(),
@@ -38,7 +45,8 @@ def furnish(tx: Tx, owner: Caller) -> str | None:
     lobby = create_space(tx, owner, "Lobby", "A place to begin. Say hello, or ask for help.")
     made = {}
     for name in (HOST, GUEST):
-        made[name] = add_agent(tx, name, dump_config(AgentConfig(instructions=_INSTRUCTIONS[name])))["id"]
+        config = parse_config({"instructions": _INSTRUCTIONS[name], "tools": [_ASKING] if name == HOST else []})
+        made[name] = add_agent(tx, name, dump_config(config))["id"]
         join(tx, lobby["id"], made[name], "member")
     trigger_agent(tx, owner, made[HOST], "majlis", {"event": "opened", "spaceId": lobby["id"]}, "opened")
     return lobby["id"]

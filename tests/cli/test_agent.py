@@ -11,6 +11,7 @@ import pytest
 from majlis.settings import Settings
 from tests.cli.command import Command
 from tests.cli.terminals import in_terminal
+from tests.past_runs import add_cycle, add_run
 from tests.world import World
 
 # These commands touch no database; one engine behind the server is enough.
@@ -263,3 +264,20 @@ async def test_every_commands_help_fits_a_terminal(majlis: Command) -> None:
         shown = await majlis.ok(*arguments, "--help")
         assert shown.out.startswith(f"Usage: majlis {' '.join(arguments)} ")
         assert max(len(line) for line in shown.out.splitlines()) <= 80
+
+
+async def test_k3_the_cycles_of_a_consciousness_are_listed_by_their_closing_words(
+    majlis: Command, world: World
+) -> None:
+    scout = await world.agent("Scout", mind="consciousness")
+    assert (await majlis.ok("agent", "cycles", "Scout")).out == "It has lived no cycle yet.\n"
+    run = await add_run(world, scout)
+    for n in range(1, 4):
+        await add_cycle(world, scout, n, run, summary=f"what {n} was about")
+    _, *rows = (await majlis.ok("agent", "cycles", "Scout", "--limit", "2")).out.splitlines()
+    assert [(row.split()[0], row.rpartition("  ")[2]) for row in rows] == [
+        ("3", "what 3 was about"),
+        ("2", "what 2 was about"),
+    ]
+    page = json.loads((await majlis.ok("agent", "cycles", "Scout", "--before", "2", "--json")).out)
+    assert [cycle["messages"] for cycle in page["cycles"]] == [[{"role": "user", "content": "cycle 1"}]]

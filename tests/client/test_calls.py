@@ -93,6 +93,10 @@ async def test_what_agents_are_told_hold_and_do_is_read(world: World, client: Ma
     for held in (client.list_memories, client.list_goals, client.list_plans):
         assert await held(scout.id) == []
     assert (await client.get_usage(scout.id))["runs"] == 1
+    assert [day["runs"] for day in await client.list_usage_by_day(scout.id, days=7)] == [1]
+    assert "Hello?" in str((await client.try_agent(scout.id, "Hello?"))["messages"])
+    with pytest.raises(Conflict):
+        await client.retry_delivery(message["id"], scout.id)
     assert (await client.cancel_run(run))["status"] == "canceled"
     with pytest.raises(Conflict):
         await client.cancel_run(run)

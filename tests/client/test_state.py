@@ -235,6 +235,7 @@ def space(last: MessageJson | None, seen: int = 0) -> SpaceJson:
         "triggers": "everyone",
         "orchestratorId": None,
         "phase": None,
+        "toolPolicy": [],
         "createdAt": "2026-01-01",
         "role": "admin",
         "members": [member(ME, "Me", "2026-01-01")],

@@ -20,7 +20,20 @@ from majlis.spaces.posting import Draft, post_message
 from majlis.spaces.reading import mark_read
 from majlis.spaces.spaces import create_space
 from majlis.store import ids
-from majlis.store.tables import agents, cycles, deliveries, goals, memories, metadata, plans, runs, spaces, steps
+from majlis.store.tables import (
+    agents,
+    cards,
+    cycles,
+    deliveries,
+    goals,
+    memories,
+    metadata,
+    plans,
+    runs,
+    spaces,
+    steps,
+    turns,
+)
 from majlis.store.transactions import Database, Tx
 from majlis.transfer.exporting import export
 from majlis.transfer.importing import import_file
@@ -87,12 +100,19 @@ def _work(tx: Tx, agent_id: str, space_id: str, message_id: str) -> tuple[str, s
         tx.execute(runs.insert(), values)
     step: Said = {"run_id": running, "n": 1, "kind": "tool", "state": "started", "started_at": tx.now}
     tx.execute(steps.insert(), {**step, "call_id": "call-1", "name": "deploy", "input": {"to": ["prod"]}})
+    card: Said = {**of_agent, "id": ids.new("crd"), "run_id": running, "call_id": "call-1", "step": 1, "name": "deploy"}
+    card |= {"space_id": space_id, "message_id": message_id, "ui": "approval", "purpose": "permission"}
+    card |= {"result_schema": {}}
+    card |= {"paused": True, "chain_depth": 2, "deadline": tx.now + 60_000, "answered_by": agent_id}
+    tx.execute(cards.insert(), card)
     delivery: Said = {**of_agent, "type": "space_message", "space_id": space_id, "payload": {"text": "hi"}}
     for state, taken_by in (("taken", running), ("pending", None)):
         tx.execute(
             deliveries.insert(),
             {**delivery, "id": ids.new("dlv"), "event_id": f"{state}-1", "state": state, "run_id": taken_by},
         )
+    turn: Said = {"id": ids.new("trn"), "space_id": space_id, "request_id": message_id, "message_id": message_id}
+    tx.execute(turns.insert(), {**turn, "run_id": running, "phase": "design", "chain_depth": 1, "created_at": tx.now})
     tx.execute(memories.insert(), [_memory(agent_id, key, tx.now) for key in ("b", "A", "ä", "a")])
     goal: Said = {"agent_id": agent_id, "id": "g1", "description": "Ship", "priority": -1, "long_term": True}
     tx.execute(goals.insert(), {**goal, "updated_at": tx.now})

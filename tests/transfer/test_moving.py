@@ -14,6 +14,7 @@ from majlis.entities.tokens import Hasher, find_caller, issue
 from majlis.gateway import find_owner, open_gateway, owner_caller
 from majlis.settings import Settings
 from majlis.spaces.overview import list_spaces
+from majlis.store.migrations import REVISIONS
 from majlis.store.opening import open_database
 from majlis.store.tables import deliveries, entities, runs
 from majlis.store.transactions import Database, Tx
@@ -37,12 +38,12 @@ async def test_a_gateway_that_moved_exports_the_same_lines(
     assert [before[0][key] for key in ("type", "version", "schema", "scope")] == [
         "majlis-export",
         1,
-        "0002",
+        REVISIONS[-1],
         "gateway",
     ]
     assert set(before[-1]["counts"]) == {
-        *("entity", "space", "agent", "member", "message", "phase", "memory"),
-        *("goal", "plan", "run", "step", "delivery", "cycle"),
+        *("entity", "space", "agent", "member", "message", "phase", "turn", "memory"),
+        *("goal", "plan", "run", "step", "card", "delivery", "cycle"),
     }
 
 
@@ -129,7 +130,7 @@ async def test_the_owner_of_a_gateway_in_use_stays(lines: list[Said], target: Da
     assert "line 4: its name is taken here" in message["reason"]
     # They make room for the names, and the repeated import brings everything.
     await target.write(rename_all)
-    assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 37, "present": 1, "updated": 5}
+    assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 39, "present": 1, "updated": 5}
     after = of_type(await exported(target), "message")
     assert all(message in after for message in of_type(lines, "message"))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from majlis.cli.agent_apply import apply
+from majlis.cli.agent_cycles import cycles
 from majlis.cli.agent_edit import edit
 from majlis.cli.agent_model import model_name, set_model
 from majlis.cli.options import AsJson
@@ -100,6 +101,7 @@ async def remove(client: MajlisClient, name: Agent, as_json: AsJson = False) -> 
 
 
 app.command()(set_model)
+app.command()(cycles)
 app.command()(edit)
 app.command()(apply)
 

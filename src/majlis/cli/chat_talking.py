@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from majlis.cli.cards import COMMANDS, HELP, answer_card, card_lines
 from majlis.cli.chat_input import typed_lines
 from majlis.cli.printing import note
 from majlis.cli.terminal import safe_line
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _HELP = (
     "/who   who is here, and who is thinking",
     "/stop  end what agents are doing here",
+    *HELP,
     "/quit  leave; so does the end of the input",
     "//     says a line that begins with a slash",
 )
@@ -59,6 +61,11 @@ class Talking:
                 await self._tell_who()
             case "/stop":
                 await self._stop()
+            case "/cards":
+                for each in card_lines(await self._client.list_pending_tool_calls(self._space_id)):
+                    self._view.say(each)
+            case command if command.partition(" ")[0] in COMMANDS:
+                await answer_card(self._client, self._space_id, command)
             case command if command.startswith("/") and not command.startswith("//"):
                 for each in _HELP:
                     self._view.say(each)

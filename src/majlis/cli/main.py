@@ -10,7 +10,7 @@ from traceback import extract_tb
 import typer
 
 from majlis import __version__
-from majlis.cli import agent, space, token
+from majlis.cli import agent, mcp, space, token, tool
 from majlis.cli.chat import chat
 from majlis.cli.doctor import doctor
 from majlis.cli.export import export
@@ -41,6 +41,8 @@ app.command()(doctor)
 app.add_typer(token.app, name="token")
 app.add_typer(space.app, name="space")
 app.add_typer(agent.app, name="agent")
+app.add_typer(tool.app, name="tool")
+app.add_typer(mcp.app, name="mcp")
 app.command()(runs)
 app.add_typer(run_app, name="run")
 app.command()(send)

@@ -15,7 +15,7 @@ from majlis.cli.terminal import safe, safe_line
 
 if TYPE_CHECKING:
     from majlis.client import MajlisClient
-    from majlis.client.shapes import ContextJson, RunJson, StepJson
+    from majlis.client.shapes import ContextJson, RunJson, StepJson, WaitJson
 
 app = typer.Typer(rich_markup_mode=None, help="Show one run, step by step, or end it.")
 
@@ -63,7 +63,7 @@ def _facts(run: RunJson) -> list[tuple[str, str]]:
         ("Reason", run["reason"] or ""),
         ("Trigger", shown_trigger(run["trigger"])),
         ("In", run["trigger"].get("spaceName", "")),
-        ("Waits", f"since {shown_time(wait['startedAt'])}, for {wait['timeoutSeconds']} s" if wait else ""),
+        ("Waits", _wait(wait) if wait else ""),
         ("Tokens", f"{usage['inputTokens']:,} in ({usage['cachedTokens']:,} cached), {usage['outputTokens']:,} out"),
         ("Requests", f"{usage['requests']}, attempt {run['attempts']}"),
         ("Began", shown_time(run["startedAt"])),
@@ -72,6 +72,11 @@ def _facts(run: RunJson) -> list[tuple[str, str]]:
         *(("Note", note) for note in run["notes"]),
     ]
     return [fact for fact in facts if fact[1]]
+
+
+def _wait(wait: WaitJson) -> str:
+    asked = f"for people's answer to {wait['toolName']}, " if "toolName" in wait else ""
+    return f"{asked}since {shown_time(wait['startedAt'])}, for {wait['timeoutSeconds']} s"
 
 
 def _row(step: StepJson) -> tuple[str, str, str, str, str]:

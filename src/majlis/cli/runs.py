@@ -66,7 +66,9 @@ def shown_trigger(trigger: TriggerJson) -> str:
             text = f"service {trigger.get('serviceName', '?')}"
         case other:
             text = other.replace("_", " ")
-    return text if len(text) <= _PREVIEW else f"{text[: _PREVIEW - 1]}…"
+    more = len(trigger.get("events", ())) - 1
+    shown = text if len(text) <= _PREVIEW else f"{text[: _PREVIEW - 1]}…"
+    return f"{shown} (and {more} more)" if more > 0 else shown
 
 
 def _state(run: RunJson) -> str:

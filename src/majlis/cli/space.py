@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -111,6 +111,27 @@ async def remove_member(client: MajlisClient, space: Space, name: Who, as_json: 
         print_json({"spaceId": found["id"], "entityId": who["id"], "removed": True})
     else:
         print_line(f"{safe_line(who['name'])} is no longer in {safe_line(found['name'])}.")
+
+
+@app.command()
+@over_http
+async def policy(
+    client: MajlisClient,
+    space: Space,
+    rules: Annotated[list[str] | None, typer.Argument(metavar="TOOLS=DO", help="Such as 'deploy*=ask'.")] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Allow everything again.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show which tools agents may use in a space, or set it: allow, ask or deny, by name; the first rule that fits."""
+    found = await _find(client, space)
+    if rules or clear:
+        wanted: Any = [dict(zip(("tools", "do"), rule.rpartition("=")[::2], strict=True)) for rule in rules or ()]
+        found = await client.change_space(found["id"], tool_policy=wanted or None)
+    if as_json:
+        print_json(found["toolPolicy"])
+    else:
+        rows = [(rule["tools"], rule["do"]) for rule in found["toolPolicy"]]
+        print_table(("Tools", "Do"), rows, f"In {safe_line(found['name'])} agents may use all their tools.")
 
 
 async def _find(client: MajlisClient, asked: str) -> SpaceJson:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from majlis.cli.cards import card_line, outcome_line
 from majlis.cli.options import AsJson
 from majlis.cli.printing import note, print_json, print_line, shown_time, working
 from majlis.cli.running import over_http
@@ -121,6 +122,9 @@ def _line(message: MessageJson) -> str:
 
 def _what(message: MessageJson) -> str:
     """Further lines are indented, so that none of them looks like a message of its own."""
+    if "tool" in message and message["tool"]["ui"] is not None:
+        card = message["tool"]
+        return card_line(card) if card["status"] == "running" else outcome_line(card)
     if "tool" in message:
         return safe_line(f"[{message['tool']['name']}: {message['tool']['status']}] {message['text']}").rstrip()
     return safe(message["text"].replace("\r\n", "\n")).replace("\n", "\n    ")

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
         AgentJson,
         AgentUsageJson,
         CyclePageJson,
+        DayUsageJson,
         DeliveryJson,
         GoalJson,
         JsonSchema,
         MemoryJson,
         PlanJson,
         TriggeredJson,
+        TryJson,
     )
 
 
@@ -86,3 +88,16 @@ class AgentCalls:
     def get_usage(self, agent_id: str) -> Call[AgentUsageJson]:
         """What all runs of the agent have cost together."""
         return wire.get(wire.at("agents", agent_id, "usage"))
+
+    @call
+    def list_usage_by_day(self, agent_id: str, days: int | None = None) -> Call[list[DayUsageJson]]:
+        """The same for each of the last days (30) that had runs; `cost` where the gateway knows the model's price."""
+        return wire.get(wire.at("agents", agent_id, "usage", "days"), days=days)
+
+    @call
+    def try_agent(
+        self, agent_id: str, text: str, space_id: str | None = None, config: dict[str, Any] | None = None
+    ) -> Call[TryJson]:
+        """A dry run: what the agent would be shown if you said this now. No model is asked and nothing is kept."""
+        body = wire.given(text=text, space_id=space_id, config=config)
+        return wire.post(wire.at("agents", agent_id, "try"), body, repeatable=True)

@@ -15,10 +15,21 @@ from majlis.agents.memories import MemoryJson
 from majlis.agents.plans import PlanJson
 from majlis.entities.caller import EntityType, GatewayRole
 from majlis.entities.shapes import EntityJson, TokenJson
+from majlis.inbox.cards import PendingToolCallJson
 from majlis.inbox.reading import CycleJson, CyclePageJson, DeliveryJson, MessageDeliveryJson
 from majlis.inbox.services import TriggeredJson
-from majlis.inbox.triggers import TriggerJson
-from majlis.runs.shapes import AgentUsageJson, ContextJson, RunJson, RunPageJson, RunStatus, StepJson
+from majlis.inbox.triggers import EventJson, TriggerJson
+from majlis.runs.shapes import (
+    AgentUsageJson,
+    ContextJson,
+    DayUsageJson,
+    RunJson,
+    RunPageJson,
+    RunStatus,
+    StepJson,
+    TryJson,
+    WaitJson,
+)
 from majlis.spaces.history import MessagePageJson
 from majlis.spaces.reading import ReadJson
 from majlis.spaces.search import SearchJson
@@ -26,6 +37,7 @@ from majlis.spaces.shapes import (
     MemberJson,
     MessageJson,
     PhaseJson,
+    PolicyRuleJson,
     SpaceFactsJson,
     SpaceJson,
     SpaceRole,
@@ -38,10 +50,12 @@ __all__ = [
     "ContextJson",
     "CycleJson",
     "CyclePageJson",
+    "DayUsageJson",
     "DeliveryJson",
     "EntityChanges",
     "EntityJson",
     "EntityType",
+    "EventJson",
     "GatewayRole",
     "GoalJson",
     "HealthJson",
@@ -53,8 +67,10 @@ __all__ = [
     "MessageJson",
     "MessagePageJson",
     "NewTokenJson",
+    "PendingToolCallJson",
     "PhaseJson",
     "PlanJson",
+    "PolicyRuleJson",
     "ReadJson",
     "RunJson",
     "RunPageJson",
@@ -70,6 +86,8 @@ __all__ = [
     "TriggerJson",
     "TriggeredJson",
     "Triggers",
+    "TryJson",
+    "WaitJson",
 ]
 
 JsonSchema = dict[str, Any]
@@ -109,3 +127,4 @@ class SpaceChanges(TypedDict, total=False):
     description: str
     triggers: Triggers
     orchestrator_id: str | None
+    tool_policy: list[PolicyRuleJson] | None

@@ -165,6 +165,7 @@ def _facts(space: SpaceJson) -> SpaceFactsJson:
         "triggers": space["triggers"],
         "orchestratorId": space["orchestratorId"],
         "phase": space["phase"],
+        "toolPolicy": space["toolPolicy"],
         "createdAt": space["createdAt"],
     }
 

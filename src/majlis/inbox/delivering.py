@@ -10,17 +10,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis.inbox.addressing import addressed
+from majlis.inbox.owing import INSERT_DELIVERY
+from majlis.inbox.sessions import bind_offered
+from majlis.inbox.turns import speaks_in_turn
 from majlis.inbox.waiting import resume_answered
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.posting import Posted, post_notice
 from majlis.store import ids
 from majlis.store.hot import hot
-from majlis.store.tables import deliveries, entities, members, messages, runs
+from majlis.store.tables import entities, members, messages, runs
 from majlis.store.tables.columns import word
-from majlis.store.transactions import Dialect, Tx
+from majlis.store.transactions import Tx
 
 _AGENTS = hot(
     sa.select(
@@ -48,18 +50,18 @@ _AGENTS = hot(
     .order_by(members.c.entity_id)
 )
 _CAUSE = sa.select(messages.c.root_cause).where(messages.c.id == sa.bindparam("message"))
-INSERT_DELIVERY: dict[Dialect, Any] = {
-    "sqlite": hot(sqlite.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"])),
-    "postgresql": postgresql.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"]),
-}
 
 
 def delivering(max_chain_depth: int) -> Callable[[Tx, Posted], None]:
     """The hook for a database's new messages."""
 
     def deliver(tx: Tx, posted: Posted) -> None:
-        if posted.has_agents and posted.message["kind"] == "text":
+        if posted.message["kind"] != "text":
+            return
+        if posted.has_agents:
             _deliver(tx, posted, max_chain_depth)
+        elif posted.session_id is not None:
+            bind_offered(tx, posted, ())
 
     return deliver
 
@@ -67,7 +69,9 @@ def delivering(max_chain_depth: int) -> Callable[[Tx, Posted], None]:
 def _deliver(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
     message = posted.message
     agents = tx.all(_AGENTS, {"space": message["spaceId"], "sender": message["sender"]["id"]})
-    heard = _who_hears(posted, agents)
+    heard = _who_hears(tx, posted, agents)
+    if posted.session_id is not None:
+        bind_offered(tx, posted, heard)
     if message["chainDepth"] >= max_chain_depth:
         if heard or any(agent.run_id for agent in agents):
             _say_that_it_ends_here(tx, posted, max_chain_depth)
@@ -79,14 +83,16 @@ def _deliver(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
         tx.outbox.append(WorkAvailable(payload=QUEUED) if resumed else WorkAvailable())
 
 
-def _who_hears(posted: Posted, agents: Sequence[sa.Row[Any]]) -> set[str]:
-    """T10. In an orchestrated space what is addressed to nobody goes to its orchestrator."""
+def _who_hears(tx: Tx, posted: Posted, agents: Sequence[sa.Row[Any]]) -> set[str]:
+    """T10. In an orchestrated space what is addressed to nobody goes to its orchestrator (R8)."""
     everyone = {agent.agent_id for agent in agents}
     if posted.triggers == "everyone":
         return everyone
     called = everyone & {*posted.message["mentions"], *addressed(posted.message["text"], agents)}
     if posted.triggers == "orchestrated" and not called:
-        return everyone & {posted.orchestrator_id or ""}
+        run_id = posted.message["runId"]
+        in_turn = run_id is not None and speaks_in_turn(tx, run_id, posted.message["spaceId"])
+        return set() if in_turn else everyone & {posted.orchestrator_id or ""}
     return called
 
 

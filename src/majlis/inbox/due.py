@@ -14,7 +14,7 @@ from majlis.agents.beats import following_beat
 from majlis.agents.plans import when
 from majlis.agents.schedules import next_cron
 from majlis.clock import Millis, iso
-from majlis.inbox.delivering import INSERT_DELIVERY
+from majlis.inbox.owing import INSERT_DELIVERY
 from majlis.inbox.triggers import TriggerJson
 from majlis.inbox.wake import WorkAvailable
 from majlis.store import ids

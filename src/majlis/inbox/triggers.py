@@ -9,12 +9,15 @@ from typing_extensions import TypedDict
 TriggerType = Literal["space_message", "plan", "service", "heartbeat", "tool_result"]
 
 
-class TriggerJson(TypedDict, total=False):
+class EventJson(TypedDict, total=False):
     """`type` and `chainDepth` are always there; the others by type.
 
     space_message: spaceId spaceName messageId senderId senderName senderType text timestamp senderExpectsReply
     [replyTo] [answersExpired: the id of the agent's own question whose wait had timed out (M8)]
+    [turnId: the turn that it was routed in; for the orchestrator, the one that is finished (R8)]
+    [orchestrates: the agent is the orchestrator of the space]
     plan: planId planName instruction scheduledAt · service: serviceName payload eventId · heartbeat: scheduledAt
+    tool_result: toolName toolCallId result
     """
 
     type: TriggerType
@@ -30,6 +33,8 @@ class TriggerJson(TypedDict, total=False):
     senderExpectsReply: bool
     replyTo: str
     answersExpired: str
+    turnId: str
+    orchestrates: bool
     planId: str
     planName: str
     instruction: str
@@ -37,3 +42,13 @@ class TriggerJson(TypedDict, total=False):
     serviceName: str
     payload: Any
     eventId: str
+    toolName: str
+    toolCallId: str
+    result: Any
+
+
+class TriggerJson(EventJson, total=False):
+    """A cycle of a consciousness has all its `events`, people first, then by time; the other fields are those of the
+    first, `chainDepth` is the greatest (T6)."""
+
+    events: list[EventJson]

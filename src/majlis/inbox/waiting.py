@@ -42,7 +42,7 @@ _DUE = (
 
 
 class Outcome(TypedDict, total=False):
-    status: Literal["replied", "timeout"]
+    status: Literal["replied", "timeout", "answered", "withdrawn"]
     at: str
     # replied
     messageId: str
@@ -50,6 +50,10 @@ class Outcome(TypedDict, total=False):
     senderName: str
     # timeout: `deadlock` when it ended before its time (M12)
     reason: str
+    # of a tool's card (J5, see `closing_cards`)
+    toolName: str
+    purpose: str
+    approved: bool
 
 
 def resume_answered(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from majlis.agents.config import AgentConfig
 from majlis.entities.caller import Caller, EntityType
-from majlis.inbox.triggers import TriggerJson
+from majlis.inbox.triggers import EventJson, TriggerJson
 
 
 @dataclass(slots=True)
@@ -27,13 +27,26 @@ class Acting:
     # Of the call being made: the model's own id for it, and the id of the stream its text went out on, if any.
     call_id: str = ""
     stream_id: str | None = None
+    # Its place in the journal.
+    step: int = 0
     # Numbers of the newest message shown in each space, and of those written (C2).
     shown: dict[str, int] = field(default_factory=dict)
     wrote: dict[str, list[int]] = field(default_factory=dict)
     waits: int = 0
     # Set by a tool that pauses the run: what the run's row has to hold while it waits.
     pause: Pause | None = None
+    # Runs whose calls this one has been shown, itself among them once it has been taken over.
+    earlier: list[str] = field(default_factory=list)
+    # consciousness: events that the call takes into this cycle, and why the cycle ends with it as if it had not been.
+    taken: list[EventJson] = field(default_factory=list)
+    skipped: str | None = None
     type: EntityType = "agent"
+
+    @property
+    def asked_in(self) -> set[str]:
+        """The spaces that the run's events come from."""
+        events = self.trigger.get("events") or [self.trigger]
+        return {event["spaceId"] for event in events if "spaceId" in event}
 
     @property
     def caller(self) -> Caller:
@@ -48,6 +61,9 @@ class Pause:
     message_id: str
     seconds: int
     among_agents: bool = False
+    # waiting_tool: which call people are asked about.
+    call_id: str | None = None
+    tool_name: str | None = None
 
 
 # What a tool answers: JSON for the model. Refusals are MajlisErrors; the executor turns them into error results.

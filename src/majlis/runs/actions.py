@@ -41,7 +41,7 @@ _CALLS = (
 )
 _LAST = sa.select(sa.func.max(steps.c.n)).where(steps.c.run_id == sa.bindparam("run"))
 _UNKNOWN = (
-    sa.select(steps.c.n, steps.c.call_id, steps.c.name, steps.c.input, steps.c.started_at)
+    sa.select(steps.c.n, steps.c.call_id, steps.c.name, steps.c.input, steps.c.secret, steps.c.started_at)
     .where(steps.c.run_id == sa.bindparam("run"), steps.c.kind == "tool", steps.c.state == "started")
     .order_by(steps.c.n)
 )
@@ -84,4 +84,6 @@ def resume_of(wait: dict[str, Any] | None) -> Resume | None:
         sender_name=outcome.get("senderName"),
         seconds=wait["timeoutSeconds"],
         reason=outcome.get("reason"),
+        tool=outcome.get("toolName"),
+        approved=outcome.get("approved"),
     )

@@ -12,7 +12,7 @@ Event = tuple[str, str, dict[str, Any]]
 
 
 def run_event(type: str, run: Any, **more: Any) -> list[Event]:
-    """`run` has `id`, `agent_id`, `trigger_space_id`, `active_space_id`."""
+    """`run` has `id`, `agent_id`, `trigger`, `trigger_space_id`, `active_space_id`."""
     space_id = run.trigger_space_id or run.active_space_id
     if space_id is None:
         return []
@@ -21,8 +21,18 @@ def run_event(type: str, run: Any, **more: Any) -> list[Event]:
 
 def presence(type: str, run: Any) -> list[Event]:
     """`agent.active` or `agent.inactive`, wherever people see this run at work."""
-    spaces = {run.trigger_space_id, run.active_space_id} - {None}
+    spaces = spaces_of_run(run)
     return [(space, type, {"spaceId": space, "agentId": run.agent_id, "runId": run.id}) for space in sorted(spaces)]
+
+
+def spaces_of_run(run: Any) -> set[str]:
+    """Where it was asked for and where it is now: a cycle may have been asked for in several spaces."""
+    found = {run.trigger_space_id, run.active_space_id}
+    events = run.trigger.get("events")
+    if events:
+        found.update(event.get("spaceId") for event in events)
+    found.discard(None)
+    return found
 
 
 def announce(tx: Tx, events: list[Event]) -> None:

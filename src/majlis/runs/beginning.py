@@ -9,10 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.inbox.triggers import TriggerJson
+from majlis.inbox.turns import settled_in_turn, turn_of_event
 from majlis.runs.announcing import presence, run_event
 from majlis.runs.at_work import known_agents
 from majlis.runs.building import build_triggers
 from majlis.runs.claimed import Claim, Claimed
+from majlis.runs.cycling import begin_cycle
+from majlis.runs.lanes import LANE, lane_of, lanes_of
 from majlis.runs.ownership import LEASE_MILLIS
 from majlis.store import ids
 from majlis.store.hot import hot
@@ -29,6 +32,10 @@ _OWED = hot(
 )
 # A list among the parameters costs as much again as the statement, so what is asked most often does without.
 _OWED_TO_OTHERS = _OWED.where(deliveries.c.agent_id.not_in(sa.bindparam("full", expanding=True)))
+# What was tried before is looked at all the same: it may be what the others in its lane wait for.
+_OWED_ELSEWHERE = _OWED_TO_OTHERS.where(
+    sa.or_(deliveries.c.not_before > 0, LANE.not_in(sa.bindparam("lanes", expanding=True)))
+)
 _INSERT = hot(runs.insert())
 _TAKEN = hot(
     deliveries.update()
@@ -57,30 +64,47 @@ _OFFER_ALONE = (
 
 def begin(tx: Tx, owner: str, claim: Claim, limit: int) -> bool:
     """Whether there may be more."""
-    owed = _owed(tx, claim.full, limit)
+    owed = _owed(tx, claim, limit)
+    left_out = len(claim.full) + len(claim.lanes)
+    moved = False
     if owed:
         known = known_agents(tx, {row.agent_id for row in owed})
-        chosen = _with_room(tx, owed, known, claim)
+        chosen = _with_room(tx, owner, owed, known, claim)
         _begin(tx, owner, chosen, known, claim)
-    return len(owed) == limit
+        moved = bool(chosen) or len(known) < len({row.agent_id for row in owed})
+    # A look that found nothing to begin and nobody to leave out would find the same again.
+    return len(owed) == limit and (moved or len(claim.full) + len(claim.lanes) > left_out)
 
 
-def _owed(tx: Tx, full: set[str], limit: int) -> Sequence[sa.Row[Any]]:
-    if full:
-        return tx.all(_OWED_TO_OTHERS, {"now": tx.now, "full": sorted(full), "limit": limit})
-    return tx.all(_OWED, {"now": tx.now, "limit": limit})
+def _owed(tx: Tx, claim: Claim, limit: int) -> Sequence[sa.Row[Any]]:
+    given: dict[str, Any] = {"now": tx.now, "limit": limit}
+    if claim.lanes:
+        return tx.all(_OWED_ELSEWHERE, {**given, "full": sorted(claim.full), "lanes": sorted(claim.lanes)})
+    if claim.full:
+        return tx.all(_OWED_TO_OTHERS, {**given, "full": sorted(claim.full)})
+    return tx.all(_OWED, given)
 
 
-def _with_room(tx: Tx, owed: Sequence[sa.Row[Any]], known: dict[str, sa.Row[Any]], claim: Claim) -> list[sa.Row[Any]]:
+def _with_room(
+    tx: Tx, owner: str, owed: Sequence[sa.Row[Any]], known: dict[str, sa.Row[Any]], claim: Claim
+) -> list[sa.Row[Any]]:
+    """A consciousness is woken at once: it takes all that it is owed, not this delivery alone."""
     room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
+    lanes = lanes_of(tx, known)
     chosen: list[sa.Row[Any]] = []
     for delivery in owed:
         agent = known.get(delivery.agent_id)
         if agent is None:
             _drop(tx, delivery)
-        elif room[agent.id] < 1 or agent.mind != "timeline":
+        elif room[agent.id] < 1 or agent.id in claim.full:
             claim.full.add(agent.id)
+        elif agent.mind == "consciousness":
+            begin_cycle(tx, owner, agent, claim)
+        elif lanes is not None and not lanes.free(delivery):
+            claim.lanes.add(lane_of(delivery))
         else:
+            if lanes is not None:
+                lanes.take(delivery)
             room[agent.id] -= 1
             chosen.append(delivery)
     return chosen
@@ -110,6 +134,9 @@ def _begin(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Ro
 def _drop(tx: Tx, delivery: sa.Row[Any]) -> None:
     """There is no next try that could take along what the failed ones had taken besides: it is offered by itself."""
     tx.execute(_DROPPED, {"delivery": delivery.id})
+    turn_id = turn_of_event(delivery.event_id)
+    if turn_id is not None:
+        settled_in_turn(tx, turn_id)
     earlier = delivery.payload.get("earlierRuns")
     if earlier:
         tx.execute(_OFFER_ALONE, {"earlier": earlier})

@@ -27,6 +27,8 @@ _MESSAGES = (
         messages.c.reply_to,
         spaces.c.id.label("space_id"),
         spaces.c.name.label("space_name"),
+        spaces.c.triggers,
+        spaces.c.orchestrator_id,
         entities.c.id.label("sender_id"),
         entities.c.name.label("sender_name"),
         entities.c.type.label("sender_type"),
@@ -90,6 +92,10 @@ def _of_message(delivery: sa.Row[Any], row: sa.Row[Any]) -> TriggerJson:
     }
     if row.reply_to:
         trigger["replyTo"] = row.reply_to
+    if row.triggers == "orchestrated" and row.orchestrator_id == delivery.agent_id:
+        trigger["orchestrates"] = True
+    if "turnId" in delivery.payload:
+        trigger["turnId"] = delivery.payload["turnId"]
     if row.answered in expired_questions(row.expired_wait):
         trigger["answersExpired"] = row.answered
     return trigger

@@ -6,36 +6,38 @@ begun before it is called, in a transaction that also proves that the run is sti
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 import structlog
 
 from majlis import clock, metrics
-from majlis.clock import iso
+from majlis.declaring import ToolContext, nobody_listens
 from majlis.errors import MajlisError
-from majlis.models.port import Call
-from majlis.runs.acting import Acting, Pause
+from majlis.models.port import Call, ToolSpec
 from majlis.runs.actions import unknown_outcomes
-from majlis.runs.announcing import announce, presence, run_event
+from majlis.runs.call_writes import begin_call, commit_call, finish_call, hold_again, write_journal
 from majlis.runs.engine import Engine
-from majlis.runs.journal import Entry, finish_entry, hold, write_entries
-from majlis.runs.showing import show_begun, show_done
-from majlis.runs.streaming import SpokenStream
-from majlis.runs.toolbox import CallContext, InTransaction, Outside
+from majlis.runs.journal import Entry
+from majlis.runs.masking import hide, holds_secrets, masked, secrets_in
+from majlis.runs.permitting import approved_call, begin_approved, find_approved, give_up_approved
+from majlis.runs.policies import Place, judge, offered_specs
+from majlis.runs.progress import Progress
+from majlis.runs.results import MAX_RESULT_CHARACTERS, clean, plain
+from majlis.runs.showing import show_unknown
+from majlis.runs.streaming import CallStream
+from majlis.runs.toolbox import InTransaction, Outside, Tool
 from majlis.runs.working import Working
-from majlis.store.transactions import Tx
 
-MAX_RESULT_BYTES = 64 * 1024
+_MAX_ERROR = 4000
 _logger = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The result as the model reads it."""
+    """The result as the model reads it. `paused`: no further request now, be it a wait or the end."""
 
     content: str
     paused: bool = False
@@ -45,24 +47,78 @@ class Calling:
     def __init__(self, engine: Engine, run: Working) -> None:
         self._engine = engine
         self._run = run
+        self._progress: Progress | None = None
+
+    async def offered(self) -> tuple[ToolSpec, ...]:
+        """The tools that the model is told of; what is missing among them, people read on the run."""
+        missing = await self._engine.toolbox.open(self._run.config)
+        self._run.notes += [note for note in missing if note not in self._run.notes]
+        return self._specs()
+
+    def _specs(self) -> tuple[ToolSpec, ...]:
+        config = self._run.config
+        return offered_specs(config, self._engine.toolbox.specs(config), self._engine.toolbox.is_own)
+
+    def leave(self, space_id: str) -> None:
+        """The agent is no member any more: what its tool is doing is not that space's business (A7)."""
+        if self._progress is not None and self._progress.space_id == space_id:
+            self._progress.end()
 
     async def make(
-        self, call: Call, n: int, entries: list[Entry], stream: SpokenStream | None, rest: Sequence[str] = ()
+        self, call: Call, n: int, entries: list[Entry], stream: CallStream | None, rest: Sequence[str] = ()
     ) -> Done:
         """`entries` are the journal's lines so far that are not written yet; they go with this one. `rest` are the
         calls after it, which are not made if it pauses the run."""
         tool = self._engine.toolbox.find(self._run.config, call.name)
         entry = Entry(n, "tool", clock.now(), call_id=call.id[:256], name=call.name[:128], input=_shown_input(call))
+        secrets = self._hide_secrets(tool, entry)
         try:
             if tool is None:
-                known = ", ".join(spec.name for spec in self._engine.toolbox.specs(self._run.config))
+                known = ", ".join(spec.name for spec in self._specs())
                 raise MajlisError("unknown_tool", f"There is no tool {call.name[:64]}. Your tools are: {known}.")
+            if tool.outside or tool.own:
+                judge(self._run.config, Place(), call.name)
             given = tool.parse(call.arguments)
             if tool.outside:
-                return await self._outside(tool, given, entry, entries)
+                return await self._outside(tool, given, entry, entries, stream, rest)
             return await self._in_transaction(tool, given, entry, entries, stream, rest)
         except MajlisError as error:
+            error.message = hide(secrets, error.message)
             return await self._refused(error, entry, entries, stream)
+
+    def streamed(self, name: str) -> Mapping[str, Any] | None:
+        """The input's schema of a tool whose calls people see while they are written."""
+        tool = self._engine.toolbox.find(self._run.config, name)
+        return self._schema(name) if tool is not None and tool.visible else None
+
+    def shown_arguments(self, call: Call) -> str:
+        """As the journal keeps them with the model's step."""
+        schema = self._schema(call.name)
+        if schema is None or not holds_secrets(schema):
+            return call.arguments
+        return orjson.dumps(masked(schema, _shown_input(call))).decode()
+
+    async def make_approved(self, wait: dict[str, Any] | None) -> bool:
+        """After people have approved a call: it is made now, before the model is asked anything. Whether it was."""
+        call_id = approved_call(wait)
+        found = await self._engine.db.read(find_approved, self._run.id, call_id) if call_id else None
+        if found is None:
+            return False
+        entry = Entry(found.n, "tool", found.started_at, "started", found.call_id, found.name, found.input)
+        entry.secret = found.secret
+        await self.offered()
+        try:
+            tool = self._engine.toolbox.find(self._run.config, found.name)
+            if tool is None or not tool.outside:
+                raise MajlisError("unknown_tool", f"{found.name} was not called: there is no such tool any more.")
+            given = tool.parse(_given(entry))
+            space_name = await self._engine.write(begin_approved, self._run, tool, entry, found.card_id)
+        except MajlisError as error:
+            entry.output = _error(error)
+            await self._engine.write(give_up_approved, self._run, entry, found.card_id)
+            return True
+        await self._act(tool, given, entry, space_name)
+        return True
 
     async def repeat_unknown(self) -> bool:
         """After a worker's death: calls whose outcome nobody knows are made again only if their tool is declared
@@ -72,10 +128,13 @@ class Calling:
             tool = self._engine.toolbox.find(self._run.config, left.name)
             if tool is not None and tool.outside and tool.idempotent:
                 entry = Entry(left.n, "tool", left.started_at, "started", left.call_id, left.name, left.input)
+                entry.secret = left.secret
                 # Right before an effect outside: the run is still ours.
-                await self._engine.write(_journal, self._run, [])
-                await self._act(tool, tool.parse(orjson.dumps(left.input).decode()), entry)
+                space_name = await self._engine.write(hold_again, self._run)
+                await self._act(tool, tool.parse(_given(entry)), entry, space_name)
                 repeated = True
+            elif tool is not None and tool.outside and tool.visible:
+                await self._engine.write(show_unknown, self._run, left.n)
         return repeated
 
     async def _in_transaction(
@@ -84,119 +143,93 @@ class Calling:
         input: Any,
         entry: Entry,
         entries: list[Entry],
-        stream: SpokenStream | None,
+        stream: CallStream | None,
         rest: Sequence[str],
     ) -> Done:
         stream_id = stream.id if stream else None
-        acted, result = await self._engine.write(_commit_call, self._run, tool, input, stream_id, entry, entries, rest)
+        acted, result = await self._engine.write(commit_call, self._run, tool, input, stream_id, entry, entries, rest)
         self._run.take_in(acted)
         if stream is not None:
             stream.complete(result)
         metrics.tool_calls.labels("done").inc()
-        return Done(dump(result), acted.pause is not None)
+        if acted.skipped is not None:
+            metrics.runs_settled.labels("complete").inc()
+        return Done(dump(result), acted.pause is not None or acted.skipped is not None)
 
-    async def _outside(self, tool: Outside, input: Any, entry: Entry, entries: list[Entry]) -> Done:
+    async def _outside(
+        self,
+        tool: Outside,
+        input: Any,
+        entry: Entry,
+        entries: list[Entry],
+        stream: CallStream | None,
+        rest: Sequence[str],
+    ) -> Done:
         entry.state = "started"
-        await self._engine.write(_begin_call, self._run, tool, entry, entries)
-        return await self._act(tool, input, entry)
+        stream_id = stream.id if stream else None
+        begun = await self._engine.write(begin_call, self._run, tool, entry, entries, stream_id, rest)
+        if begun.asked is None:
+            return await self._act(tool, input, entry, begun.space_name, stream)
+        acted, waiting = begun.asked
+        self._run.take_in(acted)
+        if stream is not None:
+            stream.complete(waiting)
+        return Done(dump(waiting), acted.pause is not None)
 
-    async def _act(self, tool: Outside, input: Any, entry: Entry) -> Done:
+    async def _act(
+        self, tool: Outside, input: Any, entry: Entry, space_name: str | None, stream: CallStream | None = None
+    ) -> Done:
         run = self._run
-        context = CallContext(run.agent_id, run.agent_name, run.id, run.active_space_id, f"{run.id}:{entry.n}")
+        self._progress = progress = self._progress_of(tool, entry)
+        tell = progress.tell if progress is not None else nobody_listens
+        key = f"{run.id}:{entry.n}"
+        context = ToolContext(run.agent_id, run.agent_name, run.id, run.active_space_id, space_name, key, tell)
         try:
-            entry.output = await tool.act(context, input)
-            entry.state = "done"
-        except MajlisError as error:
-            entry.output, entry.state = _error(error), "error"
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:
-            _logger.warning("a tool failed", tool=tool.name, run=run.id, error=repr(error))
-            entry.output, entry.state = {"success": False, "error": f"{tool.name} failed: {error}"[:2000]}, "error"
-        await self._engine.write(_finish_call, run, tool, entry)
+            entry.output, entry.state = await outcome(tool, context, input, self._secrets_of(entry))
+        finally:
+            if progress is not None:
+                progress.end()
+        await self._engine.write(finish_call, run, tool, entry)
         metrics.tool_calls.labels(entry.state).inc()
+        if stream is not None and entry.state == "error":
+            stream.fail(entry.output["error"])
+        elif stream is not None:
+            stream.complete(entry.output)
         return Done(dump(entry.output))
 
-    async def _refused(
-        self, error: MajlisError, entry: Entry, entries: list[Entry], stream: SpokenStream | None
-    ) -> Done:
-        entry.state, entry.output = "error", _error(error)
-        await self._engine.write(_journal, self._run, [*entries, entry])
+    def _hide_secrets(self, tool: Tool | None, entry: Entry) -> list[str]:
+        """The texts that are hidden from here on."""
+        schema = self._schema(entry.name or "") if tool is not None else None
+        if schema is None or not holds_secrets(schema):
+            return []
+        entry.input, entry.secret = masked(schema, entry.input), entry.input
+        return self._secrets_of(entry)
+
+    def _secrets_of(self, entry: Entry) -> list[str]:
+        schema = self._schema(entry.name or "") if entry.secret is not None else None
+        return secrets_in(schema, entry.secret) if schema is not None else []
+
+    def _schema(self, name: str) -> Mapping[str, Any] | None:
+        """Of a tool that is not built in."""
+        toolbox, config = self._engine.toolbox, self._run.config
+        if not toolbox.is_own(config, name):
+            return None
+        return next((spec.schema for spec in toolbox.specs(config) if spec.name == name), None)
+
+    def _progress_of(self, tool: Outside, entry: Entry) -> Progress | None:
+        run = self._run
+        if not tool.visible or run.active_space_id is None:
+            return None
+        about = {"runId": run.id, "agentId": run.agent_id, "callId": entry.call_id, "toolName": tool.name}
+        return Progress(self._engine.channel, run.active_space_id, about)
+
+    async def _refused(self, error: MajlisError, entry: Entry, entries: list[Entry], stream: CallStream | None) -> Done:
+        entry.state, entry.output, entry.secret = "error", _error(error), None
+        await self._engine.write(write_journal, self._run, [*entries, entry])
         if stream is not None:
             stream.fail(error.message)
         metrics.tool_calls.labels("error").inc()
         return Done(dump(entry.output))
-
-
-def _commit_call(
-    tx: Tx,
-    run: Working,
-    tool: InTransaction,
-    input: Any,
-    stream_id: str | None,
-    entry: Entry,
-    entries: list[Entry],
-    rest: Sequence[str],
-) -> tuple[Acting, dict[str, Any]]:
-    acting = run.acting(entry.call_id or "", stream_id)
-    result = tool.call(tx, acting, input)
-    entry.output, entry.ended_at = result, tx.now
-    write_entries(tx, run.id, [*entries, entry])
-    columns = _columns_after(run, acting)
-    if acting.pause is not None:
-        columns |= _paused(tx, run, acting.pause)
-        unmade = [f"{name} was not called: the run had paused before it." for name in rest]
-        columns["notes"] = [*run.notes, *unmade] or None
-    hold(tx, run.id, run.fence, **columns)
-    return acting, result
-
-
-def _columns_after(run: Working, acting: Acting) -> dict[str, Any]:
-    columns = run.columns()
-    kept = {**columns["shown"], "shown": acting.shown, "wrote": acting.wrote}
-    return {**columns, "active_space_id": acting.active_space_id, "waits": acting.waits, "shown": kept}
-
-
-def _paused(tx: Tx, run: Working, pause: Pause) -> dict[str, Any]:
-    """Waiting is a row: no task, no connection, no memory is held (M4)."""
-    wait: dict[str, Any] = {
-        "spaceId": pause.space_id,
-        "messageId": pause.message_id,
-        "startedAt": iso(tx.now),
-        "timeoutSeconds": pause.seconds,
-    }
-    if run.expired:
-        wait["expired"] = run.expired
-    events = run_event(f"run.{pause.status}", run, wait=wait) + presence("agent.inactive", run)
-    announce(tx, events)
-    return {
-        "status": pause.status,
-        "wait": wait,
-        "wait_space_id": pause.space_id,
-        "wait_message_id": pause.message_id,
-        "deadline": tx.now + pause.seconds * 1000,
-        "among_agents": pause.among_agents,
-        "lease_owner": None,
-    }
-
-
-def _begin_call(tx: Tx, run: Working, tool: Outside, entry: Entry, entries: list[Entry]) -> None:
-    write_entries(tx, run.id, [*entries, entry])
-    if tool.visible:
-        show_begun(tx, run, entry)
-    hold(tx, run.id, run.fence, **run.columns())
-
-
-def _finish_call(tx: Tx, run: Working, tool: Outside, entry: Entry) -> None:
-    finish_entry(tx, run.id, entry)
-    if tool.visible:
-        show_done(tx, run, entry)
-    hold(tx, run.id, run.fence, **run.columns())
-
-
-def _journal(tx: Tx, run: Working, entries: list[Entry]) -> None:
-    write_entries(tx, run.id, entries)
-    hold(tx, run.id, run.fence, **run.columns())
 
 
 def _shown_input(call: Call) -> Any:
@@ -207,13 +240,42 @@ def _shown_input(call: Call) -> Any:
         return {"malformed": call.arguments[:4096]}
 
 
+def _given(entry: Entry) -> str:
+    """The input of a journalled call as the model wrote it."""
+    return orjson.dumps(entry.secret if entry.secret is not None else entry.input).decode()
+
+
+async def outcome(
+    tool: Outside, context: ToolContext, input: Any, secrets: Sequence[str] = ()
+) -> tuple[Any, Literal["done", "error"]]:
+    """What the model gets to read, and is kept: never an exception, never more than a context can hold. The call's own
+    `secrets` are in none of it."""
+    try:
+        return hide(secrets, plain(await tool.act(context, input))), "done"
+    except MajlisError as error:
+        return hide(secrets, _error(error)), "error"
+    except Exception as error:
+        # Its type and words are the model's to read, the traceback is for the log, unless it may tell a secret.
+        _logger.warning("a tool failed", tool=tool.name, run=context.run_id, exc_info=not secrets)
+        return hide(secrets, _error(MajlisError("tool_failed", f"{tool.name} failed: {_told(error)}"))), "error"
+
+
+def _told(error: Exception) -> str:
+    try:
+        words = str(error)
+    except Exception:
+        words = ""
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
 def _error(error: MajlisError) -> dict[str, Any]:
-    return {"success": False, "error": error.message}
+    return {"success": False, "error": clean(error.message[:_MAX_ERROR])}
 
 
 def dump(value: Any) -> str:
     """A result that is too long for anybody's context is cut, and says so."""
     text = orjson.dumps(value, default=str).decode()
-    if len(text) <= MAX_RESULT_BYTES:
+    if len(text) <= MAX_RESULT_CHARACTERS:
         return text
-    return orjson.dumps({"truncated": text[:MAX_RESULT_BYTES], "note": f"cut from {len(text)} characters"}).decode()
+    cut = {"truncated": text[:MAX_RESULT_CHARACTERS], "note": f"cut from {len(text)} characters"}
+    return orjson.dumps(cut).decode()

@@ -12,13 +12,15 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
+from majlis.inbox.closing_cards import spaces_asked_by, withdraw_cards_of_run
 from majlis.live.log import Signal
 from majlis.runs.acting import Acting
-from majlis.runs.actions import load_actions
-from majlis.runs.announcing import announce, presence, run_event
+from majlis.runs.actions import load_actions, unknown_outcomes
+from majlis.runs.announcing import announce, presence, run_event, spaces_of_run
 from majlis.runs.reading import access_run, get_run
 from majlis.runs.settling import settle_deliveries
 from majlis.runs.shapes import RunJson
+from majlis.runs.showing import show_stopped
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.members import find_member
 from majlis.store.tables import deliveries, runs
@@ -55,7 +57,7 @@ def absorb_own_run(tx: Tx, acting: Acting, run_id: str) -> dict[str, Any]:
     # Both rows in one order: two runs that absorb each other end with one winner, not with a deadlock.
     both = sa.select(runs.c.id).where(runs.c.id.in_((acting.run_id, run_id))).order_by(runs.c.id)
     run = _own_run(tx, acting, run_id)
-    lock_spaces(tx, (run.trigger_space_id, run.active_space_id))
+    lock_spaces(tx, spaces_of_run(run))
     tx.execute(both.with_for_update())
     owed = deliveries.c.run_id == run_id, deliveries.c.state == "taken"
     tx.execute(deliveries.update().where(*owed).values(run_id=acting.run_id))
@@ -69,7 +71,7 @@ def absorb_own_run(tx: Tx, acting: Acting, run_id: str) -> dict[str, Any]:
 
 
 def _end(tx: Tx, run: sa.Row[Any], status: str, reason: str, absorbed_by: str | None = None) -> bool:
-    lock_spaces(tx, (run.trigger_space_id, run.active_space_id))
+    lock_spaces(tx, spaces_of_run(run).union(spaces_asked_by(tx, run.id)))
     ended = (
         runs.update()
         .where(runs.c.id == run.id, NOT_OVER)
@@ -86,6 +88,10 @@ def _end(tx: Tx, run: sa.Row[Any], status: str, reason: str, absorbed_by: str | 
     if tx.execute(ended).rowcount == 0:
         return False
     settle_deliveries(tx, run.id, "passed")
+    withdraw_cards_of_run(tx, run.id)
+    if run.active_space_id is not None:
+        for left in unknown_outcomes(tx, run.id):
+            show_stopped(tx, run.active_space_id, run.agent_id, run.id, left.n)
     events = run_event("run.canceled", run, reason=reason)
     if absorbed_by is not None:
         events = run_event("run.absorbed", run, absorbedBy=absorbed_by)

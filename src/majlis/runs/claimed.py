@@ -38,6 +38,8 @@ class Claimed:
     owed_at: int = 0
     # The agent has no other run that is not over, so nobody has to look for one.
     alone: bool = False
+    # A cycle of a consciousness, whatever the agent's mind is by now.
+    cycle: bool = False
     # What the run sees, when the claim could look at once.
     scene: Any = None
 
@@ -48,6 +50,8 @@ class Claim:
 
     # Agents at their limit: their queue is worth no look until one of their runs ends.
     full: set[str]
+    # Lanes in which a run is under way (`lanes.py`): what stands behind it there is worth no look in this claim.
+    lanes: set[str] = field(default_factory=set)
     claimed: list[Claimed] = field(default_factory=list)
     # Runs to go on with were left in the queue, since their agents had no room.
     behind: bool = False

@@ -17,6 +17,8 @@ from opentelemetry import trace
 
 from majlis import clock, metrics
 from majlis.agents.limits import Limits
+from majlis.minds.consciousness.closing import Lived
+from majlis.minds.view import View
 from majlis.models.port import Answer, CallDelta, CallStarted, Finished, Model, ModelFailed, Prompt, Result, Said, Turn
 from majlis.models.wire import chat_messages, chat_tools
 from majlis.runs.actions import next_step
@@ -24,7 +26,8 @@ from majlis.runs.calling import Calling
 from majlis.runs.claimed import Claimed
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry, Fenced, pack_view
-from majlis.runs.perceiving import mind_of
+from majlis.runs.living import Living
+from majlis.runs.perceiving import config_of, mind_of
 from majlis.runs.settling import complete, fail, hand_back
 from majlis.runs.streaming import Speaking
 from majlis.runs.taking_up import MAX_TAKE_OVERS
@@ -55,6 +58,10 @@ class Execution:
         self._entries: list[Entry] = []
         # Spaces from which the agent was removed while it ran: no word of it is streamed there any more (A7).
         self._left: set[str] = set()
+        # consciousness: the cycle that this run is.
+        self._living: Living | None = None
+        # Those of the next request.
+        self._turns: list[Turn] = []
         # Set by the worker before it cancels the task: whether somebody else may go on with the run.
         self.handing_back = False
 
@@ -69,7 +76,7 @@ class Execution:
     async def run(self) -> None:
         claimed, engine = self._claimed, self._engine
         config = await engine.configs.get(claimed.agent_id, claimed.agent_version)
-        self._run = Working.on(claimed, config)
+        self._run = Working.on(claimed, config_of(claimed, config))
         self._calling = Calling(engine, self._run)
         attributes = {"majlis.run": claimed.id, "majlis.agent": claimed.agent_name}
         with _span("majlis.run", **attributes):
@@ -80,6 +87,7 @@ class Execution:
         self._left.add(space_id)
         if self._speaking is not None:
             self._speaking.leave(space_id)
+            self._calling.leave(space_id)
 
     async def _guarded(self) -> None:
         try:
@@ -93,7 +101,7 @@ class Execution:
             raise
         except LimitReached:
             self._drop_streams("The run reached a limit.")
-            await self._settle(complete, self._take_entries(), "limit")
+            await self._settle(complete, self._take_entries(), "limit", await self._lived())
         except ModelFailed as error:
             self._drop_streams("The model failed.")
             await self._fail(error.code, error.message, error.retryable)
@@ -118,15 +126,20 @@ class Execution:
             raise LimitReached from None
 
     async def _invoke(self) -> None:
-        turns = await self._perceive()
+        view = await self._perceive()
+        turns = self._turns
         model = self._engine.models.get(self._run.config.model)
-        specs = self._engine.toolbox.specs(self._run.config)
+        specs = await self._calling.offered()
+        if view.beside:
+            specs = (*specs, *self._engine.toolbox.beside(view.beside))
         # What earlier views of this invocation hold, so that the next one keeps only what was added.
         base: int | None = None
         kept = 0
         while True:
             self._check_limits()
-            prompt = Prompt(tuple(turns), specs)
+            if self._living is not None and base is not None:
+                await self._living.preview(self._engine.db)
+            prompt = Prompt(tuple(turns), specs, self._run.session_id)
             started = clock.now()
             try:
                 answer = await self._ask(model, prompt)
@@ -134,7 +147,9 @@ class Execution:
                 self._entries.append(_failed_entry(self._step, started, error, _view(prompt, base, kept)))
                 raise
             self._run.spend(answer.usage)
-            self._entries.append(_model_entry(self._step, started, answer, _view(prompt, base, kept)))
+            if answer.session_id is not None and view.keeps_session:
+                self._run.go_on_in(answer.session_id)
+            self._entries.append(self._model_entry(started, answer, _view(prompt, base, kept)))
             base, kept = self._step, len(prompt.turns)
             self._step += 1
             if not answer.calls:
@@ -144,11 +159,12 @@ class Execution:
             if await self._act(answer, turns):
                 return
 
-    async def _perceive(self) -> list[Turn]:
+    async def _perceive(self) -> View:
         if self._claimed.earlier:
             self._step = await self._engine.db.read(next_step, self.id)
             # Before looking: how these end is part of what the model is shown.
-            if await self._calling.repeat_unknown():
+            repeated = await self._calling.repeat_unknown()
+            if await self._calling.make_approved(self._claimed.wait) or repeated:
                 self._claimed.scene = None
         began = time.perf_counter()
         mind = mind_of(self._run.config)
@@ -156,8 +172,13 @@ class Execution:
         view = mind.perceive(scene)
         self._run.active_space_id = view.active_space_id
         self._run.saw(view.shown)
+        self._run.since, self._run.session_id = view.since, view.session_id
+        self._run.note(*view.notes)
         metrics.context_seconds.observe(time.perf_counter() - began)
-        return list(view.turns)
+        self._turns = list(view.turns)
+        if self._run.cycle:
+            self._living = Living(scene, self._turns)
+        return view
 
     async def _ask(self, model: Model, prompt: Prompt) -> Answer:
         for delay in (*self._engine.retry_seconds, None):
@@ -174,7 +195,7 @@ class Execution:
     async def _request(self, model: Model, prompt: Prompt) -> Answer:
         run = self._run
         heard_in = None if run.active_space_id in self._left else run.active_space_id
-        self._speaking = Speaking(self._engine.channel, heard_in, run.id, run.agent_id)
+        self._speaking = Speaking(self._engine.channel, heard_in, run.id, run.agent_id, self._calling.streamed)
         with _span("majlis.model_request") as span:
             # Leaving early, by an answer or a cancel, closes the connection at once.
             async with aclosing(model.stream(prompt)) as events:
@@ -198,18 +219,46 @@ class Execution:
                 rest = [other.name for other in answer.calls[index + 1 :]]
                 done = await self._calling.make(call, self._step, self._take_entries(), stream, rest)
             self._step += 1
-            turns.append(Result(call.id, call.name, done.content))
+            content = done.content if self._living is None else self._living.bounded(done.content)
+            turns.append(Result(call.id, call.name, content))
             if done.paused:
                 self._drop_streams("The run paused.")
                 return True
         return False
 
+    def _model_entry(self, started: int, answer: Answer, view: bytes) -> Entry:
+        usage, shown = answer.usage, self._calling.shown_arguments
+        return Entry(
+            n=self._step,
+            kind="model",
+            started_at=started,
+            ended_at=clock.now(),
+            output={
+                "text": answer.text,
+                "calls": [{"id": call.id, "name": call.name, "arguments": shown(call)} for call in answer.calls],
+            },
+            usage={"inputTokens": usage.input, "cachedTokens": usage.cached, "outputTokens": usage.output},
+            view=view,
+        )
+
     async def _end(self, answer: Answer) -> None:
-        if answer.text.strip() and not any(self._run.wrote.values()):
+        if self._living is not None:
+            # Here the text is asked for: the agent will remember the cycle by it.
+            self._living.close(answer.text)
+        elif answer.text.strip() and not any(self._run.wrote.values()):
             # Silence is a right; but this is often a mistake, so people can see it.
             self._run.notes.append("The model wrote text of its own and sent no message.")
         self._drop_streams("The run ended.")
-        await self._settle(complete, self._take_entries(), None)
+        await self._settle(complete, self._take_entries(), None, await self._lived())
+
+    async def _lived(self) -> Lived | None:
+        """Of a cycle: what is kept of it. Also of one whose time was over when it was taken up again."""
+        if not self._run.cycle:
+            return None
+        if self._living is None:
+            await self._perceive()
+        assert self._living is not None
+        return self._living.lived(self._calling.shown_arguments)
 
     async def _fail(self, code: str, message: str, retryable: bool) -> None:
         _logger.warning("a run failed", run=self.id, agent=self._claimed.agent_name, code=code, reason=message)
@@ -230,6 +279,9 @@ class Execution:
     def _check_limits(self) -> None:
         limits: Limits = self._run.config.limits
         spent = self._run.input_tokens + self._run.output_tokens
+        if self._run.cycle:
+            # Its memory is in every request, and providers keep it in their caches: what is read anew is what counts.
+            spent -= self._run.cached_tokens
         if self._run.requests >= limits.steps or spent >= limits.tokens_per_run:
             raise LimitReached
 
@@ -249,19 +301,3 @@ def _failed_entry(n: int, started: int, error: ModelFailed, view: bytes) -> Entr
     """What the model was shown when it failed is what people want to look at (X13)."""
     output = {"text": "", "calls": [], "error": error.message}
     return Entry(n=n, kind="model", started_at=started, ended_at=clock.now(), state="error", output=output, view=view)
-
-
-def _model_entry(n: int, started: int, answer: Answer, view: bytes) -> Entry:
-    usage = answer.usage
-    return Entry(
-        n=n,
-        kind="model",
-        started_at=started,
-        ended_at=clock.now(),
-        output={
-            "text": answer.text,
-            "calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in answer.calls],
-        },
-        usage={"inputTokens": usage.input, "cachedTokens": usage.cached, "outputTokens": usage.output},
-        view=view,
-    )

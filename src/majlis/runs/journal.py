@@ -30,6 +30,7 @@ _FINISH_STEP = (
         state=sa.bindparam("outcome"),
         output=sa.bindparam("result", type_=steps.c.output.type),
         ended_at=sa.bindparam("at"),
+        secret=sa.null(),
     )
 )
 
@@ -49,6 +50,8 @@ class Entry:
     call_id: str | None = None
     name: str | None = None
     input: Any = None
+    # The input as it was given, where `input` hides secrets; forgotten when the call is over.
+    secret: Any = field(default=None, repr=False)
     output: Any = None
     usage: dict[str, int] | None = None
     ended_at: Millis | None = None
@@ -77,6 +80,7 @@ def _row(run_id: str, entry: Entry) -> dict[str, Any]:
         "name": entry.name,
         "state": entry.state,
         "input": entry.input,
+        "secret": entry.secret,
         "output": entry.output,
         "usage": entry.usage,
         "started_at": entry.started_at,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from majlis.clock import Millis
-from majlis.store.tables import agents, deliveries, plans, runs
+from majlis.store.tables import agents, cards, deliveries, plans, runs
 from majlis.store.tables.columns import word, words
 from majlis.store.tables.runs import AMONG_AGENTS, NOT_OVER
 from majlis.store.transactions import Tx
@@ -24,6 +24,7 @@ _LOOK = sa.select(
     sa.exists().where(NOT_OVER, runs.c.status == word("queued")).label("queued"),
     _earliest(runs.c.lease_until, NOT_OVER, runs.c.status == word("running")).label("lease"),
     _earliest(runs.c.deadline).label("deadline"),
+    _earliest(cards.c.deadline, cards.c.state == word("open")).label("card"),
     _earliest(plans.c.next_at).label("plan"),
     _earliest(agents.c.heartbeat_at).label("beat"),
     sa.exists().where(runs.c.status == word("waiting_reply"), AMONG_AGENTS).label("rings"),
@@ -55,7 +56,7 @@ class Sight:
 def look(tx: Tx, owner: str) -> Sight:
     row = tx.execute(_LOOK, {"owner": owner}).one()
     now = tx.now
-    timed = [at for at in (row.deadline, row.plan, row.beat) if at is not None]
+    timed = [at for at in (row.deadline, row.card, row.plan, row.beat) if at is not None]
     work = row.queued or (row.owed is not None and row.owed <= now) or (row.lease is not None and row.lease < now)
     upcoming = [at for at in (*timed, row.owed) if at is not None and at > now]
     clock = row.rings or any(at <= now for at in timed)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from majlis.runs.announcing import spaces_of_run
 from majlis.store.tables import members, runs
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
 _AT_WORK = (
-    sa.select(runs.c.id, runs.c.agent_id, runs.c.trigger_space_id, runs.c.active_space_id)
+    sa.select(runs.c.id, runs.c.agent_id, runs.c.trigger, runs.c.trigger_space_id, runs.c.active_space_id)
     .where(NOT_OVER, runs.c.status == "running")
     .order_by(runs.c.id)
 )
@@ -27,5 +28,5 @@ def active_agents(tx: Tx, space_ids: Sequence[str]) -> list[dict[str, str]]:
     return [
         {"agentId": run.agent_id, "runId": run.id, "spaceId": space}
         for run in tx.all(_AT_WORK)
-        for space in sorted({run.trigger_space_id, run.active_space_id} & wanted)
+        for space in sorted(spaces_of_run(run) & wanted)
     ]

@@ -17,7 +17,7 @@ from majlis.store.transactions import Tx
 
 _KEPT_TO_ITSELF = frozenset(
     f"{verb}_{what}" for verb in ("get", "set", "delete") for what in ("memories", "goals", "plans")
-) | {"get_my_runs", "stop_run", "absorb_run", "peek_inbox"}
+) | {"get_my_runs", "stop_run", "absorb_run", "peek_inbox", "skip", "recall_cycles"}
 _IN_A_SPACE = frozenset({"enter_space", "read_messages", "send_message"})
 _HIDDEN = {"hidden": "For the agent itself and for administrators."}
 _ELSEWHERE = {"hidden": "Done in a space that you are not a member of."}
@@ -51,6 +51,8 @@ def _named(step: StepJson, posted: dict[str, str]) -> str | None:
 
 def _first_place(tx: Tx, run: sa.Row[Any]) -> str | None:
     """That of the trigger (A1), but a consciousness stands where it stood before (A5), and nobody wrote that down."""
+    if run.cycle:
+        return None
     config = tx.execute(sa.select(agents.c.config).where(agents.c.id == run.agent_id)).scalar_one()
     found: str | None = None if config.get("mind") == "consciousness" else run.trigger_space_id
     return found

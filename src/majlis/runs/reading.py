@@ -32,7 +32,7 @@ def access_run(tx: Tx, caller: Caller, run_id: str) -> sa.Row[Any]:
 
 
 def get_run(tx: Tx, caller: Caller, run_id: str) -> RunJson:
-    return run_json(access_run(tx, caller, run_id))
+    return _shown(caller, access_run(tx, caller, run_id))
 
 
 def list_runs(
@@ -59,7 +59,7 @@ def list_runs(
     ways = [_newest(*asked, way, limit=limit + 1) for way in _visible(caller)]
     statement = _SELECT.where(runs.c.id.in_(sa.union_all(*ways))).order_by(runs.c.id.desc()).limit(limit + 1)
     rows = tx.all(statement)
-    return {"runs": [run_json(row) for row in rows[:limit]], "hasMore": len(rows) > limit}
+    return {"runs": [_shown(caller, row) for row in rows[:limit]], "hasMore": len(rows) > limit}
 
 
 def list_steps(tx: Tx, caller: Caller, run_id: str) -> list[StepJson]:
@@ -106,6 +106,18 @@ def _newest(*conditions: sa.ColumnElement[bool], limit: int) -> sa.Select[tuple[
     # In a subquery, since SQLite sorts and limits only the whole of a union.
     ids = sa.select(runs.c.id).where(*conditions).order_by(runs.c.id.desc()).limit(limit).subquery()
     return sa.select(ids.c.id)
+
+
+def _shown(caller: Caller, row: sa.Row[Any]) -> RunJson:
+    """A cycle may have events of several spaces. A member of the one it belongs to is told of those from there, and of
+    its reason only if that cannot speak of anything else."""
+    run = run_json(row)
+    events = run["trigger"].get("events", ())
+    here = [event for event in events if event.get("spaceId") == row.trigger_space_id]
+    if len(here) == len(events) or _knows_all(caller, row):
+        return run
+    ended = "skipped" if run["reason"] not in (None, "limit") else run["reason"]
+    return {**run, "trigger": {**run["trigger"], "events": here}, "reason": ended, "notes": []}
 
 
 def _knows_all(caller: Caller, run: sa.Row[Any]) -> bool:

@@ -5,12 +5,18 @@ Each takes the space's lock with its event first and the run's row last (`hold`)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.inbox.sessions import keep_session
+from majlis.inbox.turns import settled_in_turn, turn_of_event
 from majlis.inbox.wake import QUEUED, WorkAvailable
+from majlis.minds.consciousness.closing import Lived
 from majlis.runs.announcing import announce, presence, run_event
+from majlis.runs.cycle_ends import append_cycle, offer_events_again
 from majlis.runs.journal import Entry, hold, write_entries
 from majlis.runs.working import Working
 from majlis.spaces.posting import post_notice
@@ -32,6 +38,7 @@ _SETTLE = hot(
     deliveries.update()
     .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
     .values(state=sa.bindparam("outcome"))
+    .returning(deliveries.c.event_id)
 )
 _TAKEN = (
     sa.select(
@@ -52,14 +59,26 @@ _OFFER_AGAIN = (
 )
 
 
-def complete(tx: Tx, run: Working, entries: list[Entry], reason: str | None = None) -> None:
+def complete(tx: Tx, run: Working, entries: list[Entry], reason: str | None = None, lived: Lived | None = None) -> None:
+    """A cycle that was `lived` is appended to its agent's consciousness, first of all: the agent's row is locked before
+    any space, as by those who claim."""
+    if lived is not None:
+        append_cycle(tx, run.agent_id, run.id, run.active_space_id, lived)
     write_entries(tx, run.id, entries)
     announce(tx, run_event("run.completed", run, reason=reason) + presence("agent.inactive", run))
     for space_id, seq in run.cursors().items():
         tx.execute(_MOVE_CURSOR, {"space": space_id, "agent": run.agent_id, "seq": seq})
     settle_deliveries(tx, run.id, "done" if any(run.wrote.values()) else "passed")
+    if run.new_session:
+        _keep_session(tx, run)
     hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "completed"), reason=reason)
     tx.outbox.append(WorkAvailable())
+
+
+def skip(tx: Tx, run: Working, entries: list[Entry], reason: str, unmade: Sequence[str]) -> None:
+    """A cycle ends as if it had not been (K6); only the run keeps why."""
+    notes = [*run.notes, f"Skipped: {reason}", *(f"{name} was not called: the cycle was skipped." for name in unmade)]
+    complete(tx, replace(run, notes=notes), entries, reason if len(reason) <= 64 else f"{reason[:63]}…")
 
 
 def fail(tx: Tx, run: Working, entries: list[Entry], code: str, message: str, retryable: bool, attempts: int) -> None:
@@ -69,7 +88,10 @@ def fail(tx: Tx, run: Working, entries: list[Entry], code: str, message: str, re
     error = {"code": code, "message": message}
     announce(tx, run_event("run.failed", run, error=error) + presence("agent.inactive", run))
     taken = tx.all(_TAKEN, {"run": run.id})
-    if taken:
+    if taken and run.cycle:
+        given_up = offer_events_again(tx, run.id, taken, attempts if retryable else 0, back_off)
+        _tell_spaces(tx, run, given_up, message)
+    elif taken:
         trigger = next((each for each in taken if each.message_id == run.trigger.get("messageId")), taken[0])
         _offer_again(tx, run, trigger, retryable and trigger.attempts + 1 < attempts, message)
     hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
@@ -89,8 +111,23 @@ def _offer_again(tx: Tx, run: Working, trigger: sa.Row[Any], again: bool, messag
     tx.execute(_OFFER_AGAIN, values)
     if not again:
         settle_deliveries(tx, run.id, "failed")
+        if "turnId" in trigger.payload:
+            settled_in_turn(tx, trigger.payload["turnId"])
         if trigger.space_id is not None:
-            post_notice(tx, trigger.space_id, _failure(run, message), trigger.message_id)
+            text = _failure(run.agent_name, run.trigger.get("senderName"), message)
+            post_notice(tx, trigger.space_id, text, trigger.message_id)
+
+
+def _tell_spaces(tx: Tx, run: Working, given_up: Sequence[sa.Row[Any]], message: str) -> None:
+    """Once each, however many of its messages were not answered."""
+    senders = {event.get("messageId"): event.get("senderName") for event in run.trigger.get("events", ())}
+    first: dict[str, sa.Row[Any]] = {}
+    for each in given_up:
+        if each.space_id is not None:
+            first.setdefault(each.space_id, each)
+    for space_id, each in sorted(first.items()):
+        text = _failure(run.agent_name, senders.get(each.message_id), message)
+        post_notice(tx, space_id, text, each.message_id)
 
 
 def hand_back(tx: Tx, run: Working) -> None:
@@ -102,7 +139,18 @@ def hand_back(tx: Tx, run: Working) -> None:
 
 
 def settle_deliveries(tx: Tx, run_id: str, outcome: str) -> None:
-    tx.execute(_SETTLE, {"run": run_id, "outcome": outcome})
+    for row in tx.all(_SETTLE, {"run": run_id, "outcome": outcome}):
+        turn_id = turn_of_event(row.event_id)
+        if turn_id is not None:
+            settled_in_turn(tx, turn_id)
+
+
+def _keep_session(tx: Tx, run: Working) -> None:
+    """R7: with the run's end, like the cursor. One that is somebody else's is refused, and people can see it."""
+    assert run.session_id is not None
+    assert run.trigger_space_id is not None
+    if not keep_session(tx, run.trigger_space_id, run.agent_id, run.session_id):
+        run.note("The model named a session that belongs to another agent or space; it was not kept.")
 
 
 def back_off(attempts: int) -> int:
@@ -114,7 +162,6 @@ def _ended(tx: Tx, status: str) -> dict[str, Any]:
     return {"status": status, "ended_at": tx.now, "lease_owner": None, "wait_space_id": None, "deadline": None}
 
 
-def _failure(run: Working, message: str) -> str:
-    sender = run.trigger.get("senderName")
+def _failure(agent_name: str, sender: str | None, message: str) -> str:
     asked = f"{sender}'s message" if sender else "this"
-    return f"{run.agent_name} could not answer {asked}: {message}"
+    return f"{agent_name} could not answer {asked}: {message}"

@@ -20,6 +20,9 @@ class WaitJson(TypedDict):
     messageId: str
     startedAt: str
     timeoutSeconds: int
+    # waiting_tool: the call that people are asked about.
+    toolCallId: NotRequired[str]
+    toolName: NotRequired[str]
 
 
 class TokensJson(TypedDict):
@@ -36,6 +39,23 @@ class AgentUsageJson(UsageJson):
     """Of all runs of one agent together."""
 
     runs: int
+
+
+class DayUsageJson(AgentUsageJson):
+    """Of the runs that began on one day (UTC)."""
+
+    day: str
+    # None where no price is set for the agent's model.
+    cost: float | None
+
+
+class TryJson(TypedDict):
+    """The first request of the run that there would be. `tokens` is an estimate; `notes` are remarks for people."""
+
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    tokens: int
+    notes: list[str]
 
 
 class RunErrorJson(TypedDict):
@@ -123,12 +143,16 @@ def run_json(row: sa.Row[Any]) -> RunJson:
 def _wait(row: Any) -> WaitJson | None:
     if row.status not in ("waiting_reply", "waiting_tool"):
         return None
-    return {
+    wait: WaitJson = {
         "spaceId": row.wait["spaceId"],
         "messageId": row.wait["messageId"],
         "startedAt": row.wait["startedAt"],
         "timeoutSeconds": row.wait["timeoutSeconds"],
     }
+    if "toolCallId" in row.wait:
+        wait["toolCallId"] = row.wait["toolCallId"]
+        wait["toolName"] = row.wait["toolName"]
+    return wait
 
 
 def step_json(row: sa.Row[Any]) -> StepJson:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from majlis.errors import MajlisError
-from majlis.runs.journal import Entry
+from majlis.runs.journal import Entry, hold
 from majlis.runs.working import Working
 from majlis.spaces.posting import Draft, post_message
 from majlis.spaces.shapes import ToolJson
@@ -14,7 +14,7 @@ from majlis.spaces.tool_messages import finish_tool_message
 from majlis.store.transactions import Tx
 
 
-def show_begun(tx: Tx, run: Working, entry: Entry) -> None:
+def show_begun(tx: Tx, run: Working, entry: Entry, stream_id: str | None = None) -> None:
     if run.active_space_id is None:
         run.notes.append(f"{entry.name} is visible, but no space was active: its call was shown nowhere.")
         return
@@ -27,7 +27,13 @@ def show_begun(tx: Tx, run: Working, entry: Entry) -> None:
         "ui": None,
     }
     draft = Draft(
-        "", client_id=_mark(run, entry), kind="tool", tool=tool, run_id=run.id, chain_depth=run.chain_depth + 1
+        "",
+        client_id=_mark(run.id, entry.n),
+        kind="tool",
+        tool=tool,
+        run_id=run.id,
+        chain_depth=run.chain_depth + 1,
+        stream_id=stream_id,
     )
     try:
         message = post_message(tx, run.acting("", None), run.active_space_id, draft)
@@ -40,9 +46,22 @@ def show_begun(tx: Tx, run: Working, entry: Entry) -> None:
 def show_done(tx: Tx, run: Working, entry: Entry) -> None:
     if run.active_space_id is not None:
         status: Any = "complete" if entry.state == "done" else "error"
-        finish_tool_message(tx, run.active_space_id, run.agent_id, _mark(run, entry), entry.output, status)
+        finish_tool_message(tx, run.active_space_id, run.agent_id, _mark(run.id, entry.n), entry.output, status)
 
 
-def _mark(run: Working, entry: Entry) -> str:
+def show_unknown(tx: Tx, run: Working, n: int) -> None:
+    """The call was interrupted and is not made again: nothing is under way any more."""
+    if run.active_space_id is not None:
+        outcome = {"status": "unknown"}
+        finish_tool_message(tx, run.active_space_id, run.agent_id, _mark(run.id, n), outcome, "error")
+    hold(tx, run.id, run.fence, **run.columns())
+
+
+def show_stopped(tx: Tx, space_id: str, agent_id: str, run_id: str, n: int) -> None:
+    """The run was ended from outside in the middle of the call."""
+    finish_tool_message(tx, space_id, agent_id, _mark(run_id, n), {"status": "canceled"}, "error")
+
+
+def _mark(run_id: str, n: int) -> str:
     """Finds the message again, also for another worker."""
-    return f"{run.id}:{entry.n}"
+    return f"{run_id}:{n}"

@@ -132,4 +132,5 @@ def _again(run: sa.Row[Any], agent: sa.Row[Any], taken_over: bool) -> Claimed:
         shown=run.shown or {},
         notes=run.notes or [],
         earlier=[*((run.shown or {}).get("earlier") or ()), run.id],
+        cycle=run.cycle,
     )

@@ -1,12 +1,16 @@
-"""What an agent has cost so far: its runs, added up by the database in one query however many there are."""
+"""What an agent has cost: its runs, added up by the database in one query however many there are."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import sqlalchemy as sa
 
 from majlis.agents.agents import access_agent
+from majlis.clock import iso
 from majlis.entities.caller import Caller
-from majlis.runs.shapes import AgentUsageJson
+from majlis.runs.shapes import AgentUsageJson, DayUsageJson
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx
 
@@ -16,15 +20,50 @@ def _sum(column: sa.Column[int]) -> sa.ColumnElement[int]:
     return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), sa.BigInteger).label(column.name)
 
 
-_USAGE = sa.select(
-    sa.func.count().label("runs"),
-    *(_sum(column) for column in (runs.c.requests, runs.c.input_tokens, runs.c.cached_tokens, runs.c.output_tokens)),
-).where(runs.c.agent_id == sa.bindparam("agent"))
+_SPENT = (runs.c.requests, runs.c.input_tokens, runs.c.cached_tokens, runs.c.output_tokens)
+_USAGE = sa.select(sa.func.count().label("runs"), *(_sum(column) for column in _SPENT)).where(
+    runs.c.agent_id == sa.bindparam("agent")
+)
+_DAY = 86_400_000
+_DAY_OF_RUN = (runs.c.created_at // sa.literal_column(str(_DAY), sa.BigInteger)).label("day")
+_BY_DAY = (
+    _USAGE.add_columns(_DAY_OF_RUN)
+    .where(runs.c.created_at >= sa.bindparam("since"))
+    .group_by(_DAY_OF_RUN)
+    .order_by(_DAY_OF_RUN)
+)
+
+
+class Price(Protocol):
+    def of(self, input: int, cached: int, output: int) -> float: ...
 
 
 def get_usage(tx: Tx, caller: Caller, agent_id: str) -> AgentUsageJson:
     access_agent(tx, caller, agent_id)
-    row = tx.execute(_USAGE, {"agent": agent_id}).one()
+    return _usage_json(tx.execute(_USAGE, {"agent": agent_id}).one())
+
+
+def list_usage_by_day(
+    tx: Tx, caller: Caller, agent_id: str, days: int, prices: Mapping[str, Price]
+) -> list[DayUsageJson]:
+    """The last `days`, today among them, oldest first; those without a run are left out. Runs do not keep their model:
+    the price is that of the one the agent has now."""
+    agent = access_agent(tx, caller, agent_id)
+    since = (tx.now // _DAY - days + 1) * _DAY
+    price = prices.get(_model_name(agent.config["model"]))
+    return [_day_json(row, price) for row in tx.all(_BY_DAY, {"agent": agent_id, "since": since})]
+
+
+def _day_json(row: sa.Row[Any], price: Price | None) -> DayUsageJson:
+    cost = None if price is None else price.of(row.input_tokens, row.cached_tokens, row.output_tokens)
+    return {**_usage_json(row), "day": iso(row.day * _DAY)[:10], "cost": cost}
+
+
+def _model_name(model: Any) -> str:
+    return model if isinstance(model, str) else f"{model.get('provider')}:{model.get('name')}"
+
+
+def _usage_json(row: sa.Row[Any]) -> AgentUsageJson:
     return {
         "runs": row.runs,
         "requests": row.requests,

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 import structlog
 
 from majlis import clock, metrics
+from majlis.inbox.closing_cards import time_out_cards
 from majlis.inbox.due import fire_due_heartbeats, fire_due_plans
 from majlis.inbox.rings import end_rings
 from majlis.inbox.waiting import time_out
@@ -27,7 +28,7 @@ from majlis.runs.engine import Engine
 from majlis.runs.execute import Execution
 from majlis.runs.looking import look, lost
 from majlis.runs.ownership import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
-from majlis.runs.perceiving import mind_of
+from majlis.runs.perceiving import config_of, mind_of
 from majlis.runs.taking_up import dead_owners
 from majlis.spaces.members import LEFT
 from majlis.store.tables import runs
@@ -158,7 +159,11 @@ class Worker:
 
     def _see(self, tx: Tx, claimed: Claimed) -> Any:
         config = self._engine.configs.known(claimed.agent_id, claimed.agent_version)
-        return mind_of(config).load(tx, claimed, config) if config is not None else None
+        # A consciousness has much to read: that is not done while a claim holds its locks.
+        if config is None or claimed.cycle:
+            return None
+        config = config_of(claimed, config)
+        return mind_of(config).load(tx, claimed, config)
 
     def _begin(self, claimed: Claimed) -> None:
         execution = Execution(self._engine, claimed)
@@ -217,9 +222,11 @@ class Worker:
 
 def tick(tx: Tx) -> bool:
     """The clock's work of one moment, a portion of it: whether there may be more. Safe on several nodes at once."""
+    # Cards first: they lock spaces, and spaces come before runs.
+    asked = time_out_cards(tx, PORTION)
     done = fire_due_plans(tx, PORTION), fire_due_heartbeats(tx, PORTION), time_out(tx, PORTION)
     end_rings(tx)
-    return max(done) == PORTION
+    return max(asked, *done) == PORTION
 
 
 def renew(tx: Tx, owner: str, run_ids: list[str]) -> None:

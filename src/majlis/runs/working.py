@@ -12,6 +12,7 @@ from majlis.inbox.waiting import expired_questions
 from majlis.models.port import Usage
 from majlis.runs.acting import Acting
 from majlis.runs.claimed import Claimed
+from majlis.runs.cycling import with_events
 
 
 @dataclass(slots=True)
@@ -38,6 +39,12 @@ class Working:
     expired: list[str] = field(default_factory=list)
     began_at: int = field(default_factory=clock.now)
     notes: list[str] = field(default_factory=list)
+    # A cycle of a consciousness.
+    cycle: bool = False
+    # Roles: what was known in a space before the trigger, and the external session (R5, R7).
+    since: dict[str, int] = field(default_factory=dict)
+    session_id: str | None = None
+    new_session: bool = False
 
     @classmethod
     def on(cls, claimed: Claimed, config: AgentConfig) -> Working:
@@ -62,6 +69,7 @@ class Working:
             worked_before=claimed.working_millis,
             expired=expired_questions(claimed.wait),
             notes=list(claimed.notes),
+            cycle=claimed.cycle,
         )
 
     def spend(self, usage: Usage) -> None:
@@ -86,6 +94,7 @@ class Working:
             shown=dict(self.shown),
             wrote={space: list(seqs) for space, seqs in self.wrote.items()},
             waits=self.waits,
+            earlier=self.earlier,
         )
 
     def take_in(self, acted: Acting) -> None:
@@ -93,10 +102,22 @@ class Working:
         self.shown = acted.shown
         self.wrote = acted.wrote
         self.waits = acted.waits
+        if acted.taken:
+            self.trigger = with_events(self.trigger, acted.taken)
+            self.chain_depth = acted.chain_depth
 
     def saw(self, shown: dict[str, int]) -> None:
         for space_id, seq in shown.items():
             self.shown[space_id] = max(seq, self.shown.get(space_id, 0))
+
+    def note(self, *notes: str) -> None:
+        """Each once, however often the run begins anew."""
+        self.notes += [note for note in notes if note not in self.notes]
+
+    def go_on_in(self, session_id: str) -> None:
+        """The model has put this run into a session of its own; it is kept with the run's end."""
+        if session_id != self.session_id:
+            self.session_id, self.new_session = session_id, True
 
     def worked_millis(self) -> int:
         return self.worked_before + clock.now() - self.began_at
@@ -106,6 +127,8 @@ class Working:
         kept: dict[str, Any] = {"shown": self.shown, "wrote": self.wrote}
         if self.earlier:
             kept["earlier"] = self.earlier
+        if self.since:
+            kept["since"] = self.since
         return {
             **self.spent(),
             "active_space_id": self.active_space_id,

@@ -10,13 +10,18 @@ from jsonschema import Draft202012Validator
 from majlis.errors import Invalid
 
 
-def parse_input(name: str, schema: dict[str, Any], arguments: str) -> Any:
+def parse_object(name: str, arguments: str) -> dict[str, Any]:
     try:
         given = orjson.loads(arguments or "{}")
     except orjson.JSONDecodeError as error:
         raise Invalid("invalid_input", f"{name} was not called: its input is not JSON ({error}).") from None
     if not isinstance(given, dict):
         raise Invalid("invalid_input", f"{name} was not called: its input must be a JSON object.")
+    return given
+
+
+def parse_input(name: str, schema: dict[str, Any], arguments: str) -> Any:
+    given = parse_object(name, arguments)
     problem = next(iter(Draft202012Validator(schema).iter_errors(given)), None)
     if problem is not None:
         place = ".".join(map(str, problem.absolute_path)) or "input"

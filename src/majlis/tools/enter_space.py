@@ -48,10 +48,10 @@ def _presence(acting: Acting, space_id: str) -> list[Event]:
     """People in the new space see that the agent is there now; those in the one it leaves, that it is not."""
     data = {"agentId": acting.id, "runId": acting.run_id}
     events: list[Event] = []
-    left = acting.active_space_id
-    if left not in (None, space_id, acting.trigger_space_id):
+    left, asked_in = acting.active_space_id, acting.asked_in
+    if left not in (None, space_id, *asked_in):
         events.append((str(left), "agent.inactive", {"spaceId": left, **data}))
-    if space_id not in (left, acting.trigger_space_id):
+    if space_id not in (left, *asked_in):
         events.append((space_id, "agent.active", {"spaceId": space_id, **data}))
     return events
 

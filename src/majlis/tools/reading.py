@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from majlis.clock import iso
 from majlis.runs.acting import Acting
+from majlis.spaces.damage import readable
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.store.tables import messages
 from majlis.store.transactions import Tx
@@ -17,11 +18,17 @@ _BEFORE = (
     .order_by(messages.c.seq.desc())
     .limit(sa.bindparam("limit"))
 )
+# For a page with damage in it (R9).
+_NUMBERS = _BEFORE.with_only_columns(messages.c.seq)
+_BY_NUMBER = SELECT_MESSAGES.where(
+    messages.c.space_id == sa.bindparam("space_id"), messages.c.seq == sa.bindparam("seq")
+)
 
 
 def newest(tx: Tx, space_id: str, seq: int, limit: int) -> list[dict[str, Any]]:
     """The last `limit` messages up to number `seq`, oldest first."""
-    rows = tx.all(_BEFORE, {"space": space_id, "seq": seq, "limit": limit})
+    given = {"space": space_id, "seq": seq, "limit": limit}
+    rows = readable(tx, space_id, lambda: tx.all(_BEFORE, given), _NUMBERS, given, _BY_NUMBER)
     return [_line(row) for row in reversed(rows)]
 
 

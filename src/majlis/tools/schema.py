@@ -22,14 +22,16 @@ def _plain(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any
         schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
     plain: dict[str, Any] = {}
     for key, value in schema.items():
-        if key in ("title", "$defs") or (key == "default" and value is None):
+        if key in ("title", "$defs", "discriminator") or (key == "default" and value is None):
             continue
         if key == "properties":
             plain[key] = {name: _plain(each, definitions) for name, each in value.items()}
         elif key == "anyOf":
             plain.update(_any_of([_plain(each, definitions) for each in value]))
-        elif isinstance(value, dict) and key == "items":
+        elif isinstance(value, dict) and key in ("items", "additionalProperties"):
             plain[key] = _plain(value, definitions)
+        elif key in ("allOf", "oneOf", "prefixItems"):
+            plain[key] = [_plain(each, definitions) for each in value]
         else:
             plain[key] = value
     return plain

@@ -105,16 +105,17 @@ def _post(tx: Tx, acting: Acting, text: str, reply_to: str | None, expects_reply
 
 def _origin(acting: Acting, space_id: str) -> dict[str, object] | None:
     """Why an agent speaks in a space where nobody asked it (M14). Kept with what the agent needs to remember it by;
-    the API gives out the ids only."""
-    trigger = acting.trigger
-    if acting.trigger_space_id in (None, space_id):
+    the API gives out the ids only. Of a cycle with several events it is the first that came from a space."""
+    asked = (event for event in acting.trigger.get("events") or [acting.trigger] if "spaceId" in event)
+    source = next(asked, None)
+    if source is None or space_id in acting.asked_in:
         return None
     return {
-        "sourceSpace": acting.trigger_space_id,
-        "sourceEvent": trigger.get("messageId"),
-        "sourceSpaceName": trigger.get("spaceName"),
-        "sourceSender": trigger.get("senderName"),
-        "sourceText": trigger.get("text", "")[:300],
+        "sourceSpace": source["spaceId"],
+        "sourceEvent": source.get("messageId"),
+        "sourceSpaceName": source.get("spaceName"),
+        "sourceSender": source.get("senderName"),
+        "sourceText": source.get("text", "")[:300],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from majlis.agents.tool_config import StaticTool
-from majlis.runs.toolbox import CallContext
+from majlis.declaring import ToolContext
 from majlis.tools.checking import parse_input
 
 
@@ -22,5 +22,5 @@ class Static:
     def parse(self, arguments: str) -> Any:
         return parse_input(self.name, self._config.input_schema, arguments)
 
-    async def act(self, context: CallContext, input: Any) -> Any:
+    async def act(self, context: ToolContext, input: Any) -> Any:
         return self._config.execution.output

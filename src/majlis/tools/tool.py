@@ -35,6 +35,8 @@ class BuiltIn:
     input: type[Input]
     call: Callable[[Tx, Acting, Any], ToolResult]
     outside: Literal[False] = False
+    own: bool = False
+    visible: bool = False
 
     def parse(self, arguments: str) -> Input:
         try:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from majlis.agents.config import AgentConfig
-from majlis.agents.tool_config import PythonTool, StaticTool
+from majlis.agents.tool_config import HttpTool, PythonTool, SpaceTool, StaticTool
+from majlis.agents.tool_config import Tool as ToolConfig
+from majlis.errors import MajlisError
 from majlis.models.port import ToolSpec
 from majlis.runs.toolbox import Tool
 from majlis.tools import (
@@ -17,14 +21,28 @@ from majlis.tools import (
     get_memories,
     get_my_runs,
     get_plans,
+    hand_over,
+    peek_inbox,
     read_messages,
+    recall_cycles,
+    route,
     send_message,
     set_goals,
     set_memories,
     set_plans,
+    skip,
     stop_run,
 )
-from majlis.tools.python import Python
+from majlis.tools.allowed import Allowed
+from majlis.tools.http.exchange import Exchange
+from majlis.tools.http.tool import Http
+from majlis.tools.mcp.servers import Servers
+from majlis.tools.mcp.tool import Mcp
+from majlis.tools.python.functions import Functions
+from majlis.tools.python.tool import Python
+from majlis.tools.reach.reach import Reach
+from majlis.tools.reach.secrets import Secrets
+from majlis.tools.space import Space
 from majlis.tools.static import Static
 from majlis.tools.tool import BuiltIn
 
@@ -35,51 +53,119 @@ _EVERYBODY = (
     set_goals, delete_goals,
     set_plans, get_plans, delete_plans,
 )  # fmt: skip
+# After those that every mind has.
+_OF_MIND = {"consciousness": (peek_inbox, skip, recall_cycles), "roles": (hand_over,)}
+# Found by everybody, offered only where they make sense: an orchestrator's.
+_IN_SOME_PLACES = (route.TOOL,)
+
+
+@dataclass(frozen=True)
+class _Kit:
+    """What is worked out for a config, and kept as long as the config object is."""
+
+    config: AgentConfig
+    tools: dict[str, Tool]
+    specs: tuple[ToolSpec, ...]
+    problems: list[str]
+    built_in: frozenset[str]
 
 
 class Tools:
-    """A `Toolbox`. What is worked out for a config is kept as long as the config object is."""
+    """A `Toolbox`."""
 
-    def __init__(self, modules: Iterable[str] = ()) -> None:
-        self._modules = frozenset(modules)
-        self._known: dict[int, tuple[AgentConfig, dict[str, Tool], tuple[ToolSpec, ...]]] = {}
+    def __init__(self, allowed: Allowed | None = None) -> None:
+        allowed = allowed or Allowed()
+        self.functions = Functions(allowed.modules)
+        self._secrets = Secrets(allowed.env)
+        reach = Reach(allowed.hosts, allowed.private_hosts)
+        self._exchange = Exchange(reach)
+        self.servers = Servers(reach, self._secrets, frozenset(allowed.commands))
+        self._known: dict[int, _Kit] = {}
+
+    async def open(self, config: AgentConfig) -> list[str]:
+        if not config.tools and not config.mcp:
+            return []
+        # In a thread: modules of tools may be slow to import.
+        kit = self._known_kit(config)
+        if kit is None:
+            kit = await asyncio.to_thread(self._kit, config)
+        reasons = await asyncio.gather(*(self.servers.open(server) for server in config.mcp))
+        failures = [(server.name, reason) for server, reason in zip(config.mcp, reasons, strict=True) if reason]
+        return kit.problems + [f"The tools of {name} (MCP) cannot be used: {reason}" for name, reason in failures]
 
     def specs(self, config: AgentConfig) -> tuple[ToolSpec, ...]:
-        return self._of(config)[2]
+        """Two of one name would be refused by providers: the first is meant, as in `find`."""
+        kit = self._kit(config)
+        foreign: dict[str, ToolSpec] = {}
+        for server in filter(self.servers.works, config.mcp):
+            for name, offered in self.servers.offered(server).items():
+                if name not in kit.tools:
+                    foreign.setdefault(name, offered.spec)
+        return (*kit.specs, *foreign.values())
+
+    def beside(self, names: Collection[str]) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in _IN_SOME_PLACES if tool.name in names)
 
     def find(self, config: AgentConfig, name: str) -> Tool | None:
-        return self._of(config)[1].get(name)
+        found = self._kit(config).tools.get(name)
+        if found is not None:
+            return found
+        for server in config.mcp:
+            offered = self.servers.offered(server).get(name)
+            if offered is not None:
+                return Mcp(server, offered, self.servers, self._secrets)
+        return None
 
-    def _of(self, config: AgentConfig) -> tuple[AgentConfig, dict[str, Tool], tuple[ToolSpec, ...]]:
+    def is_own(self, config: AgentConfig, name: str) -> bool:
+        return name not in self._kit(config).built_in
+
+    async def close(self) -> None:
+        await self.servers.close()
+
+    def _known_kit(self, config: AgentConfig) -> _Kit | None:
         found = self._known.get(id(config))
-        if found is None or found[0] is not config:
-            built_in = [send_message.WAITING_TOOL if config.waits else send_message.TOOL]
-            built_in += [module.TOOL for module in _EVERYBODY]
-            own, specs = self._configured(config)
-            tools: dict[str, Tool] = {**{tool.name: tool for tool in built_in}, **own}
-            found = (config, tools, (*(tool.spec for tool in built_in), *specs))
+        return found if found is not None and found.config is config else None
+
+    def _kit(self, config: AgentConfig) -> _Kit:
+        found = self._known_kit(config)
+        if found is None:
+            built_in = built_in_tools(config.mind, config.waits)
+            tools: dict[str, Tool] = {tool.name: tool for tool in (*built_in, *_IN_SOME_PLACES)}
+            found = _Kit(config, tools, tuple(tool.spec for tool in built_in), [], frozenset(tools))
+            found = self._with_configured(found)
             if len(self._known) > 2000:
                 self._known.clear()
             self._known[id(config)] = found
         return found
 
-    def _configured(self, config: AgentConfig) -> tuple[dict[str, Tool], list[ToolSpec]]:
-        tools: dict[str, Tool] = {}
-        specs: list[ToolSpec] = []
-        for each in config.tools:
-            match each:
-                case StaticTool():
-                    tools[each.name] = Static(each)
-                case PythonTool():
-                    tools[each.name] = Python(each, self._modules)
-                case _:
-                    # http, space and MCP tools are the next thing to be built; a model is not told of what it lacks.
-                    continue
-            schema = each.input_schema or {"type": "object", "properties": {}}
-            specs.append(ToolSpec(each.name, each.description, dict(schema)))
-        return tools, specs
+    def _with_configured(self, kit: _Kit) -> _Kit:
+        tools, specs, problems = dict(kit.tools), list(kit.specs), []
+        for each in kit.config.tools:
+            try:
+                made = self._make(each)
+            except MajlisError as error:
+                problems.append(f"The tool {each.name} cannot be used: {error.message}")
+                continue
+            tools[each.name] = made[0]
+            specs.append(made[1])
+        return replace(kit, tools=tools, specs=tuple(specs), problems=problems)
+
+    def _make(self, config: ToolConfig) -> tuple[Tool, ToolSpec]:
+        match config:
+            case StaticTool():
+                return Static(config), ToolSpec(config.name, config.description, dict(config.input_schema))
+            case HttpTool():
+                made = Http(config, self._exchange, self._secrets)
+                return made, ToolSpec(config.name, config.description, dict(config.input_schema))
+            case PythonTool():
+                python = Python(config, self.functions.find(config.execution.function))
+                return python, ToolSpec(config.name, python.description, python.schema)
+            case SpaceTool():
+                space = Space(config)
+                return space, ToolSpec(config.name, config.description, dict(space.schema))
 
 
-def built_in_tools() -> tuple[BuiltIn, ...]:
-    """For documentation and tests."""
-    return (send_message.WAITING_TOOL, *(module.TOOL for module in _EVERYBODY))
+def built_in_tools(mind: str = "timeline", waits: bool = True) -> tuple[BuiltIn, ...]:
+    """Only a timeline waits: what others are answered comes with a later run or cycle (M2)."""
+    speaking = send_message.WAITING_TOOL if waits and mind == "timeline" else send_message.TOOL
+    return (speaking, *(module.TOOL for module in (*_EVERYBODY, *_OF_MIND.get(mind, ()))))

@@ -18,6 +18,7 @@ NOT_EXPORTED = {
     "tokens": "secrets, even as hashes: whoever moves gets a new token or sign-in link",
     "events": "the live log belongs to one gateway; clients of another one start afresh",
     "views": "what models were shown: large, and kept for a set time only",
+    "pasts": "what of a consciousness is shown by summaries follows from its cycles",
     "gateway": "facts about one gateway: its own id and the mark of its key",
 }
 
@@ -27,9 +28,11 @@ _PREFIXES = {
     "spaces": "spc",
     "messages": "msg",
     "phases": "phs",
+    "turns": "trn",
     "plans": "pln",
     "runs": "run",
     "deliveries": "dlv",
+    "cards": "crd",
 }
 _LOG = "the target keeps its own event log"
 _LEASE = "a lease is held by a worker of one gateway; the next one takes its own"
@@ -99,11 +102,13 @@ def describe(metadata: sa.MetaData) -> tuple[Kind, ...]:
         ),
         Kind("message", table["messages"], {"n": "the order of writing on one database"}, numbers=("seq",)),
         Kind("phase", table["phases"], numbers=("at_seq",)),
+        Kind("turn", table["turns"]),
         Kind("memory", table["memories"], key=("agent_id", "key")),
         Kind("goal", table["goals"], key=("agent_id", "id")),
         Kind("plan", table["plans"]),
         Kind("run", table["runs"], {"lease_owner": _LEASE, "lease_until": _LEASE, "fence": _LEASE}, page=100),
-        Kind("step", table["steps"], key=("run_id", "n"), page=50),
+        Kind("step", table["steps"], {"secret": "a secret stays where it was given"}, key=("run_id", "n"), page=50),
+        Kind("card", table["cards"], page=100),
         Kind("delivery", table["deliveries"], page=100),
         Kind("cycle", table["cycles"], key=("agent_id", "n"), page=20),
     )

@@ -82,7 +82,7 @@ def ordered(kind: Kind, scope: Scope) -> tuple[sa.Column[Any], ...]:
 def _chosen(kind: Kind, scope: Scope) -> sa.ColumnElement[bool] | None:
     table, tables = kind.table, kind.table.metadata.tables
     if scope.space_id is None:
-        if kind.name not in ("member", "message", "phase"):
+        if kind.name not in ("member", "message", "phase", "turn", "card"):
             return sa.true()
         # Of a deleted space only the tombstone is left; what was said there is about to be swept.
         # NOT IN, so that no database thinks of going through it space by space and sorting that for each page.
@@ -99,6 +99,8 @@ def _chosen(kind: Kind, scope: Scope) -> sa.ColumnElement[bool] | None:
             return table.c.trigger_space_id == scope.space_id
         case "step":
             return table.c.run_id.in_(_runs(kind, scope.space_id))
+        case "card":
+            return sa.and_(table.c.space_id == scope.space_id, table.c.run_id.in_(_runs(kind, scope.space_id)))
     return table.c.space_id == scope.space_id
 
 
@@ -112,6 +114,7 @@ def _participants(kind: Kind, space_id: str) -> sa.CompoundSelect[str]:
         (table["spaces"].c.orchestrator_id, table["spaces"].c.id),
         (table["deliveries"].c.agent_id, table["deliveries"].c.space_id),
         (table["runs"].c.agent_id, table["runs"].c.trigger_space_id),
+        (table["cards"].c.answered_by, table["cards"].c.space_id),
     ]
     return sa.union(*(sa.select(who).where(where == space_id, who.is_not(None)) for who, where in columns))
 

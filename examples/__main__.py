@@ -1,0 +1,54 @@
+"""`python -m examples deploy_bot --model openai:gpt-5.2`: a gateway with one example in it, ready to talk to."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from examples.staging import Example, load, names, stage
+from majlis.client import MajlisClient
+from majlis.entities.tokens import issue
+from majlis.gateway import open_gateway
+from majlis.logs import set_up_logging
+from majlis.serving import Server, address, bind
+from majlis.settings import load_settings
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m examples", description=__doc__)
+    parser.add_argument("example", choices=names())
+    parser.add_argument(
+        "--model",
+        default=os.environ.get("EXAMPLE_MODEL"),
+        help='provider:name, or JSON such as {"provider": "openai", "name": "x", "baseUrl": "http://…/v1"}; '
+        "also $EXAMPLE_MODEL",
+    )
+    parser.add_argument("--data-dir", type=Path, help="default: example-data/<example>")
+    parser.add_argument("--port", type=int, default=8700)
+    given = parser.parse_args()
+    if not given.model:
+        parser.error("--model is needed: these agents have to think. The demo model cannot.")
+    model = json.loads(given.model) if given.model.startswith("{") else given.model
+    asyncio.run(_run(load(given.example), model, given.data_dir or Path("example-data") / given.example, given.port))
+
+
+async def _run(example: Example, model: str | Mapping[str, object], data_dir: Path, port: int) -> None:
+    settings = load_settings({"data_dir": data_dir, "port": port, "demo": False, **example.settings})
+    set_up_logging(settings)
+    listener = bind(settings)
+    gateway = await open_gateway(settings)
+    base_url = address(settings, listener)
+    serving = asyncio.create_task(Server(gateway).serve(sockets=[listener]))
+    _, token = await gateway.db.write(issue, gateway.hasher, gateway.owner_id, "api")
+    async with MajlisClient(base_url, token) as client:
+        await stage(client, example, model)
+    link = await gateway.sign_in_link(base_url)
+    print(f"{example.about}\nSign in with {link}\nand say in {example.spaces[0]['name']}: {example.say}")  # noqa: T201
+    await serving
+
+
+main()

@@ -1,0 +1,36 @@
+"""What the deploy bot can do: put a version onto a stage. Here a stage is a folder, and the version a file in it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+import majlis
+
+Version = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$", description="Such as 1.4")]
+
+
+@majlis.tool
+def deploy_test(version: Version, *, ctx: majlis.ToolContext) -> dict[str, str]:
+    """Puts a version onto the test stage."""
+    return _deploy("test", version, ctx)
+
+
+@majlis.tool
+def deploy_live(version: Version, *, ctx: majlis.ToolContext) -> dict[str, str]:
+    """Puts a version onto the live stage, for everybody."""
+    return _deploy("live", version, ctx)
+
+
+def _deploy(stage: str, version: str, ctx: majlis.ToolContext) -> dict[str, str]:
+    ctx.progress(f"Deploying {version} to {stage}")
+    folder = Path(os.environ.get("EXAMPLE_DEPLOYMENTS", "example-data/deployments")) / stage
+    folder.mkdir(parents=True, exist_ok=True)
+    # The key is the same if this very call is made again: a log of deployments has it once.
+    with (folder / "log").open("a") as log:
+        log.write(f"{ctx.idempotency_key} {version}\n")
+    (folder / "VERSION").write_text(version)
+    return {"stage": stage, "version": version}

@@ -1,0 +1,92 @@
+"""Cards as people see them: what agents ask in their spaces at this moment."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+import sqlalchemy as sa
+from typing_extensions import TypedDict
+
+from majlis.clock import iso
+from majlis.entities.caller import Caller
+from majlis.spaces.access import access_space
+from majlis.store.tables import cards, entities, members, messages, spaces
+from majlis.store.tables.columns import word
+from majlis.store.transactions import Tx
+
+_MOST = 500
+
+_OPEN = (
+    sa.select(
+        cards.c.call_id,
+        cards.c.run_id,
+        cards.c.agent_id,
+        entities.c.name.label("agent_name"),
+        cards.c.space_id,
+        cards.c.message_id,
+        cards.c.created_at,
+        cards.c.deadline,
+        messages.c.tool,
+    )
+    .join(entities, entities.c.id == cards.c.agent_id)
+    .join(messages, messages.c.id == cards.c.message_id)
+    .join(members, members.c.space_id == cards.c.space_id)
+    .join(spaces, spaces.c.id == cards.c.space_id)
+    .where(
+        cards.c.state == word("open"),
+        members.c.entity_id == sa.bindparam("who"),
+        spaces.c.deleted_at.is_(None),
+    )
+    .order_by(cards.c.id)
+    .limit(_MOST)
+)
+_OPEN_IN_SPACE = _OPEN.where(cards.c.space_id == sa.bindparam("space"))
+
+
+class PendingToolCallJson(TypedDict):
+    """`purpose` is `permission` where a call of the tool `name` waits for a person's approval; else the tool asks."""
+
+    toolCallId: str
+    runId: str
+    agentId: str
+    agentName: str
+    spaceId: str
+    messageId: str
+    name: str
+    input: Any
+    ui: Literal["approval", "choice", "form"]
+    purpose: Literal["answer", "permission"]
+    resultSchema: NotRequired[dict[str, Any]]
+    createdAt: str
+    expiresAt: str
+
+
+def list_pending(tx: Tx, caller: Caller, space_id: str | None = None) -> list[PendingToolCallJson]:
+    """Open ones, oldest first: of one space, or of all the caller's."""
+    if space_id is not None:
+        access_space(tx, caller, space_id)
+    return open_cards(tx, caller.id, space_id)
+
+
+def open_cards(tx: Tx, entity_id: str, space_id: str | None = None) -> list[PendingToolCallJson]:
+    """None of a space that the entity is no member of (A7)."""
+    statement = _OPEN if space_id is None else _OPEN_IN_SPACE
+    return [_pending(row) for row in tx.all(statement, {"who": entity_id, "space": space_id})]
+
+
+def _pending(row: sa.Row[Any]) -> PendingToolCallJson:
+    return {
+        "toolCallId": row.call_id,
+        "runId": row.run_id,
+        "agentId": row.agent_id,
+        "agentName": row.agent_name,
+        "spaceId": row.space_id,
+        "messageId": row.message_id,
+        "name": row.tool["name"],
+        "input": row.tool["input"],
+        "ui": row.tool["ui"],
+        "purpose": row.tool["purpose"],
+        "resultSchema": row.tool["resultSchema"],
+        "createdAt": iso(row.created_at),
+        "expiresAt": iso(row.deadline),
+    }

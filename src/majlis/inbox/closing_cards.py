@@ -1,0 +1,197 @@
+"""How a card ends: answered, out of time, or withdrawn. The first of them wins by one conditional update; the losers
+change nothing (J5).
+
+Whoever closes one holds its space's lock. Then, in the same transaction: the message shows it, and the run goes back to
+`queued` with the answer as the result of its call, or a consciousness is owed an event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from majlis.clock import iso
+from majlis.inbox.tool_results import deliver_tool_result
+from majlis.inbox.wake import QUEUED, WorkAvailable
+from majlis.spaces.access import lock_spaces
+from majlis.spaces.shapes import MessageJson
+from majlis.spaces.tool_messages import change_tool_message
+from majlis.store.tables import cards, runs, steps
+from majlis.store.tables.columns import word
+from majlis.store.transactions import Tx
+
+State = Literal["answered", "timeout", "withdrawn"]
+
+_CLOSE = (
+    cards.update()
+    .where(cards.c.id == sa.bindparam("card"), cards.c.state == word("open"))
+    .values(
+        state=sa.bindparam("ended"),
+        answer=sa.bindparam("given", type_=cards.c.answer.type),
+        answered_by=sa.bindparam("who"),
+        answered_at=sa.bindparam("at", type_=sa.BigInteger),
+        used_at=sa.bindparam("used", type_=sa.BigInteger),
+    )
+)
+_WAITING = sa.select(runs.c.wait, runs.c.chain_depth).where(
+    runs.c.id == sa.bindparam("run"), runs.c.status == word("waiting_tool")
+)
+_GO_ON = (
+    runs.update()
+    .where(runs.c.id == sa.bindparam("run"), runs.c.status == word("waiting_tool"))
+    .values(
+        status="queued",
+        wait=sa.bindparam("ended", type_=runs.c.wait.type),
+        wait_space_id=None,
+        chain_depth=sa.bindparam("depth", type_=sa.Integer),
+    )
+)
+_RESULT = (
+    steps.update()
+    .where(steps.c.run_id == sa.bindparam("run"), steps.c.n == sa.bindparam("step"))
+    .values(
+        state=sa.bindparam("outcome"),
+        output=sa.bindparam("result", type_=steps.c.output.type),
+        ended_at=sa.bindparam("at", type_=sa.BigInteger),
+        secret=sa.null(),
+    )
+)
+_DUE = (
+    sa.select(cards)
+    .where(cards.c.state == word("open"), cards.c.deadline <= sa.bindparam("now"))
+    .order_by(cards.c.deadline)
+    .limit(sa.bindparam("most"))
+)
+_OPEN = sa.select(cards).where(cards.c.state == word("open")).order_by(cards.c.space_id, cards.c.id)
+_OF_RUN = _OPEN.where(cards.c.run_id == sa.bindparam("run"))
+_OF_MEMBER = _OPEN.where(cards.c.space_id == sa.bindparam("space"), cards.c.agent_id == sa.bindparam("agent"))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """By whom; `depth` keeps a chain of agents one, should an agent have answered (T6)."""
+
+    value: Any
+    id: str
+    name: str
+    type: str
+    depth: int = 0
+
+
+def close_card(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None = None) -> MessageJson | None:
+    """None if something else has closed it. For an answer: its message as it is now."""
+    refused = answer is None or answer.value.get("approved") is not True
+    values = {
+        "card": card.id,
+        "ended": state,
+        "given": answer.value if answer else None,
+        "who": answer.id if answer else None,
+        "at": tx.now,
+        # Only what was approved may still be used, once.
+        "used": tx.now if card.purpose == "permission" and refused else None,
+    }
+    if tx.execute(_CLOSE, values).rowcount == 0:
+        return None
+    message = _show(tx, card, state, answer)
+    if card.paused:
+        _go_on(tx, card, state, answer)
+    else:
+        told = _event_result(card, state, answer)
+        deliver_tool_result(tx, card.agent_id, card.run_id, card.call_id, card.name, told, card.chain_depth)
+    return message
+
+
+def time_out_cards(tx: Tx, limit: int = 200) -> int:
+    """Those whose time is over. Spaces are locked in the order of their ids, as everywhere."""
+    due = tx.all(_DUE, {"now": tx.now, "most": limit})
+    if due:
+        lock_spaces(tx, (card.space_id for card in due))
+    for card in due:
+        close_card(tx, card, "timeout")
+    return len(due)
+
+
+def spaces_asked_by(tx: Tx, run_id: str) -> set[str]:
+    """Where a run's open cards are: to be locked before it is ended."""
+    return {card.space_id for card in tx.all(_OF_RUN, {"run": run_id})}
+
+
+def withdraw_cards_of_run(tx: Tx, run_id: str) -> None:
+    """The run has been ended from outside: nobody waits for an answer any more."""
+    for card in tx.all(_OF_RUN, {"run": run_id}):
+        values = {"card": card.id, "ended": "withdrawn", "given": None, "who": None, "at": tx.now, "used": tx.now}
+        if tx.execute(_CLOSE, values).rowcount:
+            _show(tx, card, "withdrawn", None)
+            _write_result(tx, card, "withdrawn", None)
+
+
+def withdraw_cards_of_member(tx: Tx, space_id: str, entity_id: str) -> None:
+    """Hook of leaving: who is gone asks nothing here any more, and goes on without an answer (A7)."""
+    for card in tx.all(_OF_MEMBER, {"space": space_id, "agent": entity_id}):
+        close_card(tx, card, "withdrawn")
+
+
+def _show(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None) -> MessageJson | None:
+    if answer is None:
+        return change_tool_message(tx, card.space_id, card.message_id, {"status": "error", "output": {"status": state}})
+    answered = {
+        "status": "complete",
+        "output": answer.value,
+        "answeredBy": {"id": answer.id, "name": answer.name, "type": answer.type},
+        "answeredAt": iso(tx.now),
+    }
+    return change_tool_message(tx, card.space_id, card.message_id, answered)
+
+
+def _go_on(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None) -> None:
+    waiting = tx.one(_WAITING, {"run": card.run_id})
+    if waiting is None:
+        return
+    outcome = {"status": state, "at": iso(tx.now), "toolName": card.name, "purpose": card.purpose}
+    if answer is not None:
+        outcome |= {"senderId": answer.id, "senderName": answer.name}
+    if card.purpose == "permission" and answer is not None:
+        outcome["approved"] = answer.value["approved"]
+    if not outcome.get("approved"):
+        # A call that was approved is made by whoever takes the run up, and only then has a result.
+        _write_result(tx, card, state, answer)
+    depth = max(waiting.chain_depth, answer.depth if answer else 0)
+    tx.execute(_GO_ON, {"run": card.run_id, "ended": {**waiting.wait, "outcome": outcome}, "depth": depth})
+    tx.outbox.append(WorkAvailable(payload=QUEUED))
+
+
+def _write_result(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None) -> None:
+    result = _result(card, state, answer)
+    failed = state == "withdrawn" or card.purpose == "permission"
+    values = {"run": card.run_id, "step": card.step, "outcome": "error" if failed else "done", "result": result}
+    tx.execute(_RESULT, {**values, "at": tx.now})
+
+
+def _event_result(card: sa.Row[Any], state: State, answer: Answer | None) -> Any:
+    if card.purpose == "permission" and answer is not None and answer.value["approved"]:
+        hint = f"Call {card.name} again with exactly the same input: it is then made, once."
+        return {**answer.value, "answeredBy": answer.name, "next": hint}
+    return _result(card, state, answer)
+
+
+def _result(card: sa.Row[Any], state: State, answer: Answer | None) -> Any:
+    """The submitted value is the result (J5); whatever else happened says what it was."""
+    seconds = (card.deadline - card.created_at) // 1000
+    if card.purpose == "answer":
+        if answer is not None:
+            return answer.value
+        if state == "timeout":
+            return {"status": "timeout", "message": f"Nobody answered within {seconds} s."}
+        return {"success": False, "status": "withdrawn", "error": f"{card.name} was withdrawn before anybody answered."}
+    if answer is not None:
+        comment = answer.value.get("comment")
+        why = f': "{comment}"' if comment else "."
+        error = f"{card.name} was not called: {answer.name} did not approve it{why}"
+        return {"success": False, "status": "refused", "error": error}
+    if state == "timeout":
+        error = f"{card.name} was not called: nobody approved it within {seconds} s."
+        return {"success": False, "status": "timeout", "error": error}
+    error = f"{card.name} was not called: the request for permission was withdrawn."
+    return {"success": False, "status": "withdrawn", "error": error}

@@ -1,0 +1,432 @@
+"""Behaviour J5: interactive tools. A card in the space, a run that is a row, and the first answer that fits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from majlis import clock
+from majlis.agents.answer_schema import problem_with
+from majlis.inbox.closing_cards import time_out_cards
+from majlis.runs import asking
+from majlis.settings import Settings
+from tests.model_server import ModelServer, Reply, by_agent, call, calls, say, sequence, silent
+from tests.runs.cards import APPROVE, QUESTION, asked, card_in, submit
+from tests.runs.cycles import conscious, each_cycle, inbox, this_cycle
+from tests.runs.house import House, timeline
+from tests.world import serve_world
+
+FORM: dict[str, Any] = {
+    "name": "plan_release",
+    "type": "space",
+    "ui": "form",
+    "execution": {
+        "resultSchema": {
+            "type": "object",
+            "properties": {
+                "version": {"type": "string", "pattern": "^[0-9.]+$"},
+                "hosts": {"type": "integer", "minimum": 1},
+                "notify": {"type": "boolean"},
+                "stage": {"enum": ["test", "live"]},
+                "day": {"type": "string", "format": "date"},
+                "teams": {"type": "array", "items": {"enum": ["web", "data"]}, "uniqueItems": True},
+                "notes": {"type": "string", "format": "file-name"},
+            },
+            "required": ["version", "day"],
+            "additionalProperties": False,
+        }
+    },
+}
+PLANNED = {"version": "1.4", "hosts": 2, "notify": True, "stage": "live", "day": "2026-12-01", "teams": ["web"]}
+
+
+async def test_j5_a_card_shows_the_question_and_the_run_waits_as_a_row(house: House) -> None:
+    async with house.owner.follow() as follower:
+        bot, space, card = await asked(house)
+        paused = (await follower.until("run.waiting_tool", agentId=bot.id)).data
+    await house.quiet()
+    [run] = await house.runs(bot)
+    assert run["status"] == "waiting_tool"
+    assert (paused["runId"], paused["toolCallId"], paused["toolName"]) == (run["id"], card["tool"]["callId"], "approve")
+    assert run["wait"] == {**paused["wait"], "toolCallId": card["tool"]["callId"], "toolName": "approve"}
+    assert (run["wait"]["messageId"], run["wait"]["spaceId"]) == (card["id"], space)
+    assert (card["kind"], card["text"], card["runId"]) == ("tool", QUESTION, run["id"])
+    tool = card["tool"]
+    assert (tool["name"], tool["ui"], tool["input"], tool["output"]) == (
+        "approve",
+        "approval",
+        {"question": QUESTION},
+        None,
+    )
+    assert (tool["status"], tool["purpose"]) == ("running", "answer")
+    assert tool["resultSchema"]["required"] == ["approved"]
+    worker = house.world.gateway.worker
+    assert worker is not None
+    assert (worker.active, house.model.open_requests) == (0, 0)
+    # Words in the space are no answer.
+    await house.owner.say(space, "yes!")
+    await house.quiet()
+    assert (await house.run(run["id"]))["status"] == "waiting_tool"
+    async with house.owner.follow(space) as follower:
+        [pending] = (await follower.next()).data["pendingToolCalls"]
+    assert pending == (await house.owner.ok("GET", "/api/tool-calls", spaceId=space))[0]
+    assert (pending["toolCallId"], pending["runId"], pending["messageId"]) == (tool["callId"], run["id"], card["id"])
+    assert (pending["agentName"], pending["ui"], pending["resultSchema"]) == ("Bot", "approval", tool["resultSchema"])
+
+
+async def test_j5_the_submitted_value_is_the_result_in_the_same_run(house: House) -> None:
+    bot, space, card = await asked(house, say("Done."))
+    async with house.owner.follow(space) as follower:
+        response = await submit(house.owner, card, {"approved": True, "comment": "Go"})
+        told = (await follower.until("space.message")).data["message"]
+    assert response.status_code == 200
+    await house.quiet()
+    assert response.json() == told == await card_in(house, space)
+    tool = told["tool"]
+    assert (tool["status"], tool["output"]) == ("complete", {"approved": True, "comment": "Go"})
+    assert tool["answeredBy"] == {"id": house.owner.id, "name": "Owner", "type": "human"}
+    assert tool["answeredAt"] >= card["createdAt"]
+    [run] = await house.runs(bot)
+    assert (run["status"], run["wait"]) == ("completed", None)
+    steps = await house.owner.ok("GET", f"/api/runs/{run['id']}/steps")
+    [step] = [step for step in steps if step.get("name") == "approve"]
+    assert (step["state"], step["output"]) == ("done", {"approved": True, "comment": "Go"})
+    # M10: a fresh call, with nothing left open, and everything on the timeline.
+    resumed = house.invocations("Bot")[-1]
+    assert {message["role"] for message in resumed.messages} == {"system", "user"}
+    assert timeline(resumed)[1:] == [
+        f'You: called approve({{"question":"{QUESTION}"}}) → {{"approved":true,"comment":"Go"}}',
+        "← RESUME: Owner answered approve. Continue from here.",
+    ]
+    assert (await house.owner.ok("GET", "/api/tool-calls")) == []
+
+
+async def test_j5_a_roles_mind_waits_and_goes_on_in_the_same_run(house: House) -> None:
+    bot, space, card = await asked(house, say("Done."), mind="roles")
+    assert (await submit(house.owner, card, False)).status_code == 200
+    await house.quiet()
+    assert (await house.texts(space))[-1] == ("Bot", "Done.")
+    assert [run["status"] for run in await house.runs(bot)] == ["completed"]
+    resumed = house.invocations("Bot")[-1].text
+    assert f'You: called approve({{"question":"{QUESTION}"}})' in resumed
+    assert '→ {"approved":false}' in resumed
+    assert "← RESUME: Owner answered approve. Continue from here." in resumed
+
+
+async def test_j5_of_two_answers_at_once_one_counts(house: House) -> None:
+    bot, space, card = await asked(house, say("Done."))
+    sara = await house.person("Sara")
+    await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": sara.id})
+    answers = await asyncio.gather(
+        *(submit(person, card, {"approved": yes}) for person, yes in ((sara, True), (house.owner, False)))
+    )
+    assert sorted(answer.status_code for answer in answers) == [200, 409]
+    [lost] = [answer for answer in answers if answer.status_code == 409]
+    assert lost.json()["error"]["code"] == "answered_already"
+    await house.quiet()
+    [won] = [answer.json()["tool"] for answer in answers if answer.status_code == 200]
+    assert (await card_in(house, space))["tool"] == won
+    assert won["output"]["approved"] is (won["answeredBy"]["name"] == "Sara")
+    assert [run["status"] for run in await house.runs(bot)] == ["completed"]
+    assert len(house.invocations("Bot")) == 2
+
+
+async def test_j5_an_answer_after_a_restart_of_every_process(settings: Settings) -> None:
+    async with ModelServer() as model:
+        async with serve_world(settings) as world:
+            _, space, card = await asked(House(world, model), say("Done."))
+        async with serve_world(settings) as world:
+            house = House(world, model)
+            assert (await submit(house.owner, card, True)).status_code == 200
+            await house.quiet()
+            [run] = await house.runs()
+            assert (run["id"], run["status"]) == (card["runId"], "completed")
+            assert (await house.texts(space))[-1] == ("Bot", "Done.")
+            assert timeline(model.asked[-1])[-2].endswith('→ {"approved":true}')
+
+
+@pytest.mark.parametrize(
+    ("wrong", "path"),
+    [
+        ({**PLANNED, "version": "new"}, "version"),
+        ({**PLANNED, "hosts": 0}, "hosts"),
+        ({**PLANNED, "notify": "yes"}, "notify"),
+        ({**PLANNED, "stage": "prod"}, "stage"),
+        ({**PLANNED, "day": "1.12.2026"}, "day"),
+        ({**PLANNED, "day": "2026-02-30"}, "day"),
+        ({**PLANNED, "teams": ["web", "web"]}, "teams"),
+        ({**PLANNED, "teams": ["web", "press"]}, "teams.1"),
+        ({**PLANNED, "notes": "../etc/passwd"}, "notes"),
+        ({**PLANNED, "notes": ".."}, "notes"),
+        ({**PLANNED, "more": 1}, ""),
+        ({"version": "1.4"}, ""),
+        ("1.4", ""),
+    ],
+)
+def test_j5_a_form_answer_is_checked_field_by_field(wrong: Any, path: str) -> None:
+    schema = FORM["execution"]["resultSchema"]
+    assert problem_with(schema, PLANNED) is None
+    found = problem_with(schema, wrong)
+    assert found is not None
+    assert found[0] == path
+
+
+async def test_j5_an_answer_that_breaks_the_schema_leaves_the_form_open(house: House) -> None:
+    _, space, card = await asked(house, say("Planned."), tool=FORM)
+    for wrong, path in (({"day": "soon"}, "result.day"), ({"version": "1\x00"}, "result.version")):
+        refused = await submit(house.owner, card, {**PLANNED, **wrong})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "invalid_result")
+        assert refused.json()["error"]["details"]["path"] == path
+    assert (await submit(house.owner, card, {**PLANNED, "notes": "x" * 70_000})).status_code == 422
+    assert (await house.run(card["runId"]))["status"] == "waiting_tool"
+    assert (await card_in(house, space))["tool"]["status"] == "running"
+    assert (await submit(house.owner, card, {**PLANNED, "notes": "notes.md"})).status_code == 200
+    await house.quiet()
+    assert (await house.texts(space))[-1] == ("Bot", "Planned.")
+
+
+async def test_j5_a_choice_is_one_of_the_options_of_the_call_or_of_the_config(house: House) -> None:
+    tool = {"name": "pick", "type": "space", "ui": "choice", "execution": {"options": ["red", "blue"]}}
+    _, space, card = await asked(house, call("pick", question="And now?", options=["A", "B"]), tool=tool)
+    assert (await submit(house.owner, card, "green")).status_code == 422
+    assert (await submit(house.owner, card, "blue")).json()["tool"]["output"] == {"choice": "blue"}
+    await house.until_waiting()
+    await house.quiet()
+    second = await card_in(house, space)
+    assert (await submit(house.owner, second, {"choice": "blue"})).status_code == 422
+    assert (await submit(house.owner, second, {"choice": "A"})).json()["tool"]["output"] == {"choice": "A"}
+
+
+async def test_j5_time_over_resumes_with_a_timeout_and_a_late_answer_is_a_conflict(house: House) -> None:
+    tool = {**APPROVE, "execution": {"timeoutSeconds": 60}}
+    _, space, card = await asked(house, say("I will not."), tool=tool)
+    house.advance(59)
+    await house.quiet()
+    assert (await house.run(card["runId"]))["status"] == "waiting_tool"
+    async with house.owner.follow(space) as follower:
+        house.advance(2)
+        told = (await follower.until("space.message")).data["message"]
+    assert (told["id"], told["tool"]["status"], told["tool"]["output"]) == (card["id"], "error", {"status": "timeout"})
+    late = await submit(house.owner, card, True)
+    assert (late.status_code, late.json()["error"]["code"]) == (409, "timed_out")
+    await house.quiet()
+    assert [run["status"] for run in await house.runs()] == ["completed"]
+    assert timeline(house.invocations("Bot")[-1])[-2:] == [
+        f'You: called approve({{"question":"{QUESTION}"}}) → '
+        '{"status":"timeout","message":"Nobody answered within 60 s."}',
+        "← RESUME: timeout, nobody answered approve within 60 s. Continue from here.",
+    ]
+
+
+async def test_j5_an_answer_and_the_deadline_in_the_same_instant_end_a_card_once(settings: Settings) -> None:
+    """Nobody works here, so that whoever wins is seen in the rows."""
+    async with ModelServer() as model:
+        async with serve_world(settings) as world:
+            house = House(world, model)
+            bot = await house.agent("Bot", tools=[APPROVE])
+            spaces = [await house.space(f"Space {n}", bot) for n in range(5)]
+            model.script = lambda asked: call("approve", question=QUESTION)
+            for space in spaces:
+                await house.owner.say(space, "go")
+            await house.until_waiting(len(spaces))
+        async with serve_world(settings.model_copy(update={"workers": 0})) as world:
+            house = House(world, model)
+            clock.advance(601_000)
+            found = [await card_in(house, space) for space in spaces]
+            answers, timed_out = await asyncio.gather(
+                asyncio.gather(*(submit(house.owner, card, True) for card in found)),
+                world.gateway.db.write(time_out_cards),
+            )
+            won = [answer.status_code == 200 for answer in answers]
+            assert all(answer.status_code in (200, 409) for answer in answers)
+            # How many it found due; which of them it closed is what the others lost.
+            assert timed_out <= len(spaces)
+            for card, answered in zip(found, won, strict=True):
+                now = await house.owner.ok("GET", f"/api/messages/{card['id']}")
+                assert now["tool"]["output"] == ({"approved": True} if answered else {"status": "timeout"})
+                assert (await house.run(card["runId"]))["status"] == "queued"
+
+
+async def test_j5_a_cancel_withdraws_the_card(house: House) -> None:
+    _, space, card = await asked(house)
+    async with house.owner.follow(space) as follower:
+        await house.owner.ok("POST", f"/api/runs/{card['runId']}/cancel")
+        told = (await follower.until("space.message")).data["message"]
+    assert (told["id"], told["tool"]["status"], told["tool"]["output"]) == (
+        card["id"],
+        "error",
+        {"status": "withdrawn"},
+    )
+    late = await submit(house.owner, card, True)
+    assert (late.status_code, late.json()["error"]["code"]) == (409, "withdrawn")
+    assert (await house.owner.ok("GET", "/api/tool-calls")) == []
+    assert (await house.run(card["runId"]))["status"] == "canceled"
+    assert len(house.model.asked) == 1
+
+
+async def test_j5_a7_only_members_of_the_space_answer_and_no_viewers(house: House) -> None:
+    bot, space, card = await asked(house)
+    sara, stranger, viewer = [await house.person(name) for name in ("Sara", "Stranger", "Viewer")]
+    await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": sara.id})
+    await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": viewer.id, "role": "viewer"})
+    await house.remove(space, sara)
+    answers = {person.name: await submit(person, card, True) for person in (sara, stranger, viewer, bot)}
+    assert {name: answer.status_code for name, answer in answers.items()} == {
+        "Sara": 404, "Stranger": 404, "Viewer": 403, "Bot": 403,
+    }  # fmt: skip
+    assert (await sara.ok("GET", "/api/tool-calls")) == []
+    assert (await sara.get("/api/tool-calls", spaceId=space)).status_code == 404
+    unknown = {"runId": card["runId"], "tool": {"callId": "call_nobody"}}
+    assert (await submit(house.owner, unknown, True)).status_code == 404
+    assert (await house.run(card["runId"]))["status"] == "waiting_tool"
+
+
+async def test_j5_a7_an_agent_that_is_removed_goes_on_without_an_answer(house: House) -> None:
+    bot, space, card = await asked(house)
+    await house.remove(space, bot)
+    await house.quiet()
+    [run] = await house.runs(bot)
+    assert (run["status"], run["id"]) == ("completed", card["runId"])
+    assert (await card_in(house, space))["tool"]["output"] == {"status": "withdrawn"}
+    assert (await submit(house.owner, card, True)).status_code == 409
+    assert "ACTIVE SPACE: none" in house.invocations("Bot")[-1].text
+
+
+async def test_j5_a_deleted_agent_or_space_leaves_no_card_open(house: House) -> None:
+    bot, space, card = await asked(house)
+    await house.owner.ok("DELETE", f"/api/agents/{bot.id}")
+    await house.quiet()
+    assert (await card_in(house, space))["tool"]["output"] == {"status": "withdrawn"}
+    assert (await house.run(card["runId"]))["status"] == "canceled"
+    other = await house.agent("Other", tools=[APPROVE])
+    doomed = await house.space("Doomed", other)
+    house.model.script = by_agent({"Other": [call("approve", question="?")]})
+    await house.owner.say(doomed, "go")
+    await house.until_waiting()
+    await house.owner.ok("DELETE", f"/api/spaces/{doomed}")
+    await house.quiet()
+    assert (await house.owner.ok("GET", "/api/tool-calls")) == []
+    assert len(house.invocations("Other")) == 2
+
+
+async def test_j5_without_an_active_space_the_model_is_told_to_enter_one(house: House) -> None:
+    bot = await house.agent("Bot", tools=[APPROVE])
+    house.model.script = sequence(call("approve", question=QUESTION))
+    await house.tell(bot)
+    await house.quiet()
+    [result] = house.asked("Bot")[-1].results
+    assert result["success"] is False
+    assert "Call enter_space" in result["error"]
+
+
+async def test_j5_calls_after_a_card_are_not_made(house: House) -> None:
+    """As after a message that waits: the model decides anew once it has the answer."""
+    bot = await house.agent("Bot", tools=[APPROVE])
+    space = await house.space("Releases", bot)
+    both = calls(("approve", {"question": QUESTION}), ("send_message", {"text": "I am deploying!"}))
+    house.model.script = sequence(both, silent())
+    await house.owner.say(space, "go")
+    await house.until_waiting()
+    await house.quiet()
+    [run] = await house.runs(bot)
+    assert run["notes"] == ["send_message was not called: the run had paused before it."]
+    assert ("Bot", "I am deploying!") not in await house.texts(space)
+
+
+async def test_j5_the_same_id_of_two_calls_in_one_run_asks_twice(house: House) -> None:
+    """Some models count their calls from 1 in every answer."""
+    raw = _raw_call("approve", '{"question": "?"}', "call_1")
+    bot, space = await house.agent("Bot", tools=[APPROVE]), ""
+    space = await house.space("Releases", bot)
+    house.model.script = sequence(Reply(raw=raw), Reply(raw=raw))
+    await house.owner.say(space, "go")
+    await house.until_waiting()
+    first = await card_in(house, space)
+    assert (await submit(house.owner, first, True)).status_code == 200
+    await house.until_waiting()
+    second = await card_in(house, space)
+    assert first["tool"]["callId"] == "call_1" != second["tool"]["callId"]
+    assert (await submit(house.owner, second, False)).status_code == 200
+    await house.quiet()
+    assert [run["status"] for run in await house.runs(bot)] == ["completed"]
+
+
+async def test_j5_k1_a_consciousness_goes_on_and_the_answer_is_an_event(house: House) -> None:
+    scout = await conscious(house, tools=[APPROVE])
+    space = await house.space("Releases", scout)
+    house.model.script = each_cycle(
+        call("enter_space", spaceId=space), call("approve", question=QUESTION), say("I asked.")
+    )
+    await house.owner.say(space, "go")
+    await house.quiet()
+    [run] = await house.runs(scout)
+    assert run["status"] == "completed"
+    card = await card_in(house, space)
+    [result] = [
+        turn for turn in this_cycle(house.asked("Scout")[-1]) if turn["role"] == "tool" and "pending" in turn["content"]
+    ]
+    assert result["content"] == f'{{"status":"pending","toolCallId":"{card["tool"]["callId"]}"}}'
+    house.model.script = each_cycle(say("Thank you."))
+    assert (await submit(house.owner, card, {"approved": False, "comment": "Not on Friday"})).status_code == 200
+    await house.quiet()
+    [line] = inbox(house.asked("Scout")[-1])
+    assert line.startswith("[Tool Result: approve")
+    assert line.endswith('] {"approved":false,"comment":"Not on Friday"}')
+    assert (await submit(house.owner, card, True)).status_code == 409
+    assert (await house.texts(space))[-1] == ("Scout", "Thank you.")
+    assert [run["trigger"]["type"] for run in await house.runs(scout)] == ["space_message", "tool_result"]
+
+
+async def test_j5_k1_a_consciousness_hears_that_nobody_answered_and_that_a_card_is_gone(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three questions in one cycle the third is one too many here."""
+    monkeypatch.setattr(asking, "MAX_OPEN", 2)
+    scout = await conscious(house, tools=[APPROVE, {**APPROVE, "name": "later", "execution": {"timeoutSeconds": 9999}}])
+    space = await house.space("Releases", scout)
+    three = calls(*((name, {"question": name}) for name in ("approve", "later", "approve")))
+    house.model.script = each_cycle(call("enter_space", spaceId=space), three)
+    await house.owner.say(space, "go")
+    await house.quiet()
+    results = [turn["content"] for turn in this_cycle(house.asked("Scout")[-1]) if turn["role"] == "tool"][1:]
+    assert ["pending" in result for result in results] == [True, True, False]
+    assert "2 questions of yours are open already" in results[2]
+    house.model.script = each_cycle()
+    asked_before = len(house.model.asked)
+    house.advance(601)
+    await house.model.until_asked(asked_before + 1)
+    await house.quiet()
+    assert inbox(house.asked("Scout")[-1])[0].endswith('{"status":"timeout","message":"Nobody answered within 600 s."}')
+    await house.remove(space, scout)
+    await house.quiet()
+    assert '"status":"withdrawn"' in inbox(house.asked("Scout")[-1])[0]
+    assert (await house.owner.ok("GET", "/api/tool-calls")) == []
+
+
+@pytest.mark.parametrize(("answer", "said"), [(True, "The kettle is on."), (False, "Then the kettle stays cold.")])
+async def test_j5_the_demo_agents_ask_for_approval(settings: Settings, answer: bool, said: str) -> None:
+    async with ModelServer() as unused, serve_world(settings) as world:
+        await world.gateway.furnish()
+        house = House(world, unused)
+        await house.until_waiting()
+        [lobby] = await house.owner.ok("GET", "/api/spaces")
+        await house.owner.say(lobby["id"], "Lena")
+        await house.quiet()
+        await house.owner.say(lobby["id"], "ask for my approval")
+        await house.until_waiting()
+        card = await card_in(house, lobby["id"])
+        assert (card["sender"]["name"], card["text"]) == ("Nadim", "Shall I put the kettle on, Owner?")
+        assert (await submit(house.owner, card, answer)).status_code == 200
+        await house.quiet()
+        assert any(text.startswith(said) for _, text in await house.texts(lobby["id"]))
+
+
+def _raw_call(name: str, arguments: str, call_id: str) -> bytes:
+    function = {"name": name, "arguments": arguments}
+    delta = {"role": "assistant", "tool_calls": [{"index": 0, "id": call_id, "type": "function", "function": function}]}
+    chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
+    events = [{**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": "tool_calls"}]}]
+    return b"".join(b"data: %b\n\n" % json.dumps(each).encode() for each in events) + b"data: [DONE]\n\n"

@@ -1,0 +1,60 @@
+"""R5 in the cluster: of one roles agent and one space only one run is under way, whoever claims it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from majlis.inbox.delivering import delivering
+from majlis.runs.claiming import claim
+from majlis.spaces.posting import Draft, post_message
+from majlis.store.opening import open_database
+from majlis.store.tables import agents
+from majlis.store.transactions import Database, Tx
+from tests.minds.places import add_agent, space_of
+from tests.minds.test_loading import counted, plan_of
+from tests.spaces.actors import add_caller
+
+
+@pytest.fixture
+async def nodes(database_url: str) -> AsyncIterator[list[Database]]:
+    async with AsyncExitStack() as stack:
+        opened = [open_database(database_url) for _ in range(3)]
+        for each in opened:
+            stack.push_async_callback(each.close)
+        opened[0].hooks.posted.append(delivering(5))
+        yield opened
+
+
+def _talk(tx: Tx) -> None:
+    """Ten messages in each of two spaces, for a roles agent in both."""
+    husam, coder = add_caller(tx, "Husam"), add_agent(tx, "Coder")
+    config = {"mind": "roles", "limits": {"concurrentRuns": 5}}
+    tx.execute(agents.update().where(agents.c.id == coder.id).values(config=config))
+    for space in [space_of(tx, name, husam, coder) for name in ("One", "Two")]:
+        for n in range(10):
+            post_message(tx, husam, space, Draft(f"m{n}"))
+
+
+async def test_r5_three_workers_that_claim_at_once_get_the_first_message_of_each_space_and_no_other(
+    nodes: list[Database],
+) -> None:
+    await nodes[0].write(_talk)
+    # More slots than messages, and fewer: a look that is full of what has to wait goes on behind it.
+    found = await asyncio.gather(*(node.write(claim, f"w{n}", 30 if n else 4, (), ()) for n, node in enumerate(nodes)))
+    taken = [run.trigger for each in found for run in each.claimed]
+    assert sorted((trigger["spaceName"], trigger["text"]) for trigger in taken) == [("One", "m0"), ("Two", "m0")]
+    again = await nodes[1].write(claim, "w1", 4, (), ())
+    assert again.claimed == []
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_a_long_queue_is_not_read_to_find_what_failed(nodes: list[Database]) -> None:
+    await nodes[0].write(_talk)
+    with counted(nodes[0]) as statements:
+        await nodes[0].write(claim, "w0", 4, (), ())
+    [tried] = {each for each in statements if "not_before > ?" in each and "space_id IS NOT NULL" in each}
+    assert any("ix_deliveries_pending" in step for step in await nodes[0].read(plan_of, tried))

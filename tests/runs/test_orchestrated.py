@@ -1,0 +1,288 @@
+"""Behaviour R8: an orchestrator decides who acts, and is called again when they all have."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from majlis import clock
+from majlis.settings import Settings
+from majlis.store.tables import deliveries, turns
+from majlis.store.transactions import Tx
+from tests.model_server import Asked, Part, Reply, by_agent, call, say, sequence, silent
+from tests.runs.house import House, open_house, says
+from tests.world import Person
+
+
+@pytest.fixture(autouse=True)
+def standing_clock(own_time: None) -> None:
+    clock.stand_still()
+
+
+async def stage(house: House, conductor: str = "roles", **parts: Part) -> tuple[str, dict[str, Person]]:
+    """Maestro conducts Planner and Coder, who have minds of their own, in an orchestrated space."""
+    minds = {"Maestro": conductor, "Planner": "roles", "Coder": "timeline"}
+    agents = {name: await house.agent(name, mind=mind) for name, mind in minds.items()}
+    maestro = agents["Maestro"].id
+    space = await house.space("Project Alpha", *agents.values(), triggers="orchestrated", orchestratorId=maestro)
+    house.model.script = by_agent(parts)
+    return space, agents
+
+
+def view(asked: Asked) -> str:
+    assert [message["role"] for message in asked.messages[:2]] == ["system", "user"]
+    return str(asked.messages[1]["content"])
+
+
+def section(asked: Asked, heading: str) -> list[str]:
+    """Lines of one part of the view, without ids and times."""
+    [part] = [part for part in view(asked).split("\n\n") if part.startswith(f"{heading}:")]
+    return [line.partition("] ")[2] or line.strip() if "[2" in line else line.strip() for line in part.split("\n")[1:]]
+
+
+async def woken(house: House) -> list[tuple[str, str, int]]:
+    return [(run["agentName"], run["trigger"]["text"], run["chainDepth"]) for run in await house.runs()]
+
+
+async def test_r8_from_a_request_to_its_end_in_two_turns(house: House) -> None:
+    steps: list[Reply] = [
+        call("route", agents=["Planner"], phase="plan", reason="needs a plan"),
+        silent(),
+        call("route", agents=["@coder", "Planner"], phase="build"),
+        silent(),
+        say("All done, Owner."),
+        silent(),
+    ]
+    space, agents = await stage(
+        house, Maestro=steps, Planner=[say("Two pages."), silent(), silent()], Coder=says("Built.")
+    )
+    request = await house.owner.say(space, "Make me a site")
+    await house.quiet()
+    assert sorted(await woken(house), key=lambda each: (each[2], each[1] == "Built.", each[1], each[0])) == [
+        ("Maestro", "Make me a site", 0),
+        ("Planner", "Make me a site", 1),
+        ("Maestro", "Two pages.", 1),
+        ("Coder", "Two pages.", 2),
+        ("Planner", "Two pages.", 2),
+        ("Maestro", "Built.", 2),
+    ]
+    first, second, third = house.invocations("Maestro")
+    assert section(first, "AGENTS") == ["- Coder", "- Planner"]
+    assert section(first, "ORIGINAL REQUEST")[0].endswith('"Make me a site"')
+    assert section(first, "FINISHED TURNS") == section(first, "CURRENT TURN") == ["(none)"]
+    assert section(first, "NOW") == ["The request is new."]
+    assert section(second, "FINISHED TURNS")[1:] == ['- Planner completed: "Two pages."']
+    assert 'routed to Planner, phase: "plan", reason: "needs a plan"' in view(second)
+    assert section(second, "NOW") == ["Turn 1 is finished."]
+    assert section(third, "FINISHED TURNS")[-2:] == [
+        '- Coder completed: "Built."',
+        "- Planner completed without a word",
+    ]
+    assert section(third, "ORIGINAL REQUEST")[0].endswith('"Make me a site"')
+    assert request["id"] in view(third)
+    assert await house.texts(space) == [
+        ("Owner", "Make me a site"),
+        ("Planner", "Two pages."),
+        ("Coder", "Built."),
+        ("Maestro", "All done, Owner."),
+    ]
+    assert (await house.owner.space(space))["phase"] == "build"
+    phases = await house.owner.ok("GET", f"/api/spaces/{space}/phases")
+    assert [(each["fromPhase"], each["toPhase"], each["entityId"]) for each in phases] == [
+        ("plan", "build", agents["Maestro"].id),
+        (None, "plan", agents["Maestro"].id),
+    ]
+    # What Planner was shown the second time: its own words, and that it is its turn again.
+    again = house.invocations("Planner")[1].messages
+    assert [message["role"] for message in again[1:]] == ["user", "assistant", "user"]
+
+
+@pytest.mark.parametrize("conductor", ["roles", "timeline"])
+async def test_r8_an_orchestrator_routes_where_it_is_one_and_nowhere_else(house: House, conductor: str) -> None:
+    space, agents = await stage(house, conductor, Maestro=[call("route", agents=["Coder"]), *[silent()] * 3])
+    other = await house.space("Elsewhere", agents["Maestro"])
+    await house.owner.say(space, "Go")
+    await house.quiet()
+    await house.owner.say(other, "Hello")
+    await house.quiet()
+    first, _, finished, elsewhere = house.asked("Maestro")
+    assert section(first, "NOW") == ["The request is new."]
+    assert section(finished, "FINISHED TURNS")[1:] == ["- Coder completed without a word"]
+    assert ["route" in asked.tool_names for asked in house.asked("Maestro")] == [True, True, True, False]
+    assert "AGENTS:" not in elsewhere.text
+
+
+async def test_r8_a_turn_is_finished_when_every_routed_agent_has_completed_once(house: House) -> None:
+    gate = asyncio.Event()
+    space, _ = await stage(
+        house,
+        Maestro=[call("route", agents=["Planner", "Coder"]), silent(), silent()],
+        Planner=says("Mine is ready."),
+        Coder=Reply(gate=gate),
+    )
+    await house.owner.say(space, "Go")
+    await house.model.until_asked(5)
+    assert len(house.invocations("Maestro")) == 1, "Coder is at work"
+    gate.set()
+    await house.quiet()
+    assert len(house.invocations("Maestro")) == 2
+    finished = section(house.invocations("Maestro")[1], "FINISHED TURNS")
+    assert finished[1:] == ["- Coder completed without a word", '- Planner completed: "Mine is ready."']
+
+
+async def test_r8_reading_the_view_changes_nothing_and_a_second_request_sees_the_turn_under_way(house: House) -> None:
+    gate = asyncio.Event()
+    space, agents = await stage(
+        house, Maestro=[call("route", agents=["Coder"]), silent(), silent(), silent()], Coder=Reply(gate=gate)
+    )
+    await house.owner.say(space, "Go")
+    await house.model.until_asked(3)
+    before = await house.world.gateway.db.read(_ledger)
+    await house.owner.say(space, "And hurry")
+    await house.model.until_asked(4)
+    looking = house.invocations("Maestro")[-1]
+    assert section(looking, "CURRENT TURN")[1:] == ["- Coder is at work"]
+    assert section(looking, "ORIGINAL REQUEST")[0].endswith('"And hurry"')
+    [run] = [run for run in await house.runs(agents["Maestro"]) if run["trigger"]["text"] == "And hurry"]
+    await house.owner.ok("GET", f"/api/runs/{run['id']}/context")
+    assert await house.world.gateway.db.read(_ledger) == before
+    gate.set()
+    await house.quiet()
+
+
+def _ledger(tx: Tx) -> list[Any]:
+    """Turns, and what is owed in them."""
+    of_turns = sa.select(deliveries.c.event_id, deliveries.c.state).where(deliveries.c.event_id.like("trn%"))
+    return [tuple(row) for statement in (sa.select(turns), of_turns) for row in tx.all(statement)]
+
+
+async def test_r8_a_failed_canceled_or_removed_agent_does_not_hold_a_turn_for_ever(house: House) -> None:
+    house.try_models_once()
+    space, agents = await stage(house)
+    for ending in ("fails", "is canceled", "is removed"):
+        gate = asyncio.Event()
+        part: Part = Reply(status=401) if ending == "fails" else Reply(gate=gate)
+        maestro = sequence(call("route", agents=["Coder"]), silent(), silent())
+        house.model.script = by_agent({"Maestro": maestro, "Coder": part})
+        asked = len(house.model.asked)
+        await house.owner.say(space, f"Coder {ending}")
+        if ending != "fails":
+            await house.model.until_asked(asked + 3)
+            run = (await house.runs(agents["Coder"]))[-1]
+            if ending == "is removed":
+                await house.remove(space, agents["Coder"])
+            await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+        await house.quiet()
+        shown = section(house.invocations("Maestro")[-1], "FINISHED TURNS")
+        expected = "could not complete it" if ending == "fails" else "completed without a word"
+        assert shown[1:] == [f"- Coder {expected}"], ending
+
+
+async def test_r8_what_is_pending_for_an_agent_that_leaves_counts_as_completed(settings: Settings) -> None:
+    """One slot: what Coder is owed has not begun when it is removed."""
+    async with open_house(settings.model_copy(update={"workers": 1})) as house:
+        gate = asyncio.Event()
+
+        async def routing(asked: Asked) -> Reply:
+            if asked.step == 0 and len(house.invocations("Maestro")) == 1:
+                return call("route", agents=["Coder"])
+            await gate.wait()
+            return silent()
+
+        space, agents = await stage(house, Maestro=routing)
+        await house.owner.say(space, "Go")
+        await house.model.until_asked(2)
+        await house.remove(space, agents["Coder"])
+        gate.set()
+        await house.quiet()
+        assert section(house.invocations("Maestro")[-1], "NOW") == ["Turn 1 is finished."]
+
+
+async def test_r8_t5_chains_of_turns_end_by_depth_and_the_space_is_told(house: House) -> None:
+    def routing(asked: Asked) -> Reply:
+        return call("route", agents=["Coder"]) if asked.step == 0 else silent()
+
+    space, agents = await stage(house, Maestro=routing, Coder=says("Again."))
+    await house.owner.say(space, "For ever")
+    await house.quiet()
+    assert [run["chainDepth"] for run in await house.runs(agents["Coder"])] == [1, 2, 3, 4]
+    assert [run["chainDepth"] for run in await house.runs(agents["Maestro"])] == [0, 1, 2, 3, 4]
+    last = house.asked("Maestro")[-1]
+    assert last.results[0]["success"] is False
+    assert "Sum up" in last.results[0]["error"]
+    notices = [m for m in (await house.owner.history(space))["messages"] if m["kind"] == "notice"]
+    assert len(notices) == 1
+    assert "could route it no further" in notices[0]["text"]
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "nobody": ({"agents": []}, "at least 1 item"),
+    "unknown": ({"agents": ["Mallory"]}, "there is no other agent Mallory here. The agents are: Coder, Planner."),
+    "itself": ({"agents": ["Maestro"]}, "there is no other agent Maestro here"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+async def test_r8_what_cannot_be_routed_is_told_to_the_model(house: House, case: str) -> None:
+    given, expected = REFUSED[case]
+    space, agents = await stage(house, Maestro=[call("route", **given), silent()])
+    await house.owner.say(space, "Go")
+    await house.quiet()
+    [result] = house.asked("Maestro")[-1].results
+    assert expected in result["error"]
+    assert await house.runs(agents["Coder"]) == []
+
+
+async def test_r8_one_turn_of_a_request_at_a_time_and_only_by_the_orchestrator(house: House) -> None:
+    space, agents = await stage(
+        house,
+        Maestro=[call("route", agents=["Coder"]), call("route", agents=["Planner"]), silent()],
+        Planner=[call("route", agents=["Coder"]), silent()],
+    )
+    await house.owner.say(space, "Go")
+    await house.quiet()
+    assert "a turn of this request is under way" in house.asked("Maestro")[2].results[1]["error"]
+    assert await house.runs(agents["Planner"]) == []
+    await house.owner.say(space, "@Planner you try")
+    await house.quiet()
+    assert "you are not the orchestrator" in house.asked("Planner")[1].results[0]["error"]
+
+
+async def test_r8_a_message_to_somebody_goes_to_them_and_an_answer_within_a_turn_wakes_nobody(house: House) -> None:
+    space, _ = await stage(house)
+    await house.owner.say(space, "@Coder just you")
+    await house.quiet()
+    assert [run["agentName"] for run in await house.runs()] == ["Coder"]
+    house.model.script = by_agent(
+        {
+            "Maestro": [call("route", agents=["Planner"]), silent(), silent()],
+            "Planner": [say("@Coder help"), silent()],
+            "Coder": says("Helped."),
+        }
+    )
+    await house.owner.say(space, "Go")
+    await house.quiet()
+    assert sorted((name, text) for name, text, _ in (await woken(house))[1:]) == [
+        ("Coder", "@Coder help"),
+        ("Maestro", "@Coder help"),
+        ("Maestro", "Go"),
+        # Coder was not in the turn: what it says to nobody in particular is for the orchestrator.
+        ("Maestro", "Helped."),
+        ("Planner", "Go"),
+    ]
+
+
+async def test_r8_an_orchestrator_leaves_only_when_another_one_is_chosen(house: House) -> None:
+    space, agents = await stage(house)
+    refused = await house.owner.delete(f"/api/spaces/{space}/members/{agents['Maestro'].id}")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "orchestrator")
+    gone = await house.owner.delete(f"/api/agents/{agents['Maestro'].id}")
+    assert (gone.status_code, gone.json()["error"]["code"]) == (409, "orchestrator")
+    await house.owner.ok("PATCH", f"/api/spaces/{space}", {"orchestratorId": agents["Planner"].id})
+    await house.remove(space, agents["Maestro"])
+    await house.owner.say(space, "Go")
+    await house.quiet()
+    assert [run["agentName"] for run in await house.runs()] == ["Planner"]

@@ -1,0 +1,44 @@
+"""A consciousness moves with its agent: every cycle, and where it stands. How it is compacted follows from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from majlis.minds.consciousness.closing import lived
+from majlis.minds.consciousness.loading import load_waking
+from majlis.minds.consciousness.scene import Waking
+from majlis.minds.consciousness.views import perceive
+from majlis.minds.timeline.scene import Who
+from majlis.runs.cycle_ends import append_cycle
+from majlis.store.transactions import Database, Tx
+from tests.minds.scenes import config
+from tests.minds.wakings import said, turns_of
+from tests.transfer.house import House, exported, imported, of_type
+
+CYCLES = range(2, 26)
+
+
+def wake(tx: Tx, house: House) -> Waking:
+    made = config(mind="consciousness", consciousness={"maxTokens": 8_000, "minRecentCycles": 3})
+    return load_waking(tx, Who(house.scout, "Scout", "agent"), made, "run_this", [said("Hi")], house.beta)
+
+
+async def test_k3_a_moved_consciousness_remembers_everything(
+    source: Database, furnished: House, target: Database, tmp_path: Path
+) -> None:
+    def live(tx: Tx, n: int) -> None:
+        kept = lived(turns_of(n, json.dumps("x" * 2_000)), wake(tx, furnished).past)
+        append_cycle(tx, furnished.scout, furnished.run, furnished.beta, kept)
+
+    for n in CYCLES:
+        await source.write(live, n)
+    assert (await source.snapshot(wake, furnished)).past.through > 10
+    lines = await exported(source)
+    assert (await imported(target, lines, tmp_path))[0].clean
+    for kind in ("cycle", "agent"):
+        assert of_type(await exported(target), kind) == of_type(lines, kind)
+    found = await target.snapshot(wake, furnished)
+    assert found.active is not None
+    text = str(perceive(found).turns)
+    assert all(f"Request {n} is done." in text for n in CYCLES)
