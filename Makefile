@@ -9,13 +9,13 @@ BIN := .venv/bin
 # Runs a command and says how long it took.
 stage = @echo "== $(1)"; TIMEFORMAT="== $(1): %1R s"; time $(2)
 
-.PHONY: help setup setup-dev run test check format bench lock clean
+.PHONY: help setup setup-dev run test web web-types check format bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: ## make .venv with the majlis command in .venv/bin
+setup: ## make .venv with the majlis command in .venv/bin, build the web app
 	@$(PYTHON) -m tools.setup
 
 setup-dev:
@@ -24,14 +24,23 @@ setup-dev:
 run: setup ## start the server; options in ARGS
 	@exec $(BIN)/majlis serve $(ARGS)
 
-test: check ## check, then all tests; pytest options in ARGS
+test: check ## check, then all tests; pytest options in ARGS leave out the web app's
+	$(if $(ARGS),,$(call stage,web,$(BIN)/python -m tools.web test))
 	@echo "== pytest"; $(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+web: setup-dev ## the web app's own tests, in a real browser too; vitest options in ARGS
+	$(call stage,web check,$(BIN)/python -m tools.web check)
+	$(call stage,web,$(BIN)/python -m tools.web test $(ARGS))
+
+web-types: setup-dev ## make the TypeScript client's types anew from the API
+	@$(BIN)/python -m tools.web generate
 
 check: setup-dev ## lint, format, types, imports
 	$(call stage,ruff check,$(BIN)/ruff check)
 	$(call stage,ruff format,$(BIN)/ruff format --check)
 	$(call stage,mypy,$(BIN)/mypy)
 	$(call stage,lint-imports,$(BIN)/lint-imports)
+	$(call stage,web check,$(BIN)/python -m tools.web check)
 
 format: setup-dev ## put the code into shape, with ruff's safe fixes
 	@$(BIN)/ruff check --fix --quiet; $(BIN)/ruff format
@@ -43,5 +52,5 @@ lock: setup-dev ## pin pyproject.toml's ranges anew; ARGS=--upgrade takes newer 
 	@$(BIN)/python -m tools.relock $(ARGS)
 
 clean: ## remove .venv, caches and builds
-	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf .venv dist src/majlis/web_dist web/node_modules web/sdk/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
 	find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -52,7 +52,7 @@ class Asking:
         self._db = db
         self._who = Who(agent, "Agent", "agent")
         self._config = AgentConfig()
-        self._specs = Tools(()).specs(self._config)
+        self._specs = Tools().specs(self._config)
         self._body = Body(ModelObject(provider="openai", name="any"))
 
     def sampler(self, space: str) -> Sampler:

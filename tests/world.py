@@ -14,6 +14,7 @@ from majlis.gateway import Gateway, open_gateway
 from majlis.serving import Server, address, bind
 from majlis.settings import Settings
 from tests.follower import Follower
+from tests.waiting import until
 
 
 class Person:
@@ -118,8 +119,8 @@ async def serve_world(settings: Settings) -> AsyncIterator[World]:
     _, token = await gateway.db.write(issue, gateway.hasher, gateway.owner_id, "api")
     owner = Person(base_url, token, gateway.owner_id, settings.owner_name)
     world = World(base_url, owner, gateway)
-    await owner.ok("GET", "/api/health")
     try:
+        await until(lambda: server.started)
         yield world
     finally:
         await world.close()

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+from tools import web
 from tools.installers import install
 from tools.steps import ROOT, VENV, CommandError, run, step
 
@@ -26,6 +27,7 @@ def main(arguments: list[str]) -> int:
     try:
         with one_at_a_time():
             prepare(dev)
+            web.prepare(dev)
     except (CommandError, OSError) as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1

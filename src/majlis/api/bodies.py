@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
+from majlis.agents.policy import MAX_RULES, PolicyRule
 from majlis.clock import parse_iso
 from majlis.errors import NotFound
 from majlis.spaces.posting import MAX_MENTIONS
@@ -102,6 +103,14 @@ class SpaceChange(Body):
     description: Annotated[str, StringConstraints(max_length=4096)] = ""
     triggers: Triggers = "everyone"
     orchestrator_id: IdText | None = None
+    tool_policy: Annotated[list[PolicyRule], Field(max_length=MAX_RULES)] | None = Field(
+        default=None, description="Which tools agents may use here; the first rule that fits decides. null: all."
+    )
+
+
+class ToolResult(Body):
+    tool_call_id: Annotated[str, StringConstraints(min_length=1, max_length=160)]
+    result: Any = Field(description="What fits the card's `resultSchema`; short for it: a boolean, or an option.")
 
 
 class NewMember(Body):

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.entities.entities import access_entity_to_change
-from majlis.entities.tokens import Hasher, end_tokens, find_caller, issue
+from majlis.entities.tokens import Hasher, end_tokens, find_caller, issue, opened_with
 from majlis.errors import Unauthenticated
 from majlis.store.tables import tokens
 from majlis.store.transactions import Tx
@@ -46,15 +46,15 @@ def sign_in_with_token(tx: Tx, hasher: Hasher, token: str) -> tuple[Caller, str]
     caller = find_caller(tx, hasher.hash(token), "api")
     if caller is None:
         raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
-    return caller, _open_session(tx, hasher, caller.id, caller.expires_at)
+    return caller, _open_session(tx, hasher, caller.id, opened_with(caller.token_id), caller.expires_at)
 
 
 def sign_out(tx: Tx, caller: Caller) -> None:
     end_tokens(tx, sa.and_(tokens.c.id == caller.token_id, tokens.c.kind == "session"))
 
 
-def _open_session(tx: Tx, hasher: Hasher, entity_id: str, not_after: int | None = None) -> str:
+def _open_session(tx: Tx, hasher: Hasher, entity_id: str, label: str = "browser", not_after: int | None = None) -> str:
     """A session never outlives the token it was opened with."""
     expires_at = min(tx.now + SESSION_MILLIS, not_after or tx.now + SESSION_MILLIS)
-    _, secret = issue(tx, hasher, entity_id, "session", "browser", expires_at)
+    _, secret = issue(tx, hasher, entity_id, "session", label, expires_at)
     return secret

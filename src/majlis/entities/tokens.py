@@ -94,13 +94,22 @@ def list_tokens(tx: Tx, caller: Caller, entity_id: str) -> list[TokenJson]:
 
 
 def revoke_token(tx: Tx, caller: Caller, token_id: str) -> None:
-    """One's own token may always be given up; another's needs power over its entity."""
+    """One's own token may always be given up; another's needs power over its entity. Browsers that were signed in with
+    it are signed out."""
     row = tx.one(sa.select(tokens.c.entity_id).where(tokens.c.id == token_id, tokens.c.ended_at.is_(None)))
     if row is None or not (caller.administers or row.entity_id == caller.id):
         raise NotFound("unknown_token", f"There is no token {token_id}.")
     if row.entity_id != caller.id:
         require_power_over(caller, access_entity(tx, row.entity_id).role)
-    end_tokens(tx, tokens.c.id == token_id)
+    its_sessions = sa.and_(
+        tokens.c.entity_id == row.entity_id, tokens.c.kind == "session", tokens.c.label == opened_with(token_id)
+    )
+    end_tokens(tx, sa.or_(tokens.c.id == token_id, its_sessions))
+
+
+def opened_with(token_id: str) -> str:
+    """The label of a session that was opened with this token, and that ends with it."""
+    return f"browser, with {token_id}"
 
 
 def end_tokens(tx: Tx, which: sa.ColumnElement[bool]) -> None:

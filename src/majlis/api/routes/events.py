@@ -21,6 +21,7 @@ from majlis.api.errors import refusals
 from majlis.entities.caller import Caller
 from majlis.errors import Unauthenticated
 from majlis.gateway import Gateway
+from majlis.inbox.cards import open_cards
 from majlis.live.hub import Hub
 from majlis.live.stream import Stream
 from majlis.runs.presence import active_agents, spaces_of
@@ -50,7 +51,7 @@ async def follow_space(
     last_event_id: LastEventIdParam = None,
 ) -> Response:
     caller = await entry.caller()
-    hello = await _hello(gateway, await entry.read(_if_member, space_id))
+    hello = await _hello(gateway, await entry.read(_if_member, space_id), caller.id, space_id)
     stream = await gateway.hub.open_space(caller, space_id, header or last_event_id, hello)
     if stream is None:
         raise unknown_space(space_id)
@@ -62,7 +63,7 @@ async def follow_all(
     gateway: TheGateway, entry: TheEntry, header: LastEventId = None, last_event_id: LastEventIdParam = None
 ) -> Response:
     caller = await entry.caller()
-    hello = await _hello(gateway, await gateway.db.read(spaces_of, caller.id))
+    hello = await _hello(gateway, await gateway.db.read(spaces_of, caller.id), caller.id, None)
     stream = await gateway.hub.open_gateway(caller, header or last_event_id, hello)
     if stream is None:
         raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
@@ -102,12 +103,17 @@ def _if_member(tx: Tx, caller: Caller, space_id: str) -> list[str]:
     return [space_id]
 
 
-async def _hello(gateway: Gateway, space_ids: list[str]) -> str:
+async def _hello(gateway: Gateway, space_ids: list[str], entity_id: str, space_id: str | None) -> str:
     """What is going on at this moment. Events that follow are applied on top, whichever of the two came first."""
+    active, pending = await gateway.db.read(_going_on, space_ids, entity_id, space_id)
     connected = {
         "type": "connected",
-        "activeAgents": await gateway.db.read(active_agents, space_ids),
-        "pendingToolCalls": [],
+        "activeAgents": active,
+        "pendingToolCalls": pending,
         "streams": gateway.hub.spoken_in(space_ids),
     }
     return orjson.dumps(connected).decode()
+
+
+def _going_on(tx: Tx, space_ids: list[str], entity_id: str, space_id: str | None) -> tuple[list[Any], list[Any]]:
+    return list(active_agents(tx, space_ids)), list(open_cards(tx, entity_id, space_id))

@@ -19,6 +19,7 @@ from majlis.inbox.reading import (
     list_deliveries,
     list_inbox,
 )
+from majlis.inbox.retrying import retry_delivery
 from majlis.inbox.services import TriggeredJson, trigger_agent
 
 router = APIRouter(tags=["inbox"])
@@ -30,6 +31,17 @@ _MAX_NUMBER = 2**63 - 1
 async def list_of_message(entry: TheEntry, message_id: PathId) -> Response:
     """For each agent that was to hear of this message: whether it has, and in which run."""
     return reply(await entry.read(list_deliveries, message_id))
+
+
+@router.post(
+    "/api/messages/{message_id}/deliveries/{agent_id}/retry",
+    status_code=202,
+    response_model=list[MessageDeliveryJson],
+    responses=refusals(404, 409),
+)
+async def retry(entry: TheEntry, message_id: PathId, agent_id: PathId) -> Response:
+    """Offer a message to an agent that has failed over it once more. 409 unless its delivery has failed."""
+    return reply(await entry.write(retry_delivery, message_id, agent_id), 202)
 
 
 @router.get("/api/agents/{agent_id}/inbox", response_model=list[DeliveryJson], responses=refusals(404))

@@ -23,7 +23,10 @@ router = APIRouter(tags=["messages"])
     "/api/spaces/{space_id}/messages",
     status_code=201,
     response_model=MessageJson,
-    responses={200: {"model": MessageJson, "description": "A repeated clientId: the first message."}, **refusals(404)},
+    responses={
+        200: {"model": MessageJson, "description": "A repeated clientId: the first message."},
+        **refusals(404, 409),
+    },
 )
 async def create(entry: TheEntry, space_id: PathId, body: NewMessage) -> Response:
     draft = Draft(body.text, body.client_id, body.reply_to, body.mentions, body.session_id)

@@ -1,4 +1,4 @@
-"""What a browser opens: the one-time link, signing in, and the small chat at `/` until the web app takes its place.
+"""The way in, for a browser: the one-time link and signing in. Plain pages, which work before anything else does.
 
 The files of `api/page` are read once, at import. A request only ever names one of them, so no path leads elsewhere.
 """
@@ -17,7 +17,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from majlis.api.auth import TheGateway, enter, require_own_page
+from majlis.api.auth import TheGateway, require_own_page
 from majlis.api.errors import error_response
 from majlis.api.routes.session import limit_sign_in, open_session, set_cookie
 from majlis.entities.sessions import find_code_owner
@@ -26,25 +26,16 @@ from majlis.errors import MajlisError, NotFound, Unauthenticated
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
 # HEAD as well: those who preview a link or watch a server ask with it.
-_LOOKING = ["GET", "HEAD"]
+LOOKING = ["GET", "HEAD"]
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FOLDER = files("majlis.api").joinpath("page")
 
 
-@router.api_route("/", methods=_LOOKING)
-async def home(request: Request) -> Response:
-    try:
-        await (await enter(request)).caller()
-    except Unauthenticated:
-        return _page("sign-in.html")
-    return _page("index.html")
-
-
-@router.api_route("/sign-in/{code}", methods=_LOOKING)
+@router.api_route("/sign-in/{code}", methods=LOOKING)
 async def look_at_link(gateway: TheGateway, code: str) -> Response:
     """Only looks: previews and prefetching must not use the link up."""
     caller = await gateway.db.read(find_code_owner, gateway.hasher, code)
-    return _page("link.html", {"name": caller.name}) if caller else _page("link-over.html", status=401)
+    return page("link.html", {"name": caller.name}) if caller else page("link-over.html", status=401)
 
 
 @router.post("/sign-in/{code}")
@@ -54,7 +45,7 @@ async def use_link(gateway: TheGateway, request: Request, code: str) -> Response
         limit_sign_in(request)
         _, secret = await open_session(gateway, code, None)
     except Unauthenticated:
-        return _page("link-over.html", status=401)
+        return page("link-over.html", status=401)
     except MajlisError as refusal:
         return _refused(refusal)
     answer = RedirectResponse("/", 303, {"Cache-Control": "no-store"})
@@ -62,7 +53,7 @@ async def use_link(gateway: TheGateway, request: Request, code: str) -> Response
     return answer
 
 
-@router.api_route("/page/{name}", methods=_LOOKING)
+@router.api_route("/page/{name}", methods=LOOKING)
 async def asset(name: str, known: Annotated[str | None, Header(alias="If-None-Match")] = None) -> Response:
     found = _ASSETS.get(name)
     if found is None:
@@ -86,13 +77,13 @@ def render(template: str, values: Mapping[str, str]) -> str:
     return Template(template).substitute({name: escape(value) for name, value in values.items()})
 
 
-def _page(name: str, values: Mapping[str, str] | None = None, status: int = 200) -> HTMLResponse:
+def page(name: str, values: Mapping[str, str] | None = None, status: int = 200) -> HTMLResponse:
     content = render(_PAGES[name], values or {})
     return HTMLResponse(content, status, {"Cache-Control": "no-store"})
 
 
 def _refused(refusal: MajlisError) -> Response:
-    answer = _page("refused.html", {"message": refusal.message}, refusal.status)
+    answer = page("refused.html", {"message": refusal.message}, refusal.status)
     retry_after = error_response(refusal).headers.get("Retry-After")
     if retry_after is not None:
         answer.headers["Retry-After"] = retry_after

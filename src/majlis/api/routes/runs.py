@@ -6,14 +6,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from majlis.api.auth import TheEntry
-from majlis.api.bodies import IdText, PathId
+from majlis.api.auth import TheEntry, TheGateway
+from majlis.api.bodies import IdText, PathId, ToolResult
 from majlis.api.errors import refusals
 from majlis.api.reply import reply
+from majlis.inbox.answering import submit_tool_result
+from majlis.inbox.cards import PendingToolCallJson, list_pending
 from majlis.runs.canceling import cancel_run
 from majlis.runs.reading import MAX_PAGE, get_context, get_run, list_runs, list_steps
-from majlis.runs.shapes import AgentUsageJson, ContextJson, RunJson, RunPageJson, RunStatus, StepJson
-from majlis.runs.usage import get_usage
+from majlis.runs.shapes import AgentUsageJson, ContextJson, DayUsageJson, RunJson, RunPageJson, RunStatus, StepJson
+from majlis.runs.usage import get_usage, list_usage_by_day
+from majlis.spaces.shapes import MessageJson
 
 router = APIRouter(tags=["runs"])
 
@@ -54,7 +57,31 @@ async def cancel(entry: TheEntry, run_id: PathId) -> Response:
     return reply(await entry.write(cancel_run, run_id))
 
 
+@router.post("/api/runs/{run_id}/tool-results", response_model=MessageJson, responses=refusals(404, 409))
+async def submit_result(entry: TheEntry, run_id: PathId, body: ToolResult) -> Response:
+    """Answer what an interactive tool asks, or permit a call: the first answer counts. 409 when it was answered, is
+    withdrawn or out of time; 422 when it does not fit, and then it is still open."""
+    return reply(await entry.write(submit_tool_result, run_id, body.tool_call_id, body.result))
+
+
+@router.get("/api/tool-calls", response_model=list[PendingToolCallJson], responses=refusals(404))
+async def list_pending_calls(
+    entry: TheEntry, space_id: Annotated[IdText | None, Query(alias="spaceId")] = None
+) -> Response:
+    """What agents ask in your spaces at this moment, oldest first."""
+    return reply(await entry.read(list_pending, space_id))
+
+
 @router.get("/api/agents/{agent_id}/usage", response_model=AgentUsageJson, responses=refusals(404))
 async def get_usage_of(entry: TheEntry, agent_id: PathId) -> Response:
     """What all runs of the agent have cost together, for the agent and for administrators."""
     return reply(await entry.read(get_usage, agent_id))
+
+
+@router.get("/api/agents/{agent_id}/usage/days", response_model=list[DayUsageJson], responses=refusals(404))
+async def list_usage_by_day_of(
+    gateway: TheGateway, entry: TheEntry, agent_id: PathId, days: Annotated[int, Query(ge=1, le=366)] = 30
+) -> Response:
+    """The same day by day (UTC), oldest first; days without a run are left out. `cost` is set where the settings have a
+    price for the agent's model (`model_prices`)."""
+    return reply(await entry.read(list_usage_by_day, agent_id, days, gateway.settings.model_prices))

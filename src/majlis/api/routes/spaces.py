@@ -36,7 +36,10 @@ async def get_one(entry: TheEntry, space_id: PathId) -> Response:
 
 @router.patch("/api/spaces/{space_id}", response_model=SpaceJson, responses=refusals(404))
 async def change(entry: TheEntry, space_id: PathId, body: SpaceChange) -> Response:
-    return reply(await entry.write(change_space, space_id, body.changes()))
+    changes = body.changes()
+    if changes.get("tool_policy") is not None:
+        changes["tool_policy"] = [rule.model_dump() for rule in changes["tool_policy"]] or None
+    return reply(await entry.write(change_space, space_id, changes))
 
 
 @router.delete("/api/spaces/{space_id}", status_code=204, responses=refusals(404))

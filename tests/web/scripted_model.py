@@ -1,0 +1,79 @@
+"""The model server of the browser tests, as a process: it does what the message that woke the agent asks for.
+
+Prints its address. On its input, an empty line lets the answers go on that are being held; any other is JSON, what to
+take a message for: `{"What is left?": "hold: Three things"}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+from tests.model_server import Asked, ModelServer, Reply, call, calls, say, silent
+
+_WAITING = ("ask", "approve", "choose", "fill")
+
+
+class Script:
+    def __init__(self) -> None:
+        self.held = asyncio.Event()
+        self.meanings: dict[str, str] = {}
+        self._asked: set[tuple[str, str]] = set()
+
+    def __call__(self, asked: Asked) -> Reply:
+        if asked.step > 0:
+            return silent()
+        text = asked.trigger_text.removeprefix(f"@{asked.agent} ")
+        verb, _, words = self.meanings.get(text, text).partition(": ")
+        if verb in _WAITING and not self._first_time(asked.agent, text):
+            return silent()
+        match verb:
+            case "say":
+                return say(words)
+            case "hold":
+                reply = say(words)
+                reply.gate_mid = self.held
+                return reply
+            case "think":
+                return Reply(calls=[("send_message", {"text": words})], gate=self.held)
+            case "ask":
+                return call("send_message", text=words, wait=True)
+            case "approve" | "choose" | "fill":
+                return call(verb, question=words)
+            case "use":
+                return call(words)
+            case "go":
+                space, _, said = words.partition(" ")
+                return calls(("enter_space", {"spaceId": space}), ("send_message", {"text": said}))
+            case "fail":
+                return Reply(status=401, text=words)
+        return silent()
+
+    def _first_time(self, agent: str, text: str) -> bool:
+        """A run that goes on after its wait is shown the same trigger again."""
+        known = (agent, text) in self._asked
+        self._asked.add((agent, text))
+        return not known
+
+    def hear(self, line: str) -> None:
+        if line.strip():
+            self.meanings |= json.loads(line)
+        else:
+            self.release()
+
+    def release(self) -> None:
+        self.held.set()
+        self.held = asyncio.Event()
+
+
+async def main() -> None:
+    script = Script()
+    async with ModelServer(script) as server:
+        print(server.base_url, flush=True)  # noqa: T201 - whoever started it reads this
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            script.hear(line)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

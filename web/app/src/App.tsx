@@ -1,0 +1,83 @@
+import { useConnection, useMe, useSpace, useSpaces } from '@majlis/client/react'
+import { unread } from '@majlis/client'
+import { lazy, Suspense, useEffect, useState } from 'react'
+
+import { Banner } from './features/connection/Banner.tsx'
+import { Opening } from './features/connection/Opening.tsx'
+import { useShortcuts } from './features/keyboard/shortcuts.ts'
+import { Sidebar } from './features/spaces/Sidebar.tsx'
+import { SpacePage } from './features/spaces/SpacePage.tsx'
+import { Welcome } from './features/spaces/Welcome.tsx'
+import { go, spacePath, useInspect, usePlace, type Place } from './router.ts'
+
+const Inspector = lazy(() => import('./features/inspector/Inspector.tsx'))
+const Switcher = lazy(() => import('./features/switcher/Switcher.tsx'))
+const KeyboardMap = lazy(() => import('./features/keyboard/KeyboardMap.tsx'))
+const Admin = lazy(() => import('./features/admin/Admin.tsx'))
+
+export type Over = 'switcher' | 'keys' | null
+
+export function App() {
+  const me = useMe()
+  const connection = useConnection()
+  const [over, setOver] = useState<Over>(null)
+  useShortcuts(setOver)
+  useEffect(() => {
+    // The session is over: the server has the page that leads back in, at this very address.
+    if (connection === 'ended') location.reload()
+  }, [connection])
+  if (!me) return <Opening />
+  return (
+    <>
+      <Banner />
+      <Rooms onOver={setOver} />
+      <Suspense>
+        {over === 'switcher' && <Switcher onClose={() => setOver(null)} />}
+        {over === 'keys' && <KeyboardMap onClose={() => setOver(null)} />}
+      </Suspense>
+    </>
+  )
+}
+
+function Rooms({ onOver }: { onOver: (over: Over) => void }) {
+  const place = usePlace()
+  const inspect = useInspect()
+  useTitle(place)
+  useOnlySpace()
+  const inspecting = place.page === 'space' && inspect !== null
+  // On a phone the first page is the list of spaces alone, and then that is what the page is about.
+  const home = place.page === 'home'
+  return (
+    <div role={home ? 'main' : undefined} className="flex h-full">
+      <Sidebar className={home ? 'flex' : 'hidden md:flex'} onOver={onOver} />
+      <div role={home ? undefined : 'main'} className={`min-w-0 flex-1 flex-col ${home ? 'hidden md:flex' : 'flex'}`}>
+        {!home && <h1 className="unseen md:hidden">Majlis</h1>}
+        {home && <Welcome />}
+        {place.page === 'space' && <SpacePage key={place.spaceId} spaceId={place.spaceId} messageId={place.messageId} />}
+        {place.page === 'admin' && <Suspense><Admin section={place.section} id={place.id} /></Suspense>}
+      </div>
+      {inspecting && <Suspense><Inspector spaceId={place.spaceId} what={inspect} /></Suspense>}
+    </div>
+  )
+}
+
+/** Who has one space and comes to the front door wants to go there; on a phone the list is the front door. */
+function useOnlySpace(): void {
+  const spaces = useSpaces()
+  const [arriving, setArriving] = useState(() => location.pathname === '/' && matchMedia('(width >= 48rem)').matches)
+  const only = spaces.length === 1 ? spaces[0]!.facts.id : null
+  useEffect(() => {
+    if (arriving && only) go(spacePath(only), 'replace')
+    setArriving(false)
+  }, [arriving, only])
+}
+
+function useTitle(place: Place): void {
+  const spaces = useSpaces()
+  const space = useSpace(place.page === 'space' ? place.spaceId : '')
+  const news = spaces.reduce((sum, each) => sum + unread(each), 0)
+  const name = space ? `${space.facts.name} · Majlis` : 'Majlis'
+  useEffect(() => {
+    document.title = news > 0 ? `(${news}) ${name}` : name
+  }, [name, news])
+}

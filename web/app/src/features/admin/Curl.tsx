@@ -1,0 +1,26 @@
+import { useStore } from '@majlis/client/react'
+import { useState } from 'react'
+
+import { useAnswer } from '../../ui/useAnswer.ts'
+import { Secret } from './Secret.tsx'
+
+/** How a service tells an agent something, as a line for the shell. */
+export function Curl({ token, name }: { token: string | null; name: string }) {
+  const { client } = useStore()
+  const { data: agents } = useAnswer('agents', () => client.agents.list({ limit: 200 }))
+  const [chosen, setChosen] = useState('')
+  const agentId = chosen || agents?.[0]?.id || 'AGENT_ID'
+  // Single quotes end a word of the shell.
+  const body = JSON.stringify({ serviceName: name, payload: { hello: 'world' } }).replaceAll("'", String.raw`'\''`)
+  const line = `curl -X POST ${location.origin}/api/agents/${agentId}/trigger -H "Authorization: Bearer ${token ?? '$TOKEN'}" -H 'Content-Type: application/json' -d '${body}'`
+  return (
+    <section className="space-y-3">
+      <h4 className="text-large">Telling an agent something</h4>
+      <label className="flex items-center gap-3 text-small">
+        <span className="text-ink-soft">Agent</span>
+        <select value={agentId} className="field w-auto" onChange={(event) => setChosen(event.target.value)}>{agents?.map((agent) => <option key={agent.id} value={agent.id}>{agent.name}</option>)}</select>
+      </label>
+      <Secret title={token ? 'With the token from above' : 'Put one of its tokens into TOKEN'} text={line} />
+    </section>
+  )
+}

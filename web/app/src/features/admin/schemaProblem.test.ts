@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+
+import { schemaProblem, type Schema } from './schemaProblem.ts'
+
+const SCHEMA: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    mind: { enum: ['timeline', 'roles'] },
+    model: { oneOf: [{ type: 'string', pattern: '^(?:demo|.+:.+)$' }, { $ref: '#/$defs/Model' }] },
+    window: { type: 'integer' },
+    tools: { type: 'array', items: { oneOf: [{ $ref: '#/$defs/Static' }, { $ref: '#/$defs/Http' }] } },
+  },
+  $defs: {
+    Model: { type: 'object', properties: { provider: { type: 'string' } }, required: ['provider'], additionalProperties: false },
+    Static: { type: 'object', properties: { type: { const: 'static' }, output: {} }, required: ['type', 'output'] },
+    Http: { type: 'object', properties: { type: { const: 'http' }, url: { type: 'string' } }, required: ['type', 'url'] },
+  },
+}
+
+test.each([
+  [{}, null],
+  [{ mind: 'roles', model: 'openai:x', window: 3, tools: [{ type: 'static', output: null }] }, null],
+  [{ model: { provider: 'openai' } }, null],
+  [{ mind: 'dreamer' }, 'mind should be one of timeline, roles'],
+  [{ wndow: 3 }, 'there is no wndow'],
+  [{ window: 'wide' }, 'window should be of type integer'],
+  [{ model: 'gpt' }, 'model is not written as it should be'],
+  [{ model: { provider: 3 } }, 'model.provider should be of type string'],
+  [{ tools: [{ type: 'http', url: 3 }] }, 'tools[0].url should be of type string'],
+  [[], 'the config should be of type object'],
+])('%j: %s', (config, problem) => {
+  expect(schemaProblem(SCHEMA, config)).toBe(problem)
+})

@@ -1,0 +1,75 @@
+/** The first thing in a config that the server's schema does not allow. Only for quick advice: what it does not know it lets pass, and the server has the last word. */
+
+export interface Schema {
+  $ref?: string
+  $defs?: Record<string, Schema>
+  type?: string | string[]
+  enum?: unknown[]
+  const?: unknown
+  pattern?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: boolean | Schema
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+}
+
+export function schemaProblem(schema: Schema, value: unknown, root: Schema = schema, path = ''): string | null {
+  const named: Schema = schema.$ref ? { ...schema, ...root.$defs?.[schema.$ref.replace('#/$defs/', '')] } : schema
+  const here = path || 'the config'
+  const choices = named.anyOf ?? named.oneOf
+  if (choices) {
+    const problems = choices.map((choice) => schemaProblem(choice, value, root, path))
+    if (problems.every((problem) => problem !== null)) return deepest(problems as string[], here)
+  }
+  if (named.const !== undefined && value !== named.const) return `${here} should be ${JSON.stringify(named.const)}`
+  if (named.enum && !named.enum.includes(value)) return `${here} should be one of ${named.enum.map(String).join(', ')}`
+  if (named.type && ![named.type].flat().some((type) => isA(type, value))) return `${here} should be of type ${[named.type].flat().join(' or ')}`
+  if (named.pattern && typeof value === 'string' && !new RegExp(named.pattern, 'u').test(value)) return `${here} is not written as it should be`
+  if (Array.isArray(value)) return named.items ? first(value.map((each, n) => () => schemaProblem(named.items!, each, root, `${path}[${n}]`))) : null
+  if (value === null || typeof value !== 'object') return null
+  return ofObject(named, value as Record<string, unknown>, root, path)
+}
+
+function ofObject(schema: Schema, value: Record<string, unknown>, root: Schema, path: string): string | null {
+  const at = (key: string) => (path ? `${path}.${key}` : key)
+  const missing = schema.required?.find((key) => !(key in value))
+  return first([
+    // What is there first: it says which kind was meant.
+    ...Object.entries(value).map(([key, each]) => () => {
+      const known = schema.properties?.[key]
+      if (known) return schemaProblem(known, each, root, at(key))
+      if (schema.properties && schema.additionalProperties === false) return `there is no ${at(key)}`
+      return typeof schema.additionalProperties === 'object' ? schemaProblem(schema.additionalProperties, each, root, at(key)) : null
+    }),
+    () => (missing ? `${at(missing)} is missing` : null),
+  ])
+}
+
+function first(looks: (() => string | null)[]): string | null {
+  for (const look of looks) {
+    const found = look()
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** Of several ways that all fail, the one was meant that is of the right type and got furthest. */
+const deepest = (problems: string[], here: string): string =>
+  problems.find((problem) => !problem.startsWith(`${here} `) && !problem.startsWith(`${here}.type `)) ?? problems[0] ?? `${here} fits nothing`
+
+function isA(type: string, value: unknown): boolean {
+  switch (type) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return value !== null && typeof value === 'object' && !Array.isArray(value)
+    case 'integer':
+      return Number.isInteger(value)
+    default:
+      return typeof value === type
+  }
+}

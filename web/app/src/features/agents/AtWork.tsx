@@ -1,0 +1,53 @@
+import type { SpaceState, WaitingRun, Working } from '@majlis/client'
+import { useRuns, useStore, useStreams } from '@majlis/client/react'
+import { useState } from 'react'
+
+import { inspect } from '../../router.ts'
+import { Stop } from '../../ui/icons.tsx'
+import { lasting, useNow } from '../../ui/time.ts'
+
+/** Above the composer: which agents are at work here or wait for an answer, since when, and a way to stop them. */
+export function AtWork({ space }: { space: SpaceState }) {
+  const { working, waiting } = useRuns(space.facts.id)
+  const nameOf = (id: string) => space.members.find((member) => member.id === id)?.name ?? 'An agent'
+  const writing = new Set(useStreams(space.facts.id).map((stream) => stream.agentId))
+  return (
+    <ul aria-label="Agents at work" className="mx-auto flex min-h-6 w-full max-w-column flex-wrap items-center gap-x-5 px-4 text-small text-ink-soft md:px-7">
+      {working.map((run) => (
+        <Line key={run.runId} run={run} name={nameOf(run.agentId)} what={writing.has(run.agentId) ? 'is writing' : 'is thinking'} lively />
+      ))}
+      {waiting.map((run) => (
+        <Line key={run.runId} run={run} name={nameOf(run.agentId)} what={run.for === 'tool' ? 'waits for a decision' : 'waits for an answer'} />
+      ))}
+    </ul>
+  )
+}
+
+function Line({ run, name, what, lively = false }: { run: Working | WaitingRun; name: string; what: string; lively?: boolean }) {
+  const store = useStore()
+  const now = useNow()
+  const [stopping, setStopping] = useState(false)
+  const stop = () => {
+    setStopping(true)
+    store.client.runs.cancel(run.runId).catch(() => setStopping(false))
+  }
+  return (
+    <li className="flex animate-rise items-center gap-2">
+      <span aria-hidden className={`size-2 rounded-full ${lively ? 'animate-breathe bg-agent' : 'border-2 border-agent'}`} />
+      <button type="button" className="rounded-sm hover:text-ink hover:underline" onClick={() => inspect({ kind: 'run', id: run.runId })}>
+        <b className="font-semibold text-agent">{name}</b> {what}
+      </button>
+      {now - run.since > 2000 && <span className="tabular-nums">{lasting(now - run.since)}</span>}
+      <button
+        type="button"
+        disabled={stopping}
+        aria-label={`Stop ${name}`}
+        className="flex items-center gap-1 rounded-sm px-1 hover:bg-hover hover:text-ink"
+        onClick={stop}
+      >
+        <Stop className="size-4" />
+        {stopping ? 'Stopping…' : 'Stop'}
+      </button>
+    </li>
+  )
+}

@@ -1,0 +1,14 @@
+import { Button } from '../../ui/Button.tsx'
+import type { AskProps } from './Card.tsx'
+import { propertiesOf } from './schema.ts'
+
+export function Choice({ tool, busy, onAnswer }: AskProps) {
+  const options = propertiesOf(tool.resultSchema)['choice']?.enum ?? []
+  return (
+    <div className="mt-3 flex flex-wrap gap-2">
+      {options.map((option) => (
+        <Button key={String(option)} disabled={busy} onClick={() => onAnswer({ choice: option })}>{String(option)}</Button>
+      ))}
+    </div>
+  )
+}

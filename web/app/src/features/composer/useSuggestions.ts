@@ -1,0 +1,61 @@
+/** Completing a name: which are offered, which one is chosen by keys, and what the text becomes. */
+import type { Member } from '@majlis/client'
+import { useId, useState, type KeyboardEvent, type RefObject } from 'react'
+
+import { askingAt, suggestions } from './mentions.ts'
+
+export type Suggesting = ReturnType<typeof useSuggestions>
+
+export function useSuggestions(box: RefObject<HTMLTextAreaElement | null>, text: string, members: readonly Member[], me: string) {
+  const listId = useId()
+  const [caret, setCaret] = useState(0)
+  const [active, setActive] = useState(0)
+  const [closedAt, setClosedAt] = useState<number | null>(null)
+  const asking = askingAt(text, caret)
+  const open = asking !== null && asking.from !== closedAt
+  const list = open ? suggestions(members, asking.typed, me) : []
+  const chosen = Math.min(active, list.length - 1)
+  const optionId = (n: number) => `${listId}-${n}`
+
+  const choose = (member: Member, setText: (text: string) => void) => {
+    if (!asking) return
+    const before = `${text.slice(0, asking.from)}@${member.name} `
+    setText(before + text.slice(caret))
+    setActive(0)
+    setCaret(before.length)
+    requestAnimationFrame(() => box.current?.setSelectionRange(before.length, before.length))
+  }
+
+  /** Whether the key was meant for the list. */
+  const onKeyDown = (event: KeyboardEvent, setText: (text: string) => void): boolean => {
+    const member = list[chosen]
+    if (!member) return false
+    if (event.key === 'ArrowDown') setActive((chosen + 1) % list.length)
+    else if (event.key === 'ArrowUp') setActive((chosen + list.length - 1) % list.length)
+    else if (event.key === 'Enter' || event.key === 'Tab') choose(member, setText)
+    else if (event.key === 'Escape') setClosedAt(asking?.from ?? null)
+    else return false
+    event.preventDefault()
+    return true
+  }
+
+  return {
+    list,
+    listId,
+    optionId,
+    chosen,
+    choose,
+    onKeyDown,
+    close: () => setClosedAt(asking?.from ?? null),
+    onSelect: () => {
+      setCaret(box.current?.selectionStart ?? 0)
+      setClosedAt(null)
+    },
+    attributes: {
+      'aria-autocomplete': 'list',
+      'aria-haspopup': 'listbox',
+      'aria-controls': list.length > 0 ? listId : undefined,
+      'aria-activedescendant': list.length > 0 ? optionId(chosen) : undefined,
+    } as const,
+  }
+}

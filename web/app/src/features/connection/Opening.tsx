@@ -1,0 +1,15 @@
+import { useConnection } from '@majlis/client/react'
+
+/** Before the first load has come through. Quiet at first: mostly it takes a blink. */
+export function Opening() {
+  const lost = useConnection() === 'lost'
+  return (
+    <main className="grid h-full place-items-center p-6 text-center">
+      <div>
+        <img src="/page/icon.svg" alt="" width="48" height="48" className="mx-auto mb-4" />
+        <h1 className="unseen">Majlis</h1>
+        <p role="status" className="text-ink-soft">{lost ? 'Majlis cannot be reached. Trying again…' : ''}</p>
+      </div>
+    </main>
+  )
+}

@@ -1,0 +1,62 @@
+import type { Cycle } from '@majlis/client'
+import { useStore } from '@majlis/client/react'
+import { useState } from 'react'
+
+import { inspect } from '../../router.ts'
+import { Button } from '../../ui/Button.tsx'
+import { brief, fullTime } from '../../ui/time.ts'
+import { useAnswer } from '../../ui/useAnswer.ts'
+import { textOf } from './blocks.ts'
+import { count } from './runWords.tsx'
+
+const PAGE = 20
+
+/** What a consciousness has lived through, the newest cycle first: how it remembers it, and in full. */
+export function Cycles({ agentId }: { agentId: string }) {
+  const { client } = useStore()
+  const { data, problem } = useAnswer(`cycles ${agentId}`, () => client.agents.consciousness(agentId, { limit: PAGE }))
+  const [more, setMore] = useState<{ cycles: readonly Cycle[]; hasMore: boolean }>({ cycles: [], hasMore: true })
+  if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
+  if (!data || data.cycles.length === 0) return null
+  const cycles = [...data.cycles, ...more.cycles]
+  const load = async () => {
+    const page = await client.agents.consciousness(agentId, { limit: PAGE, before: cycles.at(-1)!.n })
+    setMore({ cycles: [...more.cycles, ...page.cycles], hasMore: page.hasMore })
+  }
+  return (
+    <section>
+      <h4 className="mb-1 font-sans text-small text-ink-soft">Consciousness, cycle by cycle</h4>
+      <ol className="space-y-1.5 text-small">{cycles.map((cycle) => <li key={cycle.n}><CycleView cycle={cycle} /></li>)}</ol>
+      {data.hasMore && more.hasMore && <Button className="mt-2" onClick={() => void load().catch(() => {})}>Earlier cycles</Button>}
+    </section>
+  )
+}
+
+function CycleView({ cycle }: { cycle: Cycle }) {
+  return (
+    <details className="rounded-md border border-line">
+      <summary className="cursor-pointer px-3 py-2">
+        <b className="font-semibold tabular-nums">{cycle.n}</b> {cycle.summary ?? 'without a word'}
+        <span className="block text-tiny text-ink-soft"><time dateTime={cycle.createdAt} title={fullTime(cycle.createdAt)}>{brief(cycle.createdAt)}</time> · {count(cycle.tokens)} tokens</span>
+      </summary>
+      <div className="space-y-2 border-t border-line p-3">
+        {cycle.messages.map((message, n) => <Line key={n} message={message as Wire} />)}
+        <button type="button" className="rounded-sm text-ink-soft underline underline-offset-4 hover:text-ink" onClick={() => inspect({ kind: 'run', id: cycle.runId })}>Look at the run</button>
+      </div>
+    </details>
+  )
+}
+
+type Wire = Parameters<typeof textOf>[0]
+
+const NAMES: Record<string, string> = { user: 'It was told', assistant: 'It said and did', tool: 'What came of it', system: 'System' }
+
+function Line({ message }: { message: Wire }) {
+  const name = NAMES[message.role ?? ''] ?? message.role ?? ''
+  return (
+    <div>
+      <p className="text-tiny text-ink-soft">{name}</p>
+      <pre tabIndex={0} aria-label={name} className="max-h-56 overflow-auto rounded-md bg-paper-low p-2 font-mono text-tiny whitespace-pre-wrap">{textOf(message)}</pre>
+    </div>
+  )
+}

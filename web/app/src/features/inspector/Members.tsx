@@ -1,0 +1,80 @@
+import type { Member, SpaceRole, SpaceState } from '@majlis/client'
+import { useMe, useStore } from '@majlis/client/react'
+import { useState } from 'react'
+
+import { inspect } from '../../router.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { IconButton } from '../../ui/Button.tsx'
+import { Close } from '../../ui/icons.tsx'
+import { lasting, useNow } from '../../ui/time.ts'
+import { useDoing, type Doing } from '../agents/doing.ts'
+import { AddMember } from './AddMember.tsx'
+
+export function Members({ space }: { space: SpaceState }) {
+  const me = useMe()!
+  const admin = space.members.find((member) => member.id === me.id)?.role === 'admin'
+  const people = space.members.filter((member) => member.type === 'human')
+  const others = space.members.filter((member) => member.type !== 'human')
+  return (
+    <div className="space-y-5">
+      {others.length > 0 && <Group title={others.some((member) => member.type === 'service') ? 'Agents and services' : 'Agents'} members={others} spaceId={space.facts.id} removable={admin} />}
+      <Group title="People" members={people} spaceId={space.facts.id} removable={admin} />
+      {admin && <AddMember space={space} />}
+    </div>
+  )
+}
+
+function Group({ title, members, spaceId, removable }: { title: string; members: Member[]; spaceId: string; removable: boolean }) {
+  return (
+    <section>
+      <h3 className="mb-1 font-sans text-small text-ink-soft">{title}</h3>
+      <ul>
+        {members.map((member) => <Row key={member.id} member={member} spaceId={spaceId} removable={removable} />)}
+      </ul>
+    </section>
+  )
+}
+
+function Row({ member, spaceId, removable }: { member: Member; spaceId: string; removable: boolean }) {
+  const me = useMe()!
+  const store = useStore()
+  const [problem, setProblem] = useState('')
+  const doing = useDoing(member.id, spaceId)
+  const remove = () => store.client.spaces.remove(spaceId, member.id).catch((error: Error) => setProblem(error.message))
+  const setRole = (role: SpaceRole) => store.client.spaces.add(spaceId, { entityId: member.id, role }).catch((error: Error) => setProblem(error.message))
+  const body = (
+    <>
+      <Avatar id={member.id} name={member.name} type={member.type} />
+      <span className="min-w-0 flex-1 text-left">
+        <bdi className="block truncate leading-tight font-medium">{member.name}{member.id === me.id ? ' (you)' : ''}</bdi>
+        <span className="block text-small leading-tight text-ink-soft">
+          {member.type === 'agent' ? <State doing={doing} /> : member.role === 'member' ? member.type === 'service' ? 'service' : 'person' : member.role}
+        </span>
+      </span>
+    </>
+  )
+  return (
+    <li className="flex flex-wrap items-center gap-1">
+      {member.type === 'agent' ? (
+        <button type="button" className="-mx-2 flex min-w-0 flex-1 items-center gap-3 rounded-md px-2 py-1.5 hover:bg-hover" onClick={() => inspect({ kind: 'agent', id: member.id })}>{body}</button>
+      ) : (
+        <span className="flex min-w-0 flex-1 items-center gap-3 py-1.5">{body}</span>
+      )}
+      {removable && member.id !== me.id && (
+        <select aria-label={`Role of ${member.name}`} value={member.role} className="field w-auto py-1 text-tiny" onChange={(event) => void setRole(event.target.value as SpaceRole)}>
+          <option value="admin">admin</option><option value="member">member</option><option value="viewer">viewer</option>
+        </select>
+      )}
+      {removable && <IconButton label={`Remove ${member.name}`} className="size-8" onClick={() => void remove()}><Close className="size-4" /></IconButton>}
+      {problem && <p role="alert" className="w-full text-small text-bad">{problem}</p>}
+    </li>
+  )
+}
+
+function State({ doing }: { doing: Doing }) {
+  const now = useNow()
+  if (doing.state === 'asleep') return 'asleep'
+  const since = lasting(now - doing.since)
+  if (doing.state === 'thinking') return <span className="text-agent">thinking for {since}</span>
+  return <span className="text-agent">waiting for {doing.for === 'tool' ? 'a decision' : 'an answer'}, {since} so far</span>
+}

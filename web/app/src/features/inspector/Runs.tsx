@@ -1,0 +1,39 @@
+import type { Run, SpaceState } from '@majlis/client'
+import { useMajlis, useStore } from '@majlis/client/react'
+import { useEffect } from 'react'
+
+import { inspect } from '../../router.ts'
+import { brief } from '../../ui/time.ts'
+import { useAnswer } from '../../ui/useAnswer.ts'
+import { plainText } from '../markdown/plain.ts'
+import { causeOf, StatusMark, tookOf } from './runWords.tsx'
+
+/** What agents have done because of this space, newest first. */
+export function Runs({ space }: { space: SpaceState }) {
+  const store = useStore()
+  const spaceId = space.facts.id
+  const { data, problem, again } = useAnswer(`runs ${spaceId}`, () => store.client.runs.list({ spaceId, limit: 50 }))
+  // A run began, ended, or waits: the list is another one.
+  const changes = useMajlis((state) => [...Object.keys(state.agents.working), '|', ...Object.keys(state.agents.waiting)].join(' '))
+  useEffect(again, [changes, again])
+  if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
+  if (data?.runs.length === 0) return <p className="text-small text-ink-soft">No agent has run because of this space yet.</p>
+  return (
+    <ul className="-mx-2 space-y-0.5">
+      {data?.runs.map((run) => <li key={run.id}><Row run={run} /></li>)}
+    </ul>
+  )
+}
+
+function Row({ run }: { run: Run }) {
+  return (
+    <button type="button" className="block w-full rounded-md px-2 py-1.5 text-left hover:bg-hover" onClick={() => inspect({ kind: 'run', id: run.id })}>
+      <span className="flex items-baseline gap-2 leading-snug">
+        <bdi className="truncate font-semibold text-agent">{run.agentName}</bdi>
+        <StatusMark run={run} />
+        <span className="ml-auto shrink-0 text-tiny text-ink-soft tabular-nums">{tookOf(run)} · {brief(run.createdAt)}</span>
+      </span>
+      <span className="block truncate text-small text-ink-soft">{plainText(causeOf(run))}</span>
+    </button>
+  )
+}

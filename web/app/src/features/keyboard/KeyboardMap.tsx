@@ -1,0 +1,17 @@
+import { Dialog } from '../../ui/Dialog.tsx'
+import { KEYS } from './shortcuts.ts'
+
+export default function KeyboardMap({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard" onClose={onClose}>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2.5 p-5 pt-3">
+        {KEYS.map(([keys, what]) => (
+          <div key={keys} className="contents">
+            <dt><kbd className="rounded-sm border border-line bg-paper-low px-2 py-0.5 font-sans text-small">{keys}</kbd></dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}

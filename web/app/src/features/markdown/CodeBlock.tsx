@@ -1,0 +1,42 @@
+import { useEffect, useState, type ReactNode } from 'react'
+
+import { copyText } from '../../ui/copy.ts'
+import { Copy } from '../../ui/icons.tsx'
+
+export function CodeBlock({ code, language }: { code: string; language: string }) {
+  const highlighted = useHighlighted(code, language)
+  const [copied, setCopied] = useState(false)
+  const copy = async () => {
+    await copyText(code)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
+  }
+  return (
+    <div className="group/code relative overflow-hidden rounded-md border border-line bg-paper-low">
+      <div className="flex h-8 items-center justify-between pr-1 pl-3 text-tiny text-ink-soft">
+        <span>{language}</span>
+        <button type="button" className="flex items-center gap-1.5 rounded-sm px-2 py-1 hover:bg-hover hover:text-ink" onClick={() => void copy()}>
+          <Copy className="size-3.5" />
+          <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
+        </button>
+      </div>
+      <pre tabIndex={0} aria-label={`Code${language ? ` in ${language}` : ''}`} className="max-h-[28rem] overflow-auto px-3 pb-3 font-mono text-[0.8125rem] leading-relaxed">
+        <code>{highlighted ?? code}</code>
+      </pre>
+    </div>
+  )
+}
+
+/** Colours come when the highlighter is there; the code is readable before. */
+function useHighlighted(code: string, language: string): ReactNode {
+  const [result, setResult] = useState<{ code: string; node: ReactNode } | null>(null)
+  useEffect(() => {
+    if (!language || code.length > 20_000) return
+    let wanted = true
+    void import('./highlight.ts').then(({ highlight }) => wanted && setResult({ code, node: highlight(code, language) }))
+    return () => {
+      wanted = false
+    }
+  }, [code, language])
+  return result?.code === code ? result.node : null
+}

@@ -1,0 +1,50 @@
+import { unread } from '@majlis/client'
+import { useSpaces } from '@majlis/client/react'
+
+import type { Over } from '../../App.tsx'
+import { usePlace } from '../../router.ts'
+import { Search } from '../../ui/icons.tsx'
+import { Link } from '../../ui/Link.tsx'
+import { Account } from './Account.tsx'
+import { NewSpace } from './NewSpace.tsx'
+import { SpaceRow } from './SpaceRow.tsx'
+
+export function Sidebar({ className, onOver }: { className: string; onOver: (over: Over) => void }) {
+  const spaces = useSpaces()
+  const place = usePlace()
+  const here = place.page === 'space' ? place.spaceId : null
+  const news = spaces.filter((space) => unread(space) > 0).length
+  return (
+    <nav aria-label="Spaces" className={`w-full shrink-0 flex-col border-r border-line bg-paper-low md:w-72 lg:w-80 ${className}`}>
+      <header className="flex h-14 items-center gap-2 pr-3 pl-4">
+        <Link href="/" className="flex items-center gap-2.5 rounded-md font-serif text-large font-semibold">
+          <img src="/page/icon.svg" alt="" width="26" height="26" />
+          <h1>Majlis</h1>
+        </Link>
+        <span className="unseen">{news} spaces with news</span>
+        <span className="flex-1" />
+        <NewSpace />
+      </header>
+      <button
+        type="button"
+        className="mx-3 mb-2 flex items-center gap-2 rounded-md border border-line bg-paper px-3 py-1.5 text-small text-ink-soft hover:border-line-strong"
+        onClick={() => onOver('switcher')}
+      >
+        <Search className="size-4" />
+        Find a space or message
+        <kbd className="ml-auto hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{KEY} K</kbd>
+      </button>
+      <ul className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
+        {spaces.map((space) => (
+          <li key={space.facts.id}><SpaceRow space={space} here={space.facts.id === here} /></li>
+        ))}
+        {spaces.length === 0 && (
+          <li className="p-4 text-small text-ink-soft">No spaces yet. Make the first one, or ask somebody to add you to theirs.</li>
+        )}
+      </ul>
+      <Account onOver={onOver} />
+    </nav>
+  )
+}
+
+const KEY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'

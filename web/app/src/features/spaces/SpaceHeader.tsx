@@ -1,0 +1,47 @@
+import type { Member, SpaceState } from '@majlis/client'
+
+import { go, inspect, useInspect } from '../../router.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { IconButton } from '../../ui/Button.tsx'
+import { Back, Panel } from '../../ui/icons.tsx'
+import { StateDot } from '../agents/StateDot.tsx'
+import { useDoing } from '../agents/doing.ts'
+
+const SHOWN = 5
+
+export function SpaceHeader({ space }: { space: SpaceState }) {
+  const open = useInspect() !== null
+  const { facts, members } = space
+  const agentsFirst = members.toSorted((a, b) => Number(b.type === 'agent') - Number(a.type === 'agent'))
+  return (
+    <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line pr-2 pl-2 md:pl-6">
+      <IconButton label="All spaces" className="md:hidden" onClick={() => go('/')}><Back /></IconButton>
+      <div className="min-w-0 flex-1">
+        <h2 id="space-name" className="truncate text-large leading-tight"><bdi>{facts.name}</bdi></h2>
+        {facts.description && <p className="hidden truncate text-small leading-tight text-ink-soft md:block">{facts.description}</p>}
+      </div>
+      <button
+        type="button"
+        className="flex items-center gap-1 rounded-md p-1 hover:bg-hover"
+        onClick={() => inspect({ kind: 'members' })}
+      >
+        <span className="unseen">{members.length} members</span>
+        {agentsFirst.slice(0, SHOWN).map((member, n) => <Face key={member.id} member={member} spaceId={facts.id} narrow={n === 0} />)}
+        {members.length > SHOWN && <span aria-hidden className="pl-1 text-small text-ink-soft">+{members.length - SHOWN}</span>}
+      </button>
+      <IconButton label={open ? 'Close the inspector' : 'Open the inspector'} aria-expanded={open} onClick={() => inspect(open ? null : { kind: 'runs' })}>
+        <Panel />
+      </IconButton>
+    </header>
+  )
+}
+
+function Face({ member, spaceId, narrow }: { member: Member; spaceId: string; narrow: boolean }) {
+  const { state } = useDoing(member.id, spaceId)
+  return (
+    <span className={`relative ${narrow ? 'inline-flex' : 'hidden md:inline-flex'}`} title={member.name}>
+      <Avatar id={member.id} name={member.name} type={member.type} size="small" />
+      {state !== 'asleep' && <span className="absolute -right-0.5 -bottom-0.5 grid rounded-full bg-paper p-0.5"><StateDot state={state} /></span>}
+    </span>
+  )
+}

@@ -1,0 +1,114 @@
+import type { Message } from '@majlis/client'
+import { useSpaces, useStore } from '@majlis/client/react'
+import { useEffect, useId, useState, type KeyboardEvent } from 'react'
+
+import { go, messagePath, spacePath } from '../../router.ts'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Search } from '../../ui/icons.tsx'
+import { brief } from '../../ui/time.ts'
+import { plainText } from '../markdown/plain.ts'
+
+interface Found {
+  key: string
+  path: string
+  title: string
+  below: string
+  aside: string
+}
+
+/** Spaces by name at once, messages by their words a moment later. */
+export default function Switcher({ onClose }: { onClose: () => void }) {
+  const [typed, setTyped] = useState('')
+  const [active, setActive] = useState(0)
+  const listId = useId()
+  const found = [...useFoundSpaces(typed), ...useFoundMessages(typed)]
+  const chosen = Math.min(active, found.length - 1)
+
+  const open = (each: Found | undefined) => {
+    if (!each) return
+    onClose()
+    go(each.path)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') setActive(Math.min(chosen + 1, found.length - 1))
+    else if (event.key === 'ArrowUp') setActive(Math.max(chosen - 1, 0))
+    else if (event.key === 'Enter') open(found[chosen])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog title="Find a space or a message" hiddenTitle onClose={onClose} className="max-w-xl">
+      <div className="sticky top-0 flex items-center gap-2.5 border-b border-line bg-paper-high px-4">
+        <Search className="size-5 text-ink-soft" />
+        <input
+          autoFocus
+          value={typed}
+          role="combobox"
+          aria-label="Find a space or a message"
+          aria-expanded={found.length > 0}
+          aria-controls={listId}
+          aria-activedescendant={found[chosen] ? `${listId}-${chosen}` : undefined}
+          placeholder="Find a space or a message"
+          className="h-12 flex-1 bg-transparent outline-none"
+          onChange={(event) => {
+            setTyped(event.target.value)
+            setActive(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <ul id={listId} role="listbox" aria-label="Found" className="p-1.5">
+        {found.map((each, n) => (
+          <li
+            key={each.key}
+            id={`${listId}-${n}`}
+            role="option"
+            aria-selected={n === chosen}
+            className="cursor-pointer rounded-md px-3 py-1.5 aria-selected:bg-hover"
+            onPointerMove={() => setActive(n)}
+            onClick={() => open(each)}
+          >
+            <span className="flex items-baseline gap-2">
+              <bdi className="truncate font-medium">{each.title}</bdi>
+              <span className="ml-auto shrink-0 text-tiny text-ink-soft">{each.aside}</span>
+            </span>
+            {each.below && <span className="block truncate text-small text-ink-soft">{each.below}</span>}
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p role="status" className="px-4 pb-5 text-small text-ink-soft">Nothing by these words.</p>}
+    </Dialog>
+  )
+}
+
+function useFoundSpaces(typed: string): Found[] {
+  const wanted = typed.trim().toLocaleLowerCase()
+  return useSpaces()
+    .filter((space) => space.facts.name.toLocaleLowerCase().includes(wanted))
+    .slice(0, 8)
+    .map(({ facts }) => ({ key: facts.id, path: spacePath(facts.id), title: facts.name, below: facts.description, aside: 'space' }))
+}
+
+function useFoundMessages(typed: string): Found[] {
+  const store = useStore()
+  const [messages, setMessages] = useState<readonly Message[]>([])
+  const wanted = typed.trim()
+  useEffect(() => {
+    if (wanted.length < 2) return setMessages([])
+    let current = true
+    const timer = setTimeout(() => {
+      store.client.search(wanted, { limit: 20 }).then((found) => current && setMessages(found.messages), () => {})
+    }, 150)
+    return () => {
+      current = false
+      clearTimeout(timer)
+    }
+  }, [store, wanted])
+  return messages.map((message) => ({
+    key: message.id,
+    path: messagePath(message.spaceId, message.id),
+    title: plainText(message.text),
+    below: `${message.sender.name} in ${store.state.spaces[message.spaceId]?.facts.name ?? 'a space'}`,
+    aside: brief(message.createdAt),
+  }))
+}

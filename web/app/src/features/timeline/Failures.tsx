@@ -1,0 +1,24 @@
+import { inspect } from '../../router.ts'
+import { useDeliveries } from '../inspector/Deliveries.tsx'
+import { useMayWrite } from '../spaces/useMayWrite.ts'
+
+const LINK = 'rounded-sm underline underline-offset-4 hover:text-ink'
+
+/** Which agents have failed over the message that a notice speaks of: their runs, and another try. */
+export default function Failures({ spaceId, messageId }: { spaceId: string; messageId: string }) {
+  const { list, problem, retry } = useDeliveries(messageId)
+  const mayWrite = useMayWrite(spaceId)
+  const failed = list?.filter((each) => each.state === 'failed') ?? []
+  const name = (words: string, agentName: string) => (failed.length > 1 ? `${words} (${agentName})` : words)
+  return (
+    <div className="flex flex-wrap gap-x-4 self-start">
+      {failed.map((each) => (
+        <span key={each.agentId} className="flex gap-3">
+          {each.runId && <button type="button" className={LINK} onClick={() => inspect({ kind: 'run', id: each.runId! })}>{name('Look at the run', each.agentName)}</button>}
+          {mayWrite && <button type="button" className={`${LINK} text-warm`} onClick={() => retry(each.agentId)}>{name('Try again', each.agentName)}</button>}
+        </span>
+      ))}
+      {problem && <span role="alert" className="text-bad">{problem}</span>}
+    </div>
+  )
+}

@@ -1,0 +1,35 @@
+import type { ReactNode } from 'react'
+
+import { Avatar } from '../../ui/Avatar.tsx'
+
+interface Props {
+  sender: { id: string; name: string; type: 'human' | 'agent' | 'service' }
+  first: boolean
+  aside?: ReactNode
+  children: ReactNode
+  className?: string
+  tools?: ReactNode
+  gutter?: ReactNode
+}
+
+/** Who speaks, in the margin, and what is said beside it. The first of a group shows the name. A touch gives it the focus, and so shows what can be done with it. */
+export function Frame({ sender, first, aside, children, className = '', tools, gutter }: Props) {
+  return (
+    <article tabIndex={-1} aria-label={`${sender.name}${sender.type === 'human' ? '' : `, ${sender.type}`}`} className={`group relative -mx-2 flex gap-3 rounded-md px-2 py-0.5 hover:bg-paper-low/60 ${first ? 'mt-3.5' : ''} ${className}`}>
+      <div className="relative w-9 shrink-0 pt-0.5">
+        {first ? <Avatar id={sender.id} name={sender.name} type={sender.type} /> : <span className="absolute top-0.5 right-0 whitespace-nowrap opacity-0 group-hover:opacity-100">{gutter}</span>}
+      </div>
+      <div className="min-w-0 flex-1">
+        {first && (
+          <header className="flex items-baseline gap-2 leading-snug">
+            <bdi className={`truncate font-semibold ${sender.type === 'agent' ? 'text-agent' : ''}`}>{sender.name}</bdi>
+            {sender.type !== 'human' && <span className="rounded-sm bg-agent-low px-1.5 text-tiny text-agent">{sender.type}</span>}
+            {aside}
+          </header>
+        )}
+        {children}
+      </div>
+      {tools}
+    </article>
+  )
+}

@@ -1,0 +1,39 @@
+import type { History, Message } from '@majlis/client'
+import { useStore } from '@majlis/client/react'
+import { useEffect, useState } from 'react'
+
+import { messagePath } from '../../router.ts'
+import { Link } from '../../ui/Link.tsx'
+import { plainText } from '../markdown/plain.ts'
+
+/** The message that is answered, in one line; it leads there. */
+export function Quote({ spaceId, messageId, history }: { spaceId: string; messageId: string; history: History | null }) {
+  const quoted = useMessage(messageId, history)
+  return (
+    <Link
+      href={messagePath(spaceId, messageId)}
+      className="mb-0.5 flex max-w-full min-w-0 items-baseline gap-1.5 border-l-2 border-line pl-2 text-small text-ink-soft hover:border-warm hover:text-ink"
+    >
+      {quoted ? (
+        <>
+          <bdi className="shrink-0 font-semibold">{quoted.sender.name}</bdi>
+          <span className="truncate">{plainText(quoted.text) || quoted.kind}</span>
+        </>
+      ) : (
+        <span>an earlier message</span>
+      )}
+    </Link>
+  )
+}
+
+/** Mostly it is at hand; otherwise it is fetched, once. */
+function useMessage(id: string, history: History | null): Message | null {
+  const store = useStore()
+  const known = history?.find((message) => message.id === id)
+  const [fetched, setFetched] = useState<Message | null>(null)
+  const missing = !known && fetched?.id !== id
+  useEffect(() => {
+    if (missing) store.client.messages.get(id).then(setFetched, () => {})
+  }, [store, id, missing])
+  return known ?? fetched
+}

@@ -1,0 +1,31 @@
+import type { Sending, SpaceState } from '@majlis/client'
+import { useMe, useStore } from '@majlis/client/react'
+
+import { Markdown } from '../markdown/Markdown.tsx'
+import { Frame } from './Frame.tsx'
+import { Quote } from './Quote.tsx'
+
+const WORDS = { sending: '', waiting: 'Waiting for a connection', refused: 'Not sent' }
+
+/** A message on its way: shown at once, and kept until it has arrived or its author gives it up. */
+export function SendingView({ sending, first, space, names }: { sending: Sending; first: boolean; space: SpaceState; names: readonly string[] }) {
+  const store = useStore()
+  const me = useMe()!
+  const spaceId = space.facts.id
+  const { status, clientId } = sending
+  return (
+    <Frame sender={me} first={first}>
+      {sending.replyTo && <Quote spaceId={spaceId} messageId={sending.replyTo} history={space.history} />}
+      <div className={status === 'refused' ? '' : 'text-ink-soft'}>
+        <Markdown text={sending.text} names={names} me={me.name} />
+      </div>
+      {status !== 'sending' && (
+        <p role="status" className="flex flex-wrap items-center gap-x-3 text-small text-bad">
+          <span>{WORDS[status]}{sending.problem ? `: ${sending.problem}` : '.'}</span>
+          <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.retry(spaceId, clientId)}>Send again</button>
+          <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.discard(spaceId, clientId)}>Delete</button>
+        </p>
+      )}
+    </Frame>
+  )
+}

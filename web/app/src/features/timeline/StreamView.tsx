@@ -1,0 +1,32 @@
+import type { SpaceState, Stream } from '@majlis/client'
+import { useMe } from '@majlis/client/react'
+import { useDeferredValue } from 'react'
+
+import { Markdown } from '../markdown/Markdown.tsx'
+import { Frame } from './Frame.tsx'
+
+/** What an agent is writing at this moment. Screen readers hear it when it is said, not letter by letter. */
+export function StreamView({ stream, space, names }: { stream: Stream; space: SpaceState; names: readonly string[] }) {
+  const me = useMe()
+  // Whoever types meanwhile goes first.
+  const text = useDeferredValue(stream.text)
+  const agent = space.members.find((member) => member.id === stream.agentId)
+  const sender = { id: stream.agentId, name: agent?.name ?? 'An agent', type: 'agent' as const }
+  return (
+    <div aria-busy="true" data-stream={stream.streamId}>
+      <Frame sender={sender} first aside={<span className="text-tiny text-ink-soft">is writing</span>}>
+        {text ? <Markdown text={text} names={names} me={me?.name ?? ''} /> : <Dots />}
+      </Frame>
+    </div>
+  )
+}
+
+export function Dots() {
+  return (
+    <span aria-hidden className="inline-flex gap-1 py-2">
+      {[0, 200, 400].map((delay) => (
+        <span key={delay} className="size-1.5 animate-breathe rounded-full bg-agent" style={{ animationDelay: `${delay}ms` }} />
+      ))}
+    </span>
+  )
+}

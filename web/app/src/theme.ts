@@ -1,0 +1,20 @@
+/** Light, dark, or as the machine has it. */
+
+export type Theme = 'system' | 'light' | 'dark'
+const KEY = 'majlis.theme'
+
+export const savedTheme = (): Theme => (localStorage.getItem(KEY) as Theme | null) ?? 'system'
+
+export function showSavedTheme(): void {
+  show(savedTheme())
+}
+
+export function chooseTheme(theme: Theme): void {
+  localStorage.setItem(KEY, theme)
+  show(theme)
+}
+
+function show(theme: Theme): void {
+  if (theme === 'system') delete document.documentElement.dataset['theme']
+  else document.documentElement.dataset['theme'] = theme
+}

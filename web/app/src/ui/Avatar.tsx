@@ -1,0 +1,30 @@
+type Kind = 'human' | 'agent' | 'service'
+
+const SIZES = { small: 'size-6 text-tiny', medium: 'size-9 text-small' }
+const TINTS = ['bg-tint-1', 'bg-tint-2', 'bg-tint-3', 'bg-tint-4', 'bg-tint-5']
+
+/** People are round, agents have corners: told apart by shape, not by colour alone. */
+export function Avatar({ id, name, type, size = 'medium' }: { id: string; name: string; type: Kind; size?: keyof typeof SIZES }) {
+  const look = type === 'agent' ? 'rounded-md bg-agent-low text-agent' : type === 'service' ? 'rounded-sm bg-hover' : `rounded-full ${tint(id)}`
+  return (
+    <span aria-hidden className={`grid shrink-0 place-items-center font-sans font-semibold select-none ${SIZES[size]} ${look}`}>
+      {type === 'agent' ? <Spark letter={initial(name)} /> : initial(name)}
+    </span>
+  )
+}
+
+function Spark({ letter }: { letter: string }) {
+  return (
+    <span className="relative">
+      {letter}
+      <svg viewBox="0 0 8 8" className="absolute -top-0.5 -right-2 size-2 fill-current"><path d="M4 0 5 3l3 1-3 1-1 3-1-3-3-1 3-1z" /></svg>
+    </span>
+  )
+}
+
+const initial = (name: string): string => [...name.trim()][0]?.toLocaleUpperCase() ?? '?'
+
+function tint(id: string): string {
+  const sum = [...id].reduce((all, letter) => (all * 31 + letter.charCodeAt(0)) >>> 0, 7)
+  return TINTS[sum % TINTS.length] ?? ''
+}

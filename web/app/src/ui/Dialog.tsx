@@ -1,0 +1,41 @@
+import { Dialog as Radix } from 'radix-ui'
+import { useState, type ReactNode } from 'react'
+
+import { IconButton } from './Button.tsx'
+import { Close } from './icons.tsx'
+
+interface Props {
+  title: string
+  hiddenTitle?: boolean
+  onClose: () => void
+  children: ReactNode
+  className?: string
+}
+
+/** A window over the page. Its veil is our own: Radix's would put a <style> into the page, which our policy forbids. */
+export function Dialog({ title, hiddenTitle = false, onClose, children, className = 'max-w-lg' }: Props) {
+  // Asked before anything in the window takes the focus by itself: Radix would look too late, and give it back to nobody.
+  const [before] = useState(() => document.activeElement)
+  const giveBack = (event: Event) => {
+    event.preventDefault()
+    if (before instanceof HTMLElement && before.isConnected) before.focus()
+  }
+  return (
+    <Radix.Root open onOpenChange={(open) => !open && onClose()}>
+      <Radix.Portal>
+        <div className="fixed inset-0 z-40 bg-veil" aria-hidden />
+        <Radix.Content
+          aria-describedby={undefined}
+          onCloseAutoFocus={giveBack}
+          className={`fixed inset-x-3 top-[12vh] z-50 mx-auto max-h-[76vh] animate-rise overflow-auto rounded-lg border border-line bg-paper-high shadow-high ${className}`}
+        >
+          <div className={hiddenTitle ? 'unseen' : 'flex items-center justify-between px-5 pt-4'}>
+            <Radix.Title className="text-large">{title}</Radix.Title>
+            {!hiddenTitle && <Radix.Close asChild><IconButton label="Close"><Close /></IconButton></Radix.Close>}
+          </div>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}

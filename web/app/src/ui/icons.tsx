@@ -1,0 +1,25 @@
+/** The few pictures of the app, drawn with one pen. */
+
+const draw = (path: string) =>
+  function Icon({ className = 'size-5' }: { className?: string }) {
+    return (
+      <svg aria-hidden viewBox="0 0 20 20" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" strokeLinejoin="round" className={className}>
+        <path d={path} />
+      </svg>
+    )
+  }
+
+export const Back = draw('M12 4 6 10l6 6')
+export const Close = draw('M5 5l10 10M15 5 5 15')
+export const Copy = draw('M7 7V4.500A1.500 1.500 0 0 1 8.500 3h7A1.500 1.500 0 0 1 17 4.500v7a1.500 1.500 0 0 1-1.500 1.500H13M4.500 7h7A1.500 1.500 0 0 1 13 8.500v7a1.500 1.500 0 0 1-1.500 1.500h-7A1.500 1.500 0 0 1 3 15.500v-7A1.500 1.500 0 0 1 4.500 7z')
+export const Down = draw('M10 4v12M5 11l5 5 5-5')
+export const Eye = draw('M2 10s3-5.500 8-5.500 8 5.500 8 5.500-3 5.500-8 5.500S2 10 2 10zM10 12.200a2.200 2.200 0 1 0 0-4.400 2.200 2.200 0 0 0 0 4.400z')
+export const LinkIcon = draw('M8.500 11.500a3 3 0 0 0 4.200 0l2.800-2.800a3 3 0 0 0-4.200-4.200l-1 1M11.500 8.500a3 3 0 0 0-4.200 0L4.500 11.300a3 3 0 0 0 4.200 4.200l1-1')
+export const More = draw('M4.500 10h.01M10 10h.01M15.500 10h.01')
+export const Panel = draw('M3 4.500h14v11H3zM12.500 4.500v11')
+export const Plus = draw('M10 4v12M4 10h12')
+export const Reply = draw('M8 5 3 10l5 5M3 10h8a6 6 0 0 1 6 6')
+export const Search = draw('M9 14.500a5.500 5.500 0 1 0 0-11 5.500 5.500 0 0 0 0 11zM13 13l4 4')
+export const Send = draw('M10 16V4M5 9l5-5 5 5')
+export const Stop = draw('M6 6h8v8H6z')
+export const Receipt = draw('M2.500 10.500 6 14l7-8M9.500 13l1 1 7-8')

@@ -1,0 +1,139 @@
+/** Reading from the server into the state: everything at the beginning, then pages of history as they are asked for. */
+import type { Client } from '../client.ts'
+import { MajlisError } from '../errors.ts'
+import type { Message, Run, RunStatus } from '../shapes.ts'
+import { hasEarlier, hasLater } from '../state/history.ts'
+import { dropSpace, load, loadHistory, loadSpace } from '../state/state.ts'
+import type { Store } from './store.ts'
+
+const PAGE = 50
+const UNDER_WAY: RunStatus[] = ['running', 'waiting_reply', 'waiting_tool']
+
+export class Loading {
+  readonly #store: Store
+  readonly #client: Client
+  /** One request for one thing at a time; who asks again waits for the same. */
+  readonly #underWay = new Map<string, Promise<void>>()
+  /** Spaces that somebody looks at: their histories come along when everything is loaded. */
+  readonly #watched = new Map<string, number>()
+
+  constructor(store: Store, client: Client) {
+    this.#store = store
+    this.#client = client
+  }
+
+  async everything(): Promise<void> {
+    const [me, spaces] = await Promise.all([this.#client.me(), this.#client.spaces.list()])
+    const wanted = spaces.filter((space) => this.#watched.has(space.id))
+    // Runs after spaces: an event that the spaces contain already must not be missing here.
+    const [runs, calls, ...pages] = await Promise.all([this.#runs(), this.#client.toolCalls(), ...wanted.map((space) => this.#newest(space.id))])
+    const histories = Object.fromEntries(wanted.map((space, n) => [space.id, pages[n] ?? []]))
+    this.#store.change((state) => load(state, me, spaces, histories, runs, calls))
+  }
+
+  /** Spaces that an event has told of, or where one was missed. */
+  async missing(): Promise<void> {
+    await Promise.all([...this.#store.state.toFetch].map((id) => this.space(id)))
+  }
+
+  async space(id: string): Promise<void> {
+    const wanted = this.#watched.has(id) || this.#store.state.spaces[id]?.history
+    try {
+      const [space, page] = await Promise.all([this.#client.spaces.get(id), wanted ? this.#newest(id) : null])
+      this.#store.change((state) => loadSpace(state, space, page))
+    } catch (failure) {
+      if (!(failure instanceof MajlisError) || failure.status !== 404) throw failure
+      this.#store.change((state) => dropSpace(state, id)) // left again since
+    }
+  }
+
+  /** While a space is looked at its history is kept; the answer ends the looking. */
+  watch(spaceId: string): () => void {
+    this.#watched.set(spaceId, (this.#watched.get(spaceId) ?? 0) + 1)
+    this.watched()
+    return () => {
+      const others = (this.#watched.get(spaceId) ?? 1) - 1
+      if (others > 0) this.#watched.set(spaceId, others)
+      else this.#watched.delete(spaceId)
+    }
+  }
+
+  /** Histories that are looked at and not there yet. What fails now is tried again with the next connection. */
+  watched(): void {
+    for (const id of this.#watched.keys()) {
+      const space = this.#store.state.spaces[id]
+      if (space && !space.history) this.#first(id).catch(() => {})
+    }
+  }
+
+  newest(spaceId: string): Promise<void> {
+    return this.#once(`newest ${spaceId}`, async () => {
+      const page = await this.#newest(spaceId)
+      this.#store.change((state) => loadHistory(state, spaceId, page, true))
+    })
+  }
+
+  earlier(spaceId: string): Promise<void> {
+    return this.#once(`earlier ${spaceId}`, async () => {
+      const history = this.#store.state.spaces[spaceId]?.history
+      if (!history?.[0] || !hasEarlier(history)) return
+      const page = await this.#client.messages.list(spaceId, { before: history[0].id, limit: PAGE * 2 })
+      this.#store.change((state) => loadHistory(state, spaceId, page.messages))
+    })
+  }
+
+  later(spaceId: string): Promise<void> {
+    return this.#once(`later ${spaceId}`, async () => {
+      const space = this.#store.state.spaces[spaceId]
+      const last = space?.history?.at(-1)
+      if (!space?.history || !hasLater(space.history, space.headSeq)) return
+      if (!last) return this.newest(spaceId)
+      const page = await this.#client.messages.list(spaceId, { after: last.id, limit: PAGE * 2 })
+      this.#store.change((state) => loadHistory(state, spaceId, page.messages))
+    })
+  }
+
+  /** So that this message is at hand, with what was said around it. */
+  around(spaceId: string, messageId: string): Promise<void> {
+    return this.#once(`around ${messageId}`, async () => {
+      const history = this.#store.state.spaces[spaceId]?.history
+      if (history?.some((message) => message.id === messageId)) return
+      const list = (query: object) => this.#client.messages.list(spaceId, { limit: PAGE, ...query })
+      const [message, before, after] = await Promise.all([
+        this.#client.messages.get(messageId),
+        list({ before: messageId }),
+        list({ after: messageId }),
+      ])
+      const page = [...before.messages, message, ...after.messages]
+      this.#store.change((state) => loadHistory(state, spaceId, page, true))
+    })
+  }
+
+  #first(spaceId: string): Promise<void> {
+    return this.#once(`first ${spaceId}`, async () => {
+      const page = await this.#newest(spaceId)
+      // A permalink was quicker, and it is what somebody wants to see.
+      if (this.#store.state.spaces[spaceId]?.history) return
+      this.#store.change((state) => loadHistory(state, spaceId, page, true))
+      // What was said between the asking and the answer had no history to be added to.
+      await this.later(spaceId)
+    })
+  }
+
+  async #newest(spaceId: string): Promise<Message[]> {
+    return (await this.#client.messages.list(spaceId, { limit: PAGE })).messages
+  }
+
+  async #runs(): Promise<Run[]> {
+    const pages = await Promise.all(UNDER_WAY.map((status) => this.#client.runs.list({ status, limit: 100 })))
+    return pages.flatMap((page) => page.runs)
+  }
+
+  #once(what: string, work: () => Promise<void>): Promise<void> {
+    const running = this.#underWay.get(what)
+    if (running) return running
+    const started = work().finally(() => this.#underWay.delete(what))
+    this.#underWay.set(what, started)
+    return started
+  }
+}

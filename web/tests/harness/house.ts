@@ -1,0 +1,100 @@
+/** A gateway with people and agents in it, and browsers that are signed in as one of them. */
+import { createClient, type Client, type Space } from '@majlis/client'
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+
+import { Gateway, Model, OWNER_TOKEN } from './processes.ts'
+
+export interface Person {
+  id: string
+  name: string
+  token: string
+  client: Client
+}
+
+export class House {
+  readonly gateway: Gateway
+  readonly model: Model
+  readonly owner: Person
+  readonly #browser: Browser
+  readonly #contexts: BrowserContext[] = []
+  /** What pages have complained about since the last look. */
+  readonly complaints: string[] = []
+
+  private constructor(gateway: Gateway, model: Model, browser: Browser, owner: Person) {
+    this.gateway = gateway
+    this.model = model
+    this.#browser = browser
+    this.owner = owner
+  }
+
+  static async open(settings: Record<string, string> = {}): Promise<House> {
+    const [gateway, model, browser] = await Promise.all([Gateway.start(settings), Model.start(), launch()])
+    const client = createClient({ baseUrl: gateway.url, token: OWNER_TOKEN })
+    const me = await client.me()
+    return new House(gateway, model, browser, { id: me.id, name: me.name, token: OWNER_TOKEN, client })
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close()
+    await Promise.all([this.gateway.close(), this.model.close()])
+  }
+
+  async person(name: string): Promise<Person> {
+    const { id } = await this.owner.client.entities.create({ type: 'human', name, role: 'member' })
+    return this.#withToken(id, name)
+  }
+
+  async agent(name: string, config: Record<string, unknown> = {}): Promise<Person> {
+    const model = { provider: 'openai', name: 'scripted', baseUrl: this.model.url }
+    const { id } = await this.owner.client.agents.create({ name, config: { model, ...config } })
+    return this.#withToken(id, name)
+  }
+
+  async space(name: string, members: { id: string }[] = [], more: { description?: string; triggers?: 'mentioned' } = {}): Promise<Space> {
+    const space = await this.owner.client.spaces.create({ name, ...more })
+    for (const member of members) await this.owner.client.spaces.add(space.id, { entityId: member.id, role: 'member' })
+    return space
+  }
+
+  async #withToken(id: string, name: string): Promise<Person> {
+    const { token } = await this.owner.client.entities.createToken(id, {})
+    return { id, name, token, client: createClient({ baseUrl: this.gateway.url, token }) }
+  }
+
+  /** A browser of its own, signed in. */
+  async visit(person: Person, path = '/', options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.#browser.newContext({ baseURL: this.gateway.url, viewport: { width: 1280, height: 800 }, ...options })
+    this.#contexts.push(context)
+    const entered = await context.request.post('/api/session', { data: { token: person.token }, headers: { Origin: this.gateway.url } })
+    if (!entered.ok()) throw new Error(`sign-in of ${person.name}: ${entered.status()}`)
+    const page = await this.tab(context)
+    await page.goto(path)
+    return page
+  }
+
+  async tab(context: BrowserContext): Promise<Page> {
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    page.on('pageerror', (error) => this.complaints.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/Failed to load resource|ERR_CONNECTION/.test(message.text())) this.complaints.push(message.text())
+    })
+    return page
+  }
+
+  stranger(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    return this.#browser.newContext({ baseURL: this.gateway.url, ...options })
+  }
+
+  async leaveAll(): Promise<void> {
+    await Promise.all(this.#contexts.splice(0).map((context) => context.close()))
+  }
+}
+
+function launch(): Promise<Browser> {
+  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-component-update', '--disable-sync']
+  // For the browser alone: other programs have libraries of their own.
+  const libraries = process.env['MAJLIS_TEST_CHROMIUM_LIBRARIES']
+  const env = { ...process.env, ...(libraries ? { LD_LIBRARY_PATH: libraries } : {}) } as Record<string, string>
+  return chromium.launch({ executablePath: process.env['MAJLIS_TEST_CHROMIUM']!, args, env })
+}

@@ -1,0 +1,116 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { House, type Person } from './harness/house.ts'
+import { message, say } from './harness/look.ts'
+
+const COUNT = 10_000
+let house: House
+let [lina, omar, ada]: Person[] = []
+let at = ''
+let spaceId = ''
+beforeAll(async () => {
+  house = await House.open()
+  ;[lina, omar, ada] = [await house.person('Lina'), await house.person('Omar'), await house.agent('Ada')]
+  const space = await house.space('Long talk', [lina!, omar!])
+  spaceId = space.id
+  at = `/spaces/${spaceId}`
+  await house.gateway.fill(spaceId, omar!.id, COUNT)
+  const last = (await lina!.client.messages.list(spaceId, { limit: 1 })).messages[0]!
+  await lina!.client.spaces.read(spaceId, last.id)
+  await house.owner.client.spaces.add(spaceId, { entityId: ada!.id, role: 'member' })
+})
+afterAll(() => house.close())
+
+const scroller = (page: Page) => page.getByRole('group', { name: 'Messages' })
+const distanceFromEnd = (page: Page) => scroller(page).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)
+const scrollBy = (page: Page, pixels: number) => scroller(page).evaluate((box, by) => box.scrollBy(0, by), pixels)
+/** The message in the middle of the window, and where it stands. */
+const inTheMiddle = (page: Page) =>
+  scroller(page).evaluate((box) => {
+    const middle = box.getBoundingClientRect().top + box.clientHeight / 2
+    const rows = [...box.querySelectorAll('article')].map((row) => ({ text: row.innerText.slice(0, 60), top: row.getBoundingClientRect().top }))
+    return rows.reduce((best, row) => (Math.abs(row.top - middle) < Math.abs(best.top - middle) ? row : best))
+  })
+/** The next page upward comes when the test says so: between its asking and its coming nothing else moves. */
+async function holdEarlier(page: Page) {
+  let go = () => {}
+  const gate = new Promise<void>((resolve) => (go = resolve))
+  const asked = page.waitForRequest(/before=/)
+  await page.route(/before=/, async (route) => {
+    await gate
+    await route.continue()
+  }, { times: 1 })
+  return {
+    asked,
+    release: async () => {
+      const came = page.waitForResponse(/before=/)
+      go()
+      await came
+    },
+  }
+}
+
+const settled = (page: Page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+
+describe('a long history', () => {
+  test('begins at the end, loads upward, and what is read stays where it is', async () => {
+    const page = await house.visit(lina!, at)
+    await scroller(page).getByRole('article').last().waitFor()
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(3)
+    for (let n = 0; n < 3; n++) {
+      const held = await holdEarlier(page)
+      await scroller(page).evaluate((box) => (box.scrollTop = 300))
+      await held.asked
+      await settled(page)
+      const before = await inTheMiddle(page)
+      await held.release()
+      await expect.poll(() => scroller(page).evaluate((box) => box.scrollTop)).toBeGreaterThan(1000)
+      await settled(page)
+      const after = await inTheMiddle(page)
+      expect(after.text).toBe(before.text)
+      expect(Math.abs(after.top - before.top), before.text).toBeLessThan(3)
+    }
+    expect(await page.getByRole('article').count()).toBeLessThan(60)
+    await page.getByRole('button', { name: /Newest/ }).click()
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(3)
+    await house.leaveAll()
+  })
+
+  test('stays where one reads while an agent writes below, and follows at the end', async () => {
+    const page = await house.visit(lina!, at)
+    await scroller(page).getByRole('article').last().waitFor()
+    await say(page, `hold: ${'Many words are said here. '.repeat(60)}`)
+    await page.locator('[data-stream]').getByText('Many words').waitFor()
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(3)
+    await scrollBy(page, -1500)
+    await settled(page)
+    const before = await inTheMiddle(page)
+    house.model.release()
+    await page.getByRole('button', { name: /new|Newest/i }).last().waitFor()
+    await expect.poll(async () => (await lina!.client.messages.list(spaceId, { limit: 1 })).messages[0]!.sender.name).toBe('Ada')
+    await settled(page)
+    const after = await inTheMiddle(page)
+    expect(after.text).toBe(before.text)
+    expect(Math.abs(after.top - before.top)).toBeLessThan(3)
+    await house.leaveAll()
+  })
+
+  test('a search leads into the middle of it, and down again to the newest', async () => {
+    const page = await house.visit(lina!, at)
+    await scroller(page).getByRole('article').last().waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Find' }).fill('"line 107"')
+    await page.getByRole('option', { name: /^line 107\./ }).first().click()
+    await expect.poll(() => message(page, 'line 107.').isVisible()).toBe(true)
+    for (let n = 0; n < 60 && (await message(page, 'line 320.').count()) === 0; n++) {
+      await scrollBy(page, 2000)
+      await settled(page)
+    }
+    expect(await message(page, 'line 320.').count()).toBe(1)
+    await page.getByRole('button', { name: 'To the newest' }).click()
+    await message(page, 'Many words are said here').last().waitFor()
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(3)
+    expect(house.complaints).toEqual([])
+  })
+})

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config'
+
+import { resolve } from './vitest.config.ts'
+
+/** In a real browser against the real gateway: a house of its own for each file, three at a time, since some of them wait. */
+export default defineConfig({
+  resolve,
+  ssr: { resolve },
+  test: { globalSetup: ['tests/harness/browser.ts'], include: ['tests/**/*.browser.ts'], testTimeout: 30_000, hookTimeout: 60_000, maxWorkers: 3 },
+})
