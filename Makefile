@@ -52,5 +52,5 @@ lock: setup-dev ## pin pyproject.toml's ranges anew; ARGS=--upgrade takes newer 
 	@$(BIN)/python -m tools.relock $(ARGS)
 
 clean: ## remove .venv, caches and builds
-	rm -rf .venv dist src/majlis/web_dist web/node_modules web/sdk/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf .venv dist src/majlis/web_dist web/node_modules web/sdk/node_modules web/sdk/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
 	find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -71,7 +71,8 @@ test('what an agent has failed over is tried again from its notice, and everybod
 })
 
 test('a space has its rules for tools, and its members their roles', async () => {
-  const page = await house.visit(house.owner, `${at()}?inspect=settings`)
+  const page = await house.visit(house.owner, '/admin/spaces')
+  await page.getByRole('main').getByRole('link', { name: 'Settings of Project Alpha' }).click()
   await page.getByRole('button', { name: 'Add a rule' }).click()
   await page.getByRole('textbox', { name: 'Tools of rule 1' }).fill('web_*')
   await page.getByRole('combobox', { name: 'What rule 1 says' }).selectOption({ label: 'may not be used' })

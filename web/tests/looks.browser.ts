@@ -97,7 +97,7 @@ describe.each(['light', 'dark'] as const)('axe finds nothing in %s', (colorSchem
     await page.getByRole('button', { name: 'Show what it would see' }).click()
     await page.getByText('SPACE HISTORY').first().click()
     await look('agent editor')
-    for (const path of ['/', '/admin/people', `/admin/people/${lina.id}`, '/admin/agents', '/spaces/spc_0000000000000000']) {
+    for (const path of ['/', '/admin/people', `/admin/people/${lina.id}`, '/admin/agents', '/admin/spaces', '/spaces/spc_0000000000000000']) {
       await page.goto(path)
       await page.getByRole('main').getByRole('heading').first().waitFor()
       await look(path)

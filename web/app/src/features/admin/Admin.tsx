@@ -8,8 +8,9 @@ import { AgentEditor } from './AgentEditor.tsx'
 import { Agents } from './Agents.tsx'
 import { People } from './People.tsx'
 import { PersonView } from './PersonView.tsx'
+import { Spaces } from './Spaces.tsx'
 
-const SECTIONS = [['people', 'People and services'], ['agents', 'Agents']] as const
+const SECTIONS = [['people', 'People and services'], ['agents', 'Agents'], ['spaces', 'Spaces']] as const
 
 /** Who and what belongs to this gateway. */
 export default function Admin({ section, id }: { section: string; id: string | null }) {
@@ -31,6 +32,7 @@ export default function Admin({ section, id }: { section: string; id: string | n
         <div className="mx-auto max-w-column p-4 md:p-6">
           {me.role === 'member' ? <p className="text-ink-soft">Only owners and administrators of this gateway look after it.</p>
             : section === 'agents' ? id ? <AgentEditor key={id} id={id} /> : <Agents />
+            : section === 'spaces' ? <Spaces />
             : id ? <PersonView key={id} id={id} /> : <People />}
         </div>
       </div>
