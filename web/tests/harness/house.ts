@@ -74,7 +74,7 @@ export class House {
 
   async tab(context: BrowserContext): Promise<Page> {
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(30_000)
     page.on('pageerror', (error) => this.complaints.push(error.message))
     page.on('console', (message) => {
       if (message.type() === 'error' && !/Failed to load resource|ERR_CONNECTION/.test(message.text())) this.complaints.push(message.text())
