@@ -6,5 +6,5 @@ import { resolve } from './vitest.config.ts'
 export default defineConfig({
   resolve,
   ssr: { resolve },
-  test: { globalSetup: ['tests/harness/browser.ts'], include: ['tests/**/*.browser.ts'], testTimeout: 30_000, hookTimeout: 60_000, maxWorkers: 3 },
+  test: { globalSetup: ['tests/harness/browser.ts'], include: ['tests/**/*.browser.ts'], testTimeout: 90_000, hookTimeout: 90_000, maxWorkers: 3 },
 })
