@@ -44,6 +44,24 @@ async def test_the_first_event_is_connected_and_every_event_has_an_id(world: Wor
         assert first.data == {"type": "connected", "activeAgents": [], "pendingToolCalls": [], "streams": []}
 
 
+async def test_what_is_spoken_while_a_stream_opens_comes_after_connected(world: World) -> None:
+    """Words of an agent once reached a stream before its first event, and clients took them for nobody's."""
+    hub = world.gateway.hub
+    space = await world.owner.create_space()
+    caller = Caller(world.owner.id, "Owner", "human", "owner", "tok_x")
+    opening = asyncio.create_task(hub.open_space(caller, space, None, '{"type":"connected"}'))
+    await until(lambda: space in hub._channels)
+    hub.publish_ephemeral(space, "tool-input-delta", {"streamId": "s", "textDelta": "Hel", "offset": 0})
+    stream = await opening
+    assert stream is not None
+    hub.publish_ephemeral(space, "tool-input-delta", {"streamId": "s", "textDelta": "lo", "offset": 3})
+    stream.close()
+    sent = b"".join([chunk async for chunk in stream.chunks()]).decode()
+    told = [line.removeprefix("event: ") for line in sent.splitlines() if line.startswith("event: ")]
+    assert told == ["connected", "tool-input-delta", "tool-input-delta"]
+    hub.leave(stream)
+
+
 async def test_reconnecting_replays_exactly_what_was_missed(world: World, whole: bool) -> None:
     space = await world.owner.create_space()
     async with follow(world.owner, space, whole) as stream:

@@ -186,6 +186,7 @@ class Hub:
         if begin.resync:
             stream.send("resync", '{"type":"resync"}')
         stream.replay(begin.missed)
+        stream.begun()
         stream.held = held
         for topic, head in begin.heads.items():
             self._channels[topic].start_at(head)
@@ -254,7 +255,7 @@ class Hub:
             channel.take(LoggedEvent(event["t"], event["s"], event["k"], event["d"], event["a"]))
             return
         for stream in tuple(channel.streams):
-            stream.send(event["k"], event["d"])
+            stream.pass_on(event["k"], event["d"])
 
     def _on_control(self, payload: bytes) -> None:
         control = orjson.loads(payload)
@@ -316,7 +317,7 @@ class Hub:
                 return
             for stream in tuple(channel.streams):
                 stream.position[channel.topic] = head
-                stream.send("resync", '{"type":"resync"}')
+                stream.pass_on("resync", '{"type":"resync"}')
             channel.skip_to(head)
         finally:
             self._filling.discard(channel.topic)

@@ -37,6 +37,7 @@ class Stream:
     __slots__ = (
         "_closed",
         "_count",
+        "_early",
         "_queue",
         "_queued",
         "_waiter",
@@ -64,6 +65,8 @@ class Stream:
         self._queued = 0
         self._waiter: asyncio.Future[None] | None = None
         self._closed = False
+        # What no log keeps, before the stream has begun.
+        self._early: list[tuple[str, str]] | None = []
 
     @property
     def closed(self) -> bool:
@@ -96,6 +99,18 @@ class Stream:
 
     def send(self, type: str, data: str) -> None:
         self._push(f"id: {self._cursor()}\nevent: {type}\ndata: {data}\n\n".encode())
+
+    def pass_on(self, type: str, data: str) -> None:
+        """What no log keeps. `connected` is the first event of every stream, so until then it waits."""
+        if self._early is None:
+            self.send(type, data)
+        else:
+            self._early.append((type, data))
+
+    def begun(self) -> None:
+        early, self._early = self._early or [], None
+        for each in early:
+            self.send(*each)
 
     def beat(self) -> None:
         if not self._queue:
