@@ -9,7 +9,7 @@ BIN := .venv/bin
 # Runs a command and says how long it took.
 stage = @echo "== $(1)"; TIMEFORMAT="== $(1): %1R s"; time $(2)
 
-.PHONY: help setup setup-dev run test web web-types check format bench lock clean
+.PHONY: help setup setup-dev run test web web-types check check-quickly format bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -24,8 +24,11 @@ setup-dev:
 run: setup ## start the server; options in ARGS
 	@exec $(BIN)/majlis serve $(ARGS)
 
-test: check ## check, then all tests; pytest options in ARGS leave out the web app's
-	$(if $(ARGS),,$(call stage,web,$(BIN)/python -m tools.web test))
+# mypy wants one core and the browser waits a lot: the two run beside each other.
+test: check-quickly ## check, then all tests; pytest options in ARGS leave out the web app's
+	@mkdir -p .mypy_cache; echo "== mypy$(if $(ARGS),, beside web)"; $(BIN)/mypy > .mypy_cache/test.log 2>&1 & types=$$!; \
+	$(if $(ARGS),true,$(BIN)/python -m tools.web test); web=$$?; \
+	wait $$types; types=$$?; cat .mypy_cache/test.log; rm -f .mypy_cache/test.log; exit $$((types || web))
 	@echo "== pytest"; $(BIN)/pytest -n $(WORKERS) $(ARGS)
 
 web: setup-dev ## the web app's own tests, in a real browser too; vitest options in ARGS
@@ -35,10 +38,12 @@ web: setup-dev ## the web app's own tests, in a real browser too; vitest options
 web-types: setup-dev ## make the TypeScript client's types anew from the API
 	@$(BIN)/python -m tools.web generate
 
-check: setup-dev ## lint, format, types, imports
+check: check-quickly ## lint, format, types, imports
+	$(call stage,mypy,$(BIN)/mypy)
+
+check-quickly: setup-dev
 	$(call stage,ruff check,$(BIN)/ruff check)
 	$(call stage,ruff format,$(BIN)/ruff format --check)
-	$(call stage,mypy,$(BIN)/mypy)
 	$(call stage,lint-imports,$(BIN)/lint-imports)
 	$(call stage,web check,$(BIN)/python -m tools.web check)
 
