@@ -12,13 +12,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.inbox.addressing import addressed
-from majlis.inbox.owing import INSERT_DELIVERY
+from majlis.inbox.owing import INSERT_DELIVERY, owed
 from majlis.inbox.sessions import bind_offered
 from majlis.inbox.turns import speaks_in_turn
 from majlis.inbox.waiting import resume_answered
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.posting import Posted, post_notice
-from majlis.store import ids
 from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, runs
 from majlis.store.tables.columns import word
@@ -97,20 +96,8 @@ def _who_hears(tx: Tx, posted: Posted, agents: Sequence[sa.Row[Any]]) -> set[str
 
 
 def _delivery(tx: Tx, posted: Posted, agent_id: str, run_id: str | None) -> dict[str, Any]:
-    message = posted.message
-    return {
-        "id": ids.new("dlv"),
-        "agent_id": agent_id,
-        "event_id": message["id"],
-        "type": "space_message",
-        "space_id": message["spaceId"],
-        "message_id": message["id"],
-        "payload": {"senderExpectsReply": posted.expects_reply},
-        "chain_depth": message["chainDepth"],
-        "state": "taken" if run_id else "pending",
-        "run_id": run_id,
-        "created_at": tx.now,
-    }
+    message, payload = posted.message, {"senderExpectsReply": posted.expects_reply}
+    return owed(tx, agent_id, message["spaceId"], message["id"], payload, message["chainDepth"], run_id=run_id)
 
 
 def _say_that_it_ends_here(tx: Tx, posted: Posted, max_chain_depth: int) -> None:

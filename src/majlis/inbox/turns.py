@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.inbox.owing import INSERT_DELIVERY
+from majlis.inbox.owing import INSERT_DELIVERY, owed
 from majlis.inbox.wake import WorkAvailable
 from majlis.store import ids
 from majlis.store.tables import deliveries, members, messages, spaces, steps, turns
@@ -97,8 +97,8 @@ def begin_turn(tx: Tx, new: NewTurn) -> str:
         "created_at": tx.now,
     }
     tx.execute(turns.insert(), values)
-    owed = ((agent_id, turn_id, new.message_id) for agent_id in new.agent_ids)
-    _owe(tx, new.space_id, turn_id, new.chain_depth, owed)
+    told = ((agent_id, turn_id, new.message_id) for agent_id in new.agent_ids)
+    _owe(tx, new.space_id, turn_id, new.chain_depth, told)
     return turn_id
 
 
@@ -133,22 +133,10 @@ def _tell_orchestrator(tx: Tx, turn: sa.Row[Any], which: dict[str, str]) -> None
     _owe(tx, turn.space_id, turn.id, turn.chain_depth, [(orchestrator, f"{turn.id}.finished", about)])
 
 
-def _owe(tx: Tx, space_id: str, turn_id: str, depth: int, owed: Iterable[tuple[str, str, str]]) -> None:
+def _owe(tx: Tx, space_id: str, turn_id: str, depth: int, told: Iterable[tuple[str, str, str]]) -> None:
+    payload = {"senderExpectsReply": False, "turnId": turn_id}
     rows = [
-        {
-            "id": ids.new("dlv"),
-            "agent_id": agent_id,
-            "event_id": event_id,
-            "type": "space_message",
-            "space_id": space_id,
-            "message_id": message_id,
-            "payload": {"senderExpectsReply": False, "turnId": turn_id},
-            "chain_depth": depth,
-            "state": "pending",
-            "run_id": None,
-            "created_at": tx.now,
-        }
-        for agent_id, event_id, message_id in owed
+        owed(tx, agent_id, space_id, message_id, payload, depth, event_id) for agent_id, event_id, message_id in told
     ]
     tx.execute(INSERT_DELIVERY[tx.dialect], rows)
     tx.outbox.append(WorkAvailable())

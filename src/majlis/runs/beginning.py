@@ -13,10 +13,9 @@ from majlis.inbox.turns import settled_in_turn, turn_of_event
 from majlis.runs.announcing import presence, run_event
 from majlis.runs.at_work import known_agents
 from majlis.runs.building import build_triggers
-from majlis.runs.claimed import Claim, Claimed
+from majlis.runs.claimed import Claim, Claimed, row_of
 from majlis.runs.cycling import begin_cycle
 from majlis.runs.lanes import LANE, lane_of, lanes_of
-from majlis.runs.ownership import LEASE_MILLIS
 from majlis.store import ids
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, runs
@@ -122,7 +121,7 @@ def _begin(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Ro
             begun.append((delivery, _new_run(delivery, known[delivery.agent_id], trigger)))
     if not begun:
         return
-    tx.execute(_INSERT, [_row(tx, owner, run) for _, run in begun])
+    tx.execute(_INSERT, [row_of(tx, owner, run) for _, run in begun])
     tx.execute(_TAKEN, [{"delivery": delivery.id, "run": run.id} for delivery, run in begun])
     for _, run in begun:
         if run.earlier:
@@ -161,22 +160,3 @@ def _new_run(delivery: sa.Row[Any], agent: sa.Row[Any], trigger: TriggerJson) ->
         owed_at=max(delivery.created_at, delivery.not_before),
         alone=not (agent.running or agent.pausing),
     )
-
-
-def _row(tx: Tx, owner: str, run: Claimed) -> dict[str, Any]:
-    return {
-        "id": run.id,
-        "agent_id": run.agent_id,
-        "status": "running",
-        "trigger": run.trigger,
-        "trigger_space_id": run.trigger_space_id,
-        "active_space_id": run.active_space_id,
-        "chain_depth": run.chain_depth,
-        "lease_owner": owner,
-        "lease_until": tx.now + LEASE_MILLIS,
-        "fence": run.fence,
-        "attempts": run.attempts,
-        "shown": run.shown or None,
-        "created_at": tx.now,
-        "started_at": tx.now,
-    }

@@ -7,6 +7,8 @@ from typing import Any
 
 from majlis.inbox.triggers import TriggerJson
 from majlis.runs.announcing import Event
+from majlis.runs.ownership import LEASE_MILLIS
+from majlis.store.transactions import Tx
 
 
 @dataclass(slots=True)
@@ -56,3 +58,24 @@ class Claim:
     # Runs to go on with were left in the queue, since their agents had no room.
     behind: bool = False
     events: list[Event] = field(default_factory=list)
+
+
+def row_of(tx: Tx, owner: str, run: Claimed) -> dict[str, Any]:
+    """A new run, leased to its owner."""
+    return {
+        "id": run.id,
+        "agent_id": run.agent_id,
+        "status": "running",
+        "trigger": run.trigger,
+        "trigger_space_id": run.trigger_space_id,
+        "active_space_id": run.active_space_id,
+        "chain_depth": run.chain_depth,
+        "lease_owner": owner,
+        "lease_until": tx.now + LEASE_MILLIS,
+        "fence": run.fence,
+        "attempts": run.attempts,
+        "shown": run.shown or None,
+        "cycle": run.cycle,
+        "created_at": tx.now,
+        "started_at": tx.now,
+    }

@@ -16,8 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from majlis.inbox.triggers import EventJson, TriggerJson
 from majlis.runs.announcing import presence, run_event
 from majlis.runs.arrivals import Arrival, earlier_runs, lock_arrivals, take_arrivals
-from majlis.runs.claimed import Claim, Claimed
-from majlis.runs.ownership import LEASE_MILLIS
+from majlis.runs.claimed import Claim, Claimed, row_of
 from majlis.store import ids
 from majlis.store.tables import agents, runs
 from majlis.store.tables.runs import NOT_OVER
@@ -47,7 +46,7 @@ def begin_cycle(tx: Tx, owner: str, agent: sa.Row[Any], claim: Claim) -> None:
     if not arrived:
         return
     run = _new_cycle(tx, agent, arrived)
-    if tx.execute(_INSERT[tx.dialect], _row(tx, owner, run)).rowcount == 0:
+    if tx.execute(_INSERT[tx.dialect], row_of(tx, owner, run)).rowcount == 0:
         return
     take_arrivals(tx, run.id, arrived)
     claim.claimed.append(run)
@@ -111,23 +110,3 @@ def _cut(event: EventJson, share: int) -> EventJson:
         if name in event:
             shorter[name] = {"truncated": orjson.dumps(event[name]).decode()[: share // 4]}
     return shorter
-
-
-def _row(tx: Tx, owner: str, run: Claimed) -> dict[str, Any]:
-    return {
-        "id": run.id,
-        "agent_id": run.agent_id,
-        "status": "running",
-        "trigger": run.trigger,
-        "trigger_space_id": run.trigger_space_id,
-        "active_space_id": run.active_space_id,
-        "chain_depth": run.chain_depth,
-        "lease_owner": owner,
-        "lease_until": tx.now + LEASE_MILLIS,
-        "fence": run.fence,
-        "attempts": run.attempts,
-        "shown": run.shown or None,
-        "cycle": True,
-        "created_at": tx.now,
-        "started_at": tx.now,
-    }

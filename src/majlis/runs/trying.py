@@ -17,7 +17,7 @@ from majlis.agents.agents import access_agent
 from majlis.agents.config import AgentConfig, parse_config
 from majlis.entities.caller import Caller, require_administrator
 from majlis.errors import Conflict
-from majlis.inbox.owing import INSERT_DELIVERY
+from majlis.inbox.owing import INSERT_DELIVERY, owed
 from majlis.inbox.services import trigger_agent
 from majlis.minds.consciousness.tokens import count, count_turns
 from majlis.models.port import Prompt
@@ -112,20 +112,8 @@ def _owe(tx: Tx, caller: Caller, agent_id: str, asked: Asked) -> sa.Row[Any]:
         return tx.execute(sa.select(deliveries).where(deliveries.c.id == told["deliveryId"])).one()
     message = post_message(tx, caller, asked.space_id, Draft(asked.text))
     # Also in a space where only those are woken who are called.
-    owed = {
-        "id": ids.new("dlv"),
-        "agent_id": agent_id,
-        "event_id": message["id"],
-        "type": "space_message",
-        "space_id": asked.space_id,
-        "message_id": message["id"],
-        "payload": {"senderExpectsReply": False},
-        "chain_depth": 0,
-        "state": "pending",
-        "run_id": None,
-        "created_at": tx.now,
-    }
-    tx.execute(INSERT_DELIVERY[tx.dialect], owed)
+    row = owed(tx, agent_id, asked.space_id, message["id"], {"senderExpectsReply": False}, 0)
+    tx.execute(INSERT_DELIVERY[tx.dialect], row)
     return tx.execute(_OWED, {"agent": agent_id, "event": message["id"]}).one()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ from typing_extensions import TypedDict
 from majlis.entities.caller import Caller
 from majlis.errors import Invalid, NotFound
 from majlis.spaces.access import access_space_at
-from majlis.spaces.damage import Damaged, read_rows, set_aside
+from majlis.spaces.damage import Damaged, read_rows
 from majlis.spaces.shapes import MessageJson, message_json
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Tx
@@ -71,16 +72,12 @@ def read_page(
     }
 
 
-def _rows(tx: Tx, space: sa.Row[Any], limit: int, forward: bool) -> list[Any]:
+def _rows(tx: Tx, space: sa.Row[Any], limit: int, forward: bool) -> Sequence[Any]:
     """One that is damaged is left out of the page, not the page for its sake (R9)."""
     seq = space.cursor_seq if space.cursor_seq is not None else space.head_seq + 1
     parameters = {"space_id": space.id, "seq": seq, "limit": limit + 1}
     page = _AFTER if forward else _BEFORE
-    rows = read_rows(tx, space.id, lambda: tx.all(page, parameters), _NUMBERS[page], parameters, _BY_NUMBER)
-    for row in rows:
-        if isinstance(row, Damaged):
-            set_aside(space.id, row)
-    return rows
+    return read_rows(tx, space.id, lambda: tx.all(page, parameters), _NUMBERS[page], parameters, _BY_NUMBER)
 
 
 def access_message(tx: Tx, caller: Caller, message_id: str) -> sa.Row[Any]:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.spaces.access import unknown_space
-from majlis.spaces.damage import UNREADABLE
+from majlis.spaces.damage import Unreadable, reading
 from majlis.spaces.members import SELECT_MEMBERS
 from majlis.spaces.shapes import MemberJson, SpaceJson, member_json, message_json, space_facts
 from majlis.store.tables import entities, members, messages, spaces
@@ -65,8 +65,9 @@ def list_spaces(tx: Tx, caller: Caller) -> list[SpaceJson]:
     who = {"entity_id": caller.id}
     grouped = _by_space(tx.all(_ALL_MEMBERS, who))
     try:
-        rows = tx.all(_ALL_SPACES, who)
-    except UNREADABLE:
+        with reading():
+            rows = tx.all(_ALL_SPACES, who)
+    except Unreadable:
         rows = [_row(tx, {**who, "space_id": row.id}) for row in tx.all(_IDS, who)]
     return [_space_json(row, grouped[row.s_id]) for row in rows]
 
@@ -82,8 +83,9 @@ def space_json(tx: Tx, caller: Caller, space_id: str) -> SpaceJson:
 def _row(tx: Tx, which: dict[str, str]) -> Any:
     """A last message that cannot be read is left out, and not the space for its sake (R9)."""
     try:
-        return tx.one(_ONE_SPACE, which)
-    except UNREADABLE:
+        with reading():
+            return tx.one(_ONE_SPACE, which)
+    except Unreadable:
         return tx.one(_WITHOUT_LAST, which)
 
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from majlis.clock import iso
 from majlis.runs.acting import Acting
-from majlis.spaces.damage import readable
+from majlis.spaces.damage import Damaged, read_rows
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.store.tables import messages
 from majlis.store.transactions import Tx
@@ -28,8 +28,8 @@ _BY_NUMBER = SELECT_MESSAGES.where(
 def newest(tx: Tx, space_id: str, seq: int, limit: int) -> list[dict[str, Any]]:
     """The last `limit` messages up to number `seq`, oldest first."""
     given = {"space": space_id, "seq": seq, "limit": limit}
-    rows = readable(tx, space_id, lambda: tx.all(_BEFORE, given), _NUMBERS, given, _BY_NUMBER)
-    return [_line(row) for row in reversed(rows)]
+    rows = read_rows(tx, space_id, lambda: tx.all(_BEFORE, given), _NUMBERS, given, _BY_NUMBER)
+    return [_line(row) for row in reversed(rows) if not isinstance(row, Damaged)]
 
 
 def remember_shown(acting: Acting, space_id: str, seq: int) -> None:

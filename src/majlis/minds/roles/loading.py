@@ -14,6 +14,7 @@ from majlis.minds.roles import statements
 from majlis.minds.roles.reading import read_window
 from majlis.minds.roles.scene import Participant, Place, Routing, Scene, Turn
 from majlis.minds.timeline.loading import load_scene as load_common
+from majlis.minds.timeline.loading import message_of
 from majlis.minds.timeline.references import references
 from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Resume, Who
 from majlis.minds.timeline.statements import ACTIVE_SPACE, READABLE
@@ -104,19 +105,14 @@ def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str
     if not named:
         return {}
     rows = tx.all(READABLE, {"agent": agent.id, "ids": sorted(named)})
-    return {row.id: _as_message(row) for row in rows}
+    return {row.id: message_of(row, {}) for row in rows}
 
 
 def _answer(tx: Tx, place: Place, resume: Resume | None) -> Message | None:
     if resume is None or resume.message_id is None:
         return None
     row = tx.one(statements.ONE, {"space": place.id, "id": resume.message_id})
-    return _as_message(row) if row else None
-
-
-def _as_message(row: sa.Row[Any]) -> Message:
-    message_id, space_id, seq, sender_id, sender_name, sender_type, *rest = tuple(row)
-    return Message(message_id, space_id, seq, Who(sender_id, sender_name, sender_type), *rest)
+    return message_of(row, {}) if row else None
 
 
 def _routing(tx: Tx, agent: Who, place: Place, trigger: Mapping[str, Any]) -> Routing:
@@ -129,7 +125,7 @@ def _routing(tx: Tx, agent: Who, place: Place, trigger: Mapping[str, Any]) -> Ro
     shown = rows[: statements.MAX_TURNS]
     return Routing(
         agents=tuple(row.name for row in tx.all(statements.AGENTS, {"space": place.id, "agent": agent.id})),
-        request=_as_message(request) if request else None,
+        request=message_of(request, {}) if request else None,
         turns=_turns(tx, place, list(reversed(shown))) if shown else (),
         more_turns=len(rows) > len(shown),
         finished=finished,

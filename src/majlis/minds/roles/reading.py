@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.minds.roles import statements
+from majlis.minds.timeline.loading import message_of
 from majlis.minds.timeline.scene import Message, Who
 from majlis.spaces.damage import Damaged, read_rows, set_aside
 from majlis.store.transactions import Tx
@@ -24,9 +25,10 @@ def read_window(tx: Tx, space_id: str, start: int, end: int) -> tuple[tuple[Mess
         tx, space_id, lambda: tx.all(statements.WINDOW, window), statements.NUMBERS, window, statements.BY_NUMBER
     )
     for row in rows:
-        problem = row.reason if isinstance(row, Damaged) else _problem(row)
-        if problem is None:
-            found.append(_message(row, known))
+        if isinstance(row, Damaged):
+            damaged.append(row)
+        elif (problem := _problem(row)) is None:
+            found.append(message_of(row, known))
         else:
             damaged.append(set_aside(space_id, Damaged(str(row.id), row.seq, problem)))
     return tuple(found), tuple(damaged)
@@ -46,11 +48,3 @@ def _problem(row: sa.Row[Any]) -> str | None:
     if not isinstance(row.origin, Mapping | None):
         return "its origin is no object"
     return None
-
-
-def _message(row: sa.Row[Any], known: dict[str, Who]) -> Message:
-    message_id, space_id, seq, sender_id, sender_name, sender_type, *rest = tuple(row)
-    sender = known.get(sender_id)
-    if sender is None:
-        sender = known[sender_id] = Who(sender_id, sender_name, sender_type)
-    return Message(message_id, space_id, seq, sender, *rest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from majlis.minds.timeline.statements import LINES, OF_SENDER
 from majlis.store.tables import deliveries, entities, members, messages, phases, runs, spaces, steps, turns
 from majlis.store.tables.columns import word
 
@@ -61,22 +62,8 @@ PLACE = (
         _me.c.entity_id == sa.bindparam("agent"),
     )
 )
-# In the order of the fields of the timeline's `Message`, its sender written out. A sender who is not there is damage.
-_MESSAGES = sa.select(
-    messages.c.id,
-    messages.c.space_id,
-    messages.c.seq,
-    messages.c.sender_id,
-    entities.c.name.label("sender_name"),
-    entities.c.type.label("sender_type"),
-    messages.c.kind,
-    messages.c.text,
-    messages.c.reply_to,
-    messages.c.created_at,
-    messages.c.run_id,
-    messages.c.tool,
-    messages.c.origin,
-).outerjoin(entities, entities.c.id == messages.c.sender_id)
+# A sender who is not there is damage.
+_MESSAGES = LINES.outerjoin(entities, OF_SENDER)
 _IN_SPACE = messages.c.space_id == sa.bindparam("space")
 _BETWEEN = messages.c.seq.between(sa.bindparam("start"), sa.bindparam("end"))
 WINDOW = _MESSAGES.where(_IN_SPACE, _BETWEEN).order_by(messages.c.seq)

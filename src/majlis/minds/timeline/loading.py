@@ -26,7 +26,7 @@ from majlis.minds.timeline.scene import (
     Who,
 )
 from majlis.minds.timeline.window import window_start
-from majlis.spaces.damage import readable
+from majlis.spaces.damage import Damaged, read_rows
 from majlis.store.transactions import Tx
 
 _WAITED_FOR = 3
@@ -81,18 +81,18 @@ def _history(tx: Tx, config: AgentConfig, trigger: Mapping[str, Any], active: Ac
     """The window, and before it the trigger if that has fallen out of it."""
     window = {"space": active.id, "start": window_start(config, active.total), "end": active.total}
     known: dict[str, Who] = {}
-    rows = readable(
+    rows = read_rows(
         tx, active.id, lambda: tx.all(statements.WINDOW, window), statements.NUMBERS, window, statements.BY_NUMBER
     )
-    history = [_message(row, known) for row in rows]
+    history = [message_of(row, known) for row in rows if not isinstance(row, Damaged)]
     message_id = trigger.get("messageId")
     if message_id is not None and all(message.id != message_id for message in history):
         earlier = tx.one(statements.ONE_OF_SPACE, {"space": active.id, "id": message_id})
-        history[:0] = [_message(earlier, known)] if earlier else []
+        history[:0] = [message_of(earlier, known)] if earlier else []
     return tuple(history)
 
 
-def _message(row: sa.Row[Any], known: dict[str, Who]) -> Message:
+def message_of(row: sa.Row[Any], known: dict[str, Who]) -> Message:
     """`known` are senders met so far: a conversation has many lines and few people."""
     message_id, space_id, seq, sender_id, sender_name, sender_type, *rest = tuple(row)
     sender = known.get(sender_id)
@@ -111,7 +111,7 @@ def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str
         return {}
     rows = tx.all(statements.READABLE, {"agent": agent.id, "ids": sorted(ids)})
     known: dict[str, Who] = {}
-    return {row.id: _message(row, known) for row in rows}
+    return {row.id: message_of(row, known) for row in rows}
 
 
 def _own_spaces(tx: Tx, agent: Who) -> tuple[tuple[OwnSpace, ...], int]:

@@ -25,7 +25,7 @@ ACTIVE_SPACE = hot(
 )
 
 # In the order of the fields of `scene.Message`, its sender written out.
-_MESSAGES = sa.select(
+LINES = sa.select(
     messages.c.id,
     messages.c.space_id,
     messages.c.seq,
@@ -39,7 +39,9 @@ _MESSAGES = sa.select(
     messages.c.run_id,
     messages.c.tool,
     messages.c.origin,
-).join(entities, entities.c.id == messages.c.sender_id)
+)
+OF_SENDER = entities.c.id == messages.c.sender_id
+_MESSAGES = LINES.join(entities, OF_SENDER)
 
 _IN_SPACE = messages.c.space_id == sa.bindparam("space")
 WINDOW = hot(
