@@ -13,17 +13,21 @@ from majlis.live.log import LoggedEvent
 # As many messages as a window shows, and some.
 _HISTORY = 60
 _PATIENCE_SECONDS = 30
-# After a run, until the worker has seen that there is nothing more to do.
-_REST_SECONDS = 0.005
+# After a run, until the worker has seen that there is nothing more to do, and the processor has turned to other things.
+REST_SECONDS = 0.005
 
 
 class Waking:
-    """`asked` gives the moment at which the last request came in, once the run has ended."""
+    """`asked` gives the moment at which the last request came in, once the run has ended. `rest` is how long a message
+    waits after the end of the run before it."""
 
-    def __init__(self, runner: asyncio.Runner, office: Office, asked: Callable[[], float]) -> None:
+    def __init__(
+        self, runner: asyncio.Runner, office: Office, asked: Callable[[], float], rest: float = REST_SECONDS
+    ) -> None:
         self._runner = runner
         self._office = office
         self._asked = asked
+        self.rest = rest
         self._texts = sentences()
         self._committed_at = 0.0
         self._ended = asyncio.Event()
@@ -47,7 +51,7 @@ class Waking:
         called_at = time.perf_counter()
         await self._office.say(text)
         await asyncio.wait_for(self._ended.wait(), _PATIENCE_SECONDS)
-        await asyncio.sleep(_REST_SECONDS)
+        await asyncio.sleep(self.rest)
         asked_at = self._asked()
         self.from_the_call.append(asked_at - called_at)
         return asked_at - self._committed_at
