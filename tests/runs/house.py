@@ -15,7 +15,7 @@ from majlis.settings import Settings
 from majlis.store.tables import deliveries, runs
 from majlis.store.transactions import Tx
 from tests.model_server import Asked, ModelServer, Reply, Script, say, silent
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import PATIENCE_SECONDS, until
 from tests.world import Person, World, serve_world
 
 UNFINISHED = ("queued", "running")
@@ -43,6 +43,9 @@ class House:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while await self.world.gateway.db.read(_busy):  # noqa: ASYNC110 - a state of the ledger, told by nobody
                 await asyncio.sleep(0.005)
+        # A run that is settled has a few lines to go yet: its figures and its span.
+        worker = self.world.gateway.worker
+        await until(lambda: worker is None or not worker.active)
 
     async def runs(self, agent: Person | None = None, **params: Any) -> list[Any]:
         """Oldest first."""
