@@ -21,7 +21,7 @@ from majlis.models.chat_body import Body
 from majlis.models.chat_errors import error_in, raise_refusal
 from majlis.models.failures import Side
 from majlis.models.keys import Key
-from majlis.models.port import Finished, ModelEvent, Prompt
+from majlis.models.port import Finished, ModelEvent, ModelFailed, Prompt
 from majlis.models.sessions import session_header, session_in_headers
 from majlis.models.sse import EventReader
 
@@ -29,6 +29,8 @@ _CONNECT_SECONDS = 10.0
 # Without a byte. A slow machine that reads a long prompt needs more: that is what settings.timeout is for.
 _QUIET_SECONDS = 120.0
 _DRAIN_SECONDS = 0.1
+# Of one event, and of what an answer says: many times what any model writes.
+_MOST_BYTES = 8 * 1024 * 1024
 _DONE = b"[DONE]"
 _HEADERS = {
     "Content-Type": "application/json",
@@ -96,9 +98,13 @@ class ChatModel:
 
     async def _whole(self, response: httpx.Response, deadline: float | None) -> AsyncGenerator[dict[str, Any]]:
         """A server that does not stream answers with everything at once."""
+        body = bytearray()
         async with _until(deadline):
-            body = await response.aread()
-        yield self._chunk(body)
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) > _MOST_BYTES:
+                    raise self._side.endless(_MOST_BYTES)
+        yield self._chunk(bytes(body))
 
     async def _streamed(
         self, response: httpx.Response, deadline: float | None, answer: GrowingAnswer
@@ -115,6 +121,8 @@ class ChatModel:
                 yield self._chunk(data)
             if piece is None:
                 break
+            if reader.held > _MOST_BYTES:
+                raise self._side.endless(_MOST_BYTES)
         # Not every server says [DONE]; a reason to stop says as much.
         if answer.finish_reason is None:
             raise self._side.broken("the stream ended early")
@@ -132,17 +140,28 @@ class ChatModel:
 
     def _grown(self, answer: GrowingAnswer, chunk: dict[str, Any]) -> list[ModelEvent]:
         try:
-            return list(answer.add(chunk))
+            grown = list(answer.add(chunk))
         except (AttributeError, TypeError, KeyError) as error:
             raise self._side.broken("a part of it has an unknown form") from error
+        if answer.size > _MOST_BYTES:
+            raise self._side.endless(_MOST_BYTES)
+        return grown
 
     def _check(self, answer: GrowingAnswer) -> None:
+        failed = self._wrong_with(answer)
+        if failed is not None:
+            # It was paid for all the same.
+            failed.usage = answer.usage
+            raise failed
+
+    def _wrong_with(self, answer: GrowingAnswer) -> ModelFailed | None:
+        if not answer.begun:
+            return self._side.broken("there was none")
         if answer.cut_off:
-            raise self._side.cut_off()
+            return self._side.cut_off()
         if answer.nameless:
-            raise self._side.broken("a tool call has no name")
-        if answer.finish_reason == "content_filter":
-            raise self._side.filtered()
+            return self._side.broken("a tool call has no name")
+        return self._side.filtered() if answer.finish_reason == "content_filter" else None
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -167,7 +186,8 @@ def _until(deadline: float | None) -> asyncio.Timeout:
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:
     """A response read to its end leaves its connection to the next request; some servers are slow to end it."""
-    with suppress(TimeoutError):
+    # The answer is whole: a connection that breaks now is of no interest.
+    with suppress(TimeoutError, httpx.HTTPError):
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for _ in pieces:
                 pass

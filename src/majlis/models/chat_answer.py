@@ -8,10 +8,12 @@ from typing import Any
 
 import orjson
 
-from majlis.models.arguments import is_whole
+from majlis.models.arguments import is_whole, plain_text, word
 from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, Prompt, Said, Usage
 from majlis.models.sessions import session_in_chunk
 from majlis.store import ids
+
+_MOST_TOKENS = 10**9
 
 
 @dataclass
@@ -31,7 +33,11 @@ class GrowingAnswer:
         self._taken = {call.id for turn in prompt.turns if isinstance(turn, Said) for call in turn.calls}
         self._text: list[str] = []
         self._calls: list[_Growing] = []
-        self._usage = Usage()
+        self.usage = Usage()
+        # Characters of text and arguments so far.
+        self.size = 0
+        # Whether there was an answer at all, be it an empty one.
+        self.begun = False
         self.finish_reason: str | None = None
         self.session_id: str | None = None
 
@@ -39,23 +45,26 @@ class GrowingAnswer:
         if "session_id" in chunk or "metadata" in chunk:
             self.session_id = session_in_chunk(chunk) or self.session_id
         usage = chunk.get("usage")
-        if usage:
-            self._usage = _usage(usage)
+        if isinstance(usage, dict):
+            self.usage = _usage(usage)
         for choice in chunk.get("choices") or ():
+            self.begun = True
             # A whole completion has a `message` where a streamed one has a `delta`.
             delta = choice.get("delta") or choice.get("message") or {}
             content = delta.get("content")
             if content:
-                self._text.append(content)
+                text = content if isinstance(content, str) else _joined(content)
+                self._text.append(text)
+                self.size += len(text)
             for position, call in enumerate(delta.get("tool_calls") or ()):
                 yield from self._grow(call, position)
-            self.finish_reason = choice.get("finish_reason") or self.finish_reason
+            self.finish_reason = word(choice.get("finish_reason")) or self.finish_reason
 
     def finished(self) -> Answer:
         return Answer(
-            "".join(self._text),
+            plain_text(self._text),
             tuple(Call(call.id, call.name, "".join(call.pieces) or "{}") for call in self._calls),
-            self._usage,
+            self.usage,
             self.session_id,
         )
 
@@ -70,10 +79,10 @@ class GrowingAnswer:
 
     def _grow(self, delta: dict[str, Any], position: int) -> Iterator[ModelEvent]:
         function = delta.get("function") or {}
-        name = function.get("name") or ""
-        call = self._meant(delta, name)
+        name, given = word(function.get("name")), word(delta.get("id")) or None
+        call = self._meant(delta, name, given)
         if call is None:
-            call = _Growing(delta.get("index", position), delta.get("id") or None, self._new_id(delta.get("id")))
+            call = _Growing(delta.get("index", position), given, self._new_id(given))
             self._calls.append(call)
         at = self._calls.index(call)
         if name and not call.name:
@@ -83,13 +92,13 @@ class GrowingAnswer:
         if arguments:
             text = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode()
             call.pieces.append(text)
+            self.size += len(text)
             yield CallDelta(at, text)
 
-    def _meant(self, delta: dict[str, Any], name: str) -> _Growing | None:
+    def _meant(self, delta: dict[str, Any], name: str, given: str | None) -> _Growing | None:
         """The call that a piece goes on with, or None for a new one.
 
         A new id together with a name begins a call even under a known index: some servers number every call 0."""
-        given = delta.get("id") or None
         if name and given is not None and all(call.sent_id != given for call in self._calls):
             return None
         if "index" in delta:
@@ -104,7 +113,21 @@ class GrowingAnswer:
         return chosen
 
 
+def _joined(parts: list[Any]) -> str:
+    """Some servers give text in parts, and their thinking among them; only the text is the answer."""
+    return "".join(part["text"] for part in parts if part.get("type") == "text")
+
+
 def _usage(usage: dict[str, Any]) -> Usage:
-    details = usage.get("prompt_tokens_details") or {}
-    cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0
-    return Usage(usage.get("prompt_tokens") or 0, cached, usage.get("completion_tokens") or 0)
+    details = usage.get("prompt_tokens_details")
+    told = details.get("cached_tokens") if isinstance(details, dict) else None
+    read = _count(usage.get("prompt_tokens"))
+    cached = _count(told) or _count(usage.get("prompt_cache_hit_tokens"))
+    # What was cached is a part of what was read, whatever a server adds up.
+    return Usage(read, min(cached, read), _count(usage.get("completion_tokens")))
+
+
+def _count(given: Any) -> int:
+    """What is no number of tokens counts as none: an answer is not lost over it."""
+    whole = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= _MOST_TOKENS
+    return int(given) if whole else 0

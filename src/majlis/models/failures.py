@@ -111,6 +111,13 @@ class Side:
     def broken(self, why: str) -> ModelFailed:
         return ModelFailed(f"{self.name} broke off its answer: {why}.", True, "model_broken_stream")
 
+    def endless(self, most: int) -> ModelFailed:
+        return ModelFailed(
+            f"{self.name} gave an answer longer than {most // 2**20} MiB, which no model writes; it was not read on.",
+            True,
+            "model_broken_stream",
+        )
+
     def cut_off(self) -> ModelFailed:
         return ModelFailed(
             f'The model "{self.model}" reached its limit of tokens in the middle of a tool call. '

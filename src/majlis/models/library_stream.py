@@ -20,10 +20,10 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from majlis.models.arguments import is_whole
+from majlis.models.arguments import is_whole, plain_text, word
 from majlis.models.failures import Side
 from majlis.models.library_messages import library_messages
-from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, Prompt, Usage
+from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, ModelFailed, Prompt, Usage
 from majlis.models.sessions import session_header
 
 
@@ -58,17 +58,27 @@ async def events(stream: StreamedResponse) -> AsyncGenerator[ModelEvent]:
 
 
 def answer(side: Side, response: ModelResponse) -> Answer:
-    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    text = plain_text(part.content for part in response.parts if isinstance(part, TextPart))
     parts = [part for part in response.parts if isinstance(part, ToolCallPart)]
-    calls = tuple(Call(part.tool_call_id, part.tool_name, _text(part.args)) for part in parts)
-    if response.finish_reason == "length" and not all(is_whole(call.arguments) for call in calls):
-        raise side.cut_off()
-    if response.finish_reason == "content_filter":
-        raise side.filtered()
-    if response.state != "complete" or (response.finish_reason is None and not response.parts):
-        raise side.broken("the stream ended early")
+    calls = tuple(Call(part.tool_call_id, word(part.tool_name), _text(part.args)) for part in parts)
     used = response.usage
-    return Answer(text, calls, Usage(used.input_tokens, used.cache_read_tokens, used.output_tokens))
+    usage = Usage(used.input_tokens, used.cache_read_tokens, used.output_tokens)
+    failed = _wrong_with(side, response, calls)
+    if failed is not None:
+        # It was paid for all the same.
+        failed.usage = usage
+        raise failed
+    return Answer(text, calls, usage)
+
+
+def _wrong_with(side: Side, response: ModelResponse, calls: tuple[Call, ...]) -> ModelFailed | None:
+    if response.finish_reason == "length" and not all(is_whole(call.arguments) for call in calls):
+        return side.cut_off()
+    if response.finish_reason == "content_filter":
+        return side.filtered()
+    if response.state != "complete" or (response.finish_reason is None and not response.parts):
+        return side.broken("the stream ended early")
+    return None
 
 
 def _with_session(settings: Mapping[str, Any], session_id: str | None) -> Mapping[str, Any]:

@@ -133,12 +133,14 @@ class Model(Protocol):
 class ModelFailed(Exception):
     """A provider's refusal or failure, in words that a person can act on: no key, no address, no body of a request.
 
-    `retryable`: the same request may succeed in a while (429, 5xx, time-out, broken stream)."""
+    `retryable`: the same request may succeed in a while (429, 5xx, time-out, broken stream). `usage` is what it has
+    cost all the same, where the provider says so."""
 
     message: str
     retryable: bool
     code: str = "model_error"
     retry_after: float | None = field(default=None)
+    usage: Usage = field(default_factory=Usage)
 
     def __str__(self) -> str:
         return self.message
