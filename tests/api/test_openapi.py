@@ -49,6 +49,7 @@ OPERATIONS = {
     "spaces_create": "post /api/spaces",
     "spaces_delete": "delete /api/spaces/{space_id}",
     "spaces_enter_phase": "post /api/spaces/{space_id}/phase",
+    "spaces_list_all": "get /api/spaces/all",
     "spaces_get_one": "get /api/spaces/{space_id}",
     "spaces_list_members_of": "get /api/spaces/{space_id}/members",
     "spaces_list_mine": "get /api/spaces",

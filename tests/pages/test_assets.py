@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import majlis.api
-from majlis.api.routes.pages import render
+from majlis.api.routes.pages import PAGES, render
 from tests.pages.markup import Markup
 from tests.world import World
 
 FOLDER = Path(majlis.api.__file__).parent / "page"
-PAGES = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.html"))}
 SCRIPTS = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.js"))}
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
@@ -71,12 +70,21 @@ async def test_no_path_leads_to_another_file(world: World) -> None:
     assert set(found.values()) <= {307, 404}, found
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", sorted(PAGES))
 def test_no_page_holds_what_the_policy_forbids(page: str) -> None:
     for tag, attributes in Markup(PAGES[page]).tags:
         assert tag != "style", "styles are in a file"
         assert tag != "script" or attributes.get("src"), "scripts are in files"
         assert not [name for name in attributes if name == "style" or name.startswith("on")]
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_every_page_is_whole(page: str) -> None:
+    markup = Markup(PAGES[page])
+    tags = [tag for tag, _ in markup.tags]
+    assert [tags.count(tag) for tag in ("html", "head", "title", "body", "main", "h1")] == [1] * 6
+    assert "<!-- head" not in PAGES[page]
+    assert "<!-- body" not in PAGES[page]
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -25,7 +25,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
     manifest: 'manifest.json',
   },
-  server: { proxy: Object.fromEntries(['/api', '/page', '/sign-in'].map((path) => [path, process.env['MAJLIS_URL'] ?? 'http://127.0.0.1:8700'])) },
+  // Where the gateway is, too: a session's cookie belongs to the name in the address, and localhost is another one.
+  server: { host: '127.0.0.1', proxy: Object.fromEntries(['/api', '/page', '/sign-in'].map((path) => [path, process.env['MAJLIS_URL'] ?? 'http://127.0.0.1:8700'])) },
 })
 
 /** Puts a .gz beside every file that gains by it, and holds the page's first JavaScript to its budget. */

@@ -72,6 +72,7 @@ test('what an agent has failed over is tried again from its notice, and everybod
 
 test('a space has its rules for tools, and its members their roles', async () => {
   const page = await house.visit(house.owner, '/admin/spaces')
+  await page.getByRole('main').getByText('Project Alpha').first().click()
   await page.getByRole('main').getByRole('link', { name: 'Settings of Project Alpha' }).click()
   await page.getByRole('button', { name: 'Add a rule' }).click()
   await page.getByRole('textbox', { name: 'Tools of rule 1' }).fill('web_*')
@@ -86,6 +87,18 @@ test('a space has its rules for tools, and its members their roles', async () =>
   await his.getByText('You are a viewer here').waitFor()
   await page.getByRole('combobox', { name: 'Role of Omar' }).selectOption('member')
   await composer(his).waitFor()
+})
+
+test('whoever looks after the gateway sees every space and who is in it, and no word of those they are not in', async () => {
+  const { id } = await omar!.client.spaces.create({ name: 'Between us', description: 'A secret garden' })
+  await omar!.client.spaces.add(id, { entityId: ada!.id, role: 'member' })
+  await omar!.client.messages.post(id, { text: 'the key is under the stone' })
+  const page = await house.visit(house.owner, '/admin/spaces')
+  await page.getByRole('main').getByText('Between us').first().click()
+  await page.getByText('Omar (admin), Ada').waitFor()
+  await page.getByText('You are not in it').waitFor()
+  expect(await page.getByText('under the stone').count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Open Between us' }).count()).toBe(0)
 })
 
 test('people and services are made with what they need to come in', async () => {

@@ -208,6 +208,17 @@ describe('coming and going', () => {
     expect(await spaceRow(hers, 'Project Alpha').count()).toBe(0)
   })
 
+  test('who is no admin of a space may still leave it', async () => {
+    const other = await house.space('Too loud', [lina!])
+    const hers = await house.visit(lina!, `/spaces/${other.id}?inspect=settings`)
+    await hers.getByRole('button', { name: 'Leave the space' }).click()
+    await hers.getByRole('button', { name: 'Really leave it' }).click()
+    await hers.getByRole('heading', { name: 'Come in, sit down' }).waitFor()
+    expect(await spaceRow(hers, 'Too loud').count()).toBe(0)
+    expect((await house.owner.client.spaces.get(other.id)).members.map((member) => member.name)).toEqual(['Owner'])
+    await house.owner.client.spaces.delete(other.id)
+  })
+
   test('the end of a session leads to the way in, and signing in leads back', async () => {
     const hers = await house.visit(lina!, at())
     await composer(hers).waitFor()

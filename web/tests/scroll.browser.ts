@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { House, type Person } from './harness/house.ts'
-import { message, say } from './harness/look.ts'
+import { composer, message, say } from './harness/look.ts'
 
 const COUNT = 10_000
 let house: House
@@ -96,6 +96,38 @@ describe('a long history', () => {
     await house.leaveAll()
   })
 
+  test('stays at the end when the place for it gets smaller: the composer grows', async () => {
+    const page = await house.visit(lina!, at)
+    const last = scroller(page).getByRole('article').last()
+    await last.waitFor()
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(3)
+    const height = () => scroller(page).evaluate((box) => box.clientHeight)
+    const before = await height()
+    await composer(page).fill('one\n'.repeat(9))
+    await expect.poll(height).toBeLessThan(before - 100)
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(3)
+    await settled(page)
+    expect(await page.getByRole('button', { name: /Newest/ }).count()).toBe(0)
+    await composer(page).fill('')
+    await house.leaveAll()
+  })
+
+  test.each([['never read before', 0], ['read up to some word', 30]])('more new than is at hand, in a space %s: one press leads to the first of it', async (_, read) => {
+    const space = await house.space(`New ${read}`, [lina!])
+    await house.gateway.fill(space.id, omar!.id, 160)
+    const newest = await lina!.client.messages.list(space.id, { limit: 100 })
+    const { messages: oldest } = await lina!.client.messages.list(space.id, { limit: 100, before: newest.messages[0]!.id })
+    if (read > 0) await lina!.client.spaces.read(space.id, oldest[read - 1]!.id)
+    const page = await house.visit(lina!, `/spaces/${space.id}`)
+    await page.getByRole('button', { name: /to the first unread/ }).click()
+    const first = scroller(page).getByRole('listitem').filter({ hasText: `line ${read}.` }).first()
+    await first.waitFor()
+    await expect.poll(() => first.evaluate((row) => row.getBoundingClientRect().top)).toBeGreaterThan(0)
+    await scroller(page).getByText('New', { exact: true }).waitFor()
+    await house.leaveAll()
+    await house.owner.client.spaces.delete(space.id)
+  })
+
   test('a search leads into the middle of it, and down again to the newest', async () => {
     const page = await house.visit(lina!, at)
     await scroller(page).getByRole('article').last().waitFor()
@@ -103,11 +135,13 @@ describe('a long history', () => {
     await page.getByRole('combobox', { name: 'Find' }).fill('"line 107"')
     await page.getByRole('option', { name: /^line 107\./ }).first().click()
     await expect.poll(() => message(page, 'line 107.').isVisible()).toBe(true)
-    for (let n = 0; n < 60 && (await message(page, 'line 320.').count()) === 0; n++) {
-      await scrollBy(page, 2000)
+    // In steps that leave out no row, and for as long as the pages below take to come.
+    const down = async () => {
+      await scrollBy(page, 1000)
       await settled(page)
+      return message(page, 'line 320.').count()
     }
-    expect(await message(page, 'line 320.').count()).toBe(1)
+    await expect.poll(down, { timeout: 30_000, interval: 1 }).toBe(1)
     await page.getByRole('button', { name: 'To the newest' }).click()
     await message(page, 'Many words are said here').last().waitFor()
     await expect.poll(() => distanceFromEnd(page)).toBeLessThan(3)

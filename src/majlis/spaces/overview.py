@@ -63,7 +63,7 @@ _ONE_SPACE_MEMBERS = _ALL_MEMBERS.where(_mine.c.space_id == sa.bindparam("space_
 def list_spaces(tx: Tx, caller: Caller) -> list[SpaceJson]:
     """The liveliest first."""
     who = {"entity_id": caller.id}
-    grouped = _by_space(tx.all(_ALL_MEMBERS, who))
+    grouped = by_space(tx.all(_ALL_MEMBERS, who))
     try:
         with reading():
             rows = tx.all(_ALL_SPACES, who)
@@ -77,7 +77,7 @@ def space_json(tx: Tx, caller: Caller, space_id: str) -> SpaceJson:
     row = _row(tx, which)
     if row is None:
         raise unknown_space(space_id)
-    return _space_json(row, _by_space(tx.all(_ONE_SPACE_MEMBERS, which))[space_id])
+    return _space_json(row, by_space(tx.all(_ONE_SPACE_MEMBERS, which))[space_id])
 
 
 def _row(tx: Tx, which: dict[str, str]) -> Any:
@@ -89,7 +89,7 @@ def _row(tx: Tx, which: dict[str, str]) -> Any:
         return tx.one(_WITHOUT_LAST, which)
 
 
-def _by_space(rows: Sequence[sa.Row[Any]]) -> dict[str, list[MemberJson]]:
+def by_space(rows: Sequence[sa.Row[Any]]) -> dict[str, list[MemberJson]]:
     grouped: dict[str, list[MemberJson]] = defaultdict(list)
     for row in rows:
         grouped[row.space_id].append(member_json(row))

@@ -98,6 +98,18 @@ class SpaceJson(SpaceFactsJson):
     eventSeq: int
 
 
+class SpaceOutlineJson(TypedDict):
+    """A space as those see it who look after the gateway."""
+
+    id: str
+    name: str
+    description: str
+    triggers: Triggers
+    members: list[MemberJson]
+    messageCount: int
+    createdAt: str
+
+
 class PhaseJson(TypedDict):
     id: str
     spaceId: str

@@ -1,14 +1,16 @@
 import { useConnection, useMe, useSpace, useSpaces } from '@majlis/client/react'
 import { unread } from '@majlis/client'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, useEffect, useState } from 'react'
 
 import { Banner } from './features/connection/Banner.tsx'
 import { Opening } from './features/connection/Opening.tsx'
+import { useSamePerson } from './features/connection/useSamePerson.ts'
 import { useShortcuts } from './features/keyboard/shortcuts.ts'
 import { Sidebar } from './features/spaces/Sidebar.tsx'
 import { SpacePage } from './features/spaces/SpacePage.tsx'
 import { Welcome } from './features/spaces/Welcome.tsx'
 import { go, spacePath, useInspect, usePlace, type Place } from './router.ts'
+import { Part } from './ui/Part.tsx'
 
 const Inspector = lazy(() => import('./features/inspector/Inspector.tsx'))
 const Switcher = lazy(() => import('./features/switcher/Switcher.tsx'))
@@ -22,6 +24,7 @@ export function App() {
   const connection = useConnection()
   const [over, setOver] = useState<Over>(null)
   useShortcuts(setOver)
+  useSamePerson(me?.id)
   useEffect(() => {
     // The session is over: the server has the page that leads back in, at this very address.
     if (connection === 'ended') location.reload()
@@ -31,10 +34,8 @@ export function App() {
     <>
       <Banner />
       <Rooms onOver={setOver} />
-      <Suspense>
-        {over === 'switcher' && <Switcher onClose={() => setOver(null)} />}
-        {over === 'keys' && <KeyboardMap onClose={() => setOver(null)} />}
-      </Suspense>
+      {over === 'switcher' && <Part over><Switcher onClose={() => setOver(null)} /></Part>}
+      {over === 'keys' && <Part over><KeyboardMap onClose={() => setOver(null)} /></Part>}
     </>
   )
 }
@@ -54,9 +55,9 @@ function Rooms({ onOver }: { onOver: (over: Over) => void }) {
         {!home && <h1 className="unseen md:hidden">Majlis</h1>}
         {home && <Welcome />}
         {place.page === 'space' && <SpacePage key={place.spaceId} spaceId={place.spaceId} messageId={place.messageId} />}
-        {place.page === 'admin' && <Suspense><Admin section={place.section} id={place.id} /></Suspense>}
+        {place.page === 'admin' && <Part><Admin section={place.section} id={place.id} /></Part>}
       </div>
-      {inspecting && <Suspense><Inspector spaceId={place.spaceId} what={inspect} /></Suspense>}
+      {inspecting && <Part over><Inspector spaceId={place.spaceId} what={inspect} /></Part>}
     </div>
   )
 }

@@ -11,12 +11,21 @@ export type Place =
 const MOVED = 'majlis-moved'
 
 export function placeOf(path: string): Place {
-  const [first, second, third, fourth] = path.split('/').filter(Boolean).map(decodeURIComponent)
+  const [first, second, third, fourth] = path.split('/').filter(Boolean).map(decoded)
   if (first === 'spaces' && second) {
     return { page: 'space', spaceId: second, messageId: third === 'messages' && fourth ? fourth : null }
   }
   if (first === 'admin') return { page: 'admin', section: second ?? 'people', id: third ?? null }
   return { page: 'home' }
+}
+
+/** An address may be anything; what is no address of ours leads to a space that does not exist. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 export function usePlace(): Place {

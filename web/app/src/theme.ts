@@ -1,16 +1,17 @@
 /** Light, dark, or as the machine has it. */
+import { keep, kept } from './ui/keeping.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
 const KEY = 'majlis.theme'
 
-export const savedTheme = (): Theme => (localStorage.getItem(KEY) as Theme | null) ?? 'system'
+export const savedTheme = (): Theme => (kept(KEY) as Theme | null) ?? 'system'
 
 export function showSavedTheme(): void {
   show(savedTheme())
 }
 
 export function chooseTheme(theme: Theme): void {
-  localStorage.setItem(KEY, theme)
+  keep(KEY, theme)
   show(theme)
 }
 

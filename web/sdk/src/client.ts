@@ -38,6 +38,8 @@ export function createClient(options: ClientOptions = {}) {
 
     spaces: {
       list: () => got(http.GET('/api/spaces')),
+      /** Every space of the gateway, for administrators: who is in it, and nothing of what is said there. */
+      listAll: (query: { after?: string; limit?: number } = {}) => got(http.GET('/api/spaces/all', { params: { query } })),
       get: (id: string) => got(http.GET('/api/spaces/{space_id}', { params: space(id) })),
       create: (body: Bodies['NewSpace']) => got(http.POST('/api/spaces', { body })),
       change: (id: string, body: Bodies['SpaceChange']) =>

@@ -8,6 +8,7 @@ import { EventParser } from './sse.ts'
 
 // The server gives a sign of life at least every 15 seconds; nothing for this long means that nobody is there.
 const SILENCE_MS = 35_000
+const DOUBT_MS = 20_000
 
 export interface LiveOptions {
   baseUrl?: string
@@ -23,8 +24,10 @@ export class Live {
   readonly #options: LiveOptions
   #lastId = ''
   #failures = 0
-  #stopped = false
+  /** Counts up with each start and stop, so that a loop knows whether it is still the one that is wanted. */
+  #turn = 0
   #cut = new AbortController()
+  #watchdog: Watchdog | null = null
   #wake: () => void = () => {}
 
   constructor(options: LiveOptions) {
@@ -32,12 +35,13 @@ export class Live {
   }
 
   async run(): Promise<void> {
-    while (!this.#stopped) {
+    const turn = ++this.#turn
+    while (turn === this.#turn) {
       this.#cut = new AbortController()
       try {
         await this.#follow(this.#cut)
       } catch (failure) {
-        if (this.#stopped) return
+        if (turn !== this.#turn) return
         const error = failure instanceof Error ? failure : new Error(String(failure))
         if (error instanceof MajlisError && error.status === 401) return this.#options.onEnd(error)
         this.#options.onDown(error)
@@ -47,7 +51,7 @@ export class Live {
   }
 
   stop(): void {
-    this.#stopped = true
+    this.#turn++
     this.#cut.abort()
     this.#wake()
   }
@@ -55,6 +59,8 @@ export class Live {
   /** Now rather than after the pause: the network is back, or the machine has woken up. */
   hurry(): void {
     this.#failures = 0
+    // A machine that slept may hold a connection that nobody is at the other end of.
+    if ((this.#watchdog?.quietFor() ?? 0) > DOUBT_MS) this.#cut.abort()
     this.#wake()
   }
 
@@ -65,6 +71,7 @@ export class Live {
 
   async #follow(cut: AbortController): Promise<void> {
     const watchdog = new Watchdog(cut)
+    this.#watchdog = watchdog
     try {
       const answer = await this.#open(cut.signal)
       const reader = answer.body!.getReader()
@@ -115,6 +122,7 @@ export class Live {
 class Watchdog {
   readonly #cut: AbortController
   #timer: ReturnType<typeof setTimeout> | undefined
+  #heard = 0
 
   constructor(cut: AbortController) {
     this.#cut = cut
@@ -123,7 +131,12 @@ class Watchdog {
 
   alive(): void {
     this.rest()
+    this.#heard = Date.now()
     this.#timer = setTimeout(() => this.#cut.abort(), SILENCE_MS)
+  }
+
+  quietFor(): number {
+    return Date.now() - this.#heard
   }
 
   rest(): void {

@@ -1,84 +1,9 @@
 /** The live connection and the store against a small server over real HTTP that a test can cut. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { Store } from '../src/index.ts'
-import { Gateway, ME } from './world.ts'
-
-const HELLO = { type: 'connected', activeAgents: [], pendingToolCalls: [], streams: [] }
-
-class Peer {
-  readonly gateway = new Gateway(['spc_a'])
-  /** The Last-Event-ID of each connection. */
-  readonly connections: string[] = []
-  status = 200
-  loads = 0
-  #server: Server = createServer((request, response) => this.#answer(request, response))
-  #stream: ServerResponse | null = null
-  #changed: () => void = () => {}
-  #onPage: ((answer: () => void) => void) | null = null
-
-  async open(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  close(): void {
-    this.#server.closeAllConnections()
-    this.#server.close()
-  }
-
-  send(event: object, id: string): void {
-    this.#stream!.write(`id: ${id}\nevent: x\ndata: ${JSON.stringify(event)}\n\n`)
-  }
-
-  cut(): void {
-    this.#stream!.destroy()
-  }
-
-  async connected(count: number): Promise<void> {
-    while (this.connections.length < count) await new Promise<void>((resolve) => (this.#changed = resolve))
-  }
-
-  /** The next page of messages is what there is now, and comes when the test says so. */
-  holdPage(): Promise<() => void> {
-    return new Promise((asked) => (this.#onPage = asked))
-  }
-
-  #page(response: ServerResponse): void {
-    const messages = this.gateway.page('spc_a', 50)
-    const body = JSON.stringify({ messages, total: messages.length, hasMore: false })
-    const answer = () => void response.writeHead(200, { 'Content-Type': 'application/json' }).end(body)
-    const held = this.#onPage
-    this.#onPage = null
-    if (held) held(answer)
-    else answer()
-  }
-
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    const { pathname } = new URL(request.url!, 'http://x')
-    if (pathname === '/api/events' && this.status === 200) {
-      response.writeHead(200, { 'Content-Type': 'text/event-stream' })
-      this.#stream = response
-      this.send(HELLO, '0')
-      this.connections.push(String(request.headers['last-event-id'] ?? ''))
-      this.#changed()
-      return
-    }
-    if (pathname === '/api/spaces/spc_a/messages') return this.#page(response)
-    const answers: Record<string, unknown> = {
-      '/api/me': ME,
-      '/api/spaces': this.gateway.spaces(),
-      '/api/tool-calls': [],
-      '/api/runs': { runs: [], hasMore: false },
-      '/api/spaces/spc_a': this.gateway.spaces()[0],
-    }
-    if (pathname === '/api/spaces') this.loads++
-    const body = this.status === 200 ? answers[pathname] : { error: { code: 'over', message: 'The session is over.' } }
-    response.writeHead(this.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
-  }
-}
+import { Peer } from './peer.ts'
+import { ME, runOf } from './world.ts'
 
 let peer: Peer
 let store: Store
@@ -137,6 +62,34 @@ test('resync loads everything anew', async () => {
   expect(peer.loads).toBe(2)
 })
 
+test('who reads far up stays there after a resync, and sees it as it is now', async () => {
+  const seqs = () => store.state.spaces['spc_a']!.history!.map((message) => message.seq)
+  const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  const tool = { callId: 'c', name: 'deploy', input: {}, output: null, status: 'running' as const, ui: null }
+  peer.gateway.post('spc_a', 'ent_a', { kind: 'tool', tool })
+  for (let n = 2; n <= 140; n++) peer.gateway.post('spc_a', 'ent_b')
+  store.start()
+  await until(() => store.state.connection === 'live')
+  store.loading.watch('spc_a')
+  await until(() => store.state.spaces['spc_a']?.history?.length === 50)
+  await store.loading.earlier('spc_a')
+  expect(seqs()).toEqual(upTo(140))
+  peer.gateway.finishTool('spc_a', 1)
+  for (let n = 141; n <= 200; n++) peer.gateway.post('spc_a', 'ent_b')
+  peer.send({ type: 'resync' }, '9')
+  await until(() => head() === 200)
+  expect(seqs()).toEqual(upTo(200))
+  expect(store.state.spaces['spc_a']!.history![0]!.tool!.status).toBe('complete')
+  // In the middle, far from the newest: there, too.
+  await store.loading.newest('spc_a')
+  await store.loading.around('spc_a', 'msg_spc_a_70')
+  expect(seqs()).toEqual(upTo(120, 20))
+  peer.gateway.post('spc_a', 'ent_b')
+  peer.send({ type: 'resync' }, '10')
+  await until(() => head() === 201)
+  expect(seqs()).toEqual(upTo(120, 20))
+})
+
 test('an event that is missing fetches its space', async () => {
   store.start()
   await until(() => store.state.connection === 'live')
@@ -147,6 +100,35 @@ test('an event that is missing fetches its space', async () => {
   peer.send(peer.gateway.log[2]!, '3')
   await until(() => store.state.spaces['spc_a']?.eventSeq === 3 && store.state.toFetch.size === 0)
   expect(store.state.spaces['spc_a']!.members.map((member) => member.name)).toContain('Badr the Elder')
+})
+
+test('an event that is missing may have been an agent’s: who works is asked anew, too', async () => {
+  store.start()
+  await until(() => store.state.connection === 'live')
+  peer.gateway.work('spc_a', 'run_1', 'running')
+  peer.gateway.work('spc_a', 'run_1', 'completed')
+  peer.gateway.post('spc_a', 'ent_b')
+  peer.runs = [runOf('run_2', 'spc_a', 'running')]
+  const [started, active] = peer.gateway.log
+  peer.send(started!, '1')
+  peer.send(active!, '2')
+  await until(() => 'run_1 spc_a' in store.state.agents.working)
+  peer.send(peer.gateway.log.at(-1)!, '9')
+  await until(() => head() === 1 && store.state.toFetch.size === 0)
+  await until(() => Object.keys(store.state.agents.working).join() === 'run_2 spc_a')
+})
+
+test('what was stopped can be started again, as React does in its strict mode', async () => {
+  store.start()
+  store.stop()
+  store.start()
+  await until(() => store.state.connection === 'live')
+  store.stop()
+  store.start()
+  await peer.connected(2)
+  peer.gateway.post('spc_a', 'ent_b')
+  peer.send(peer.gateway.log[0]!, '1')
+  await until(() => head() === 1)
 })
 
 test('the end of the session ends it', async () => {

@@ -138,7 +138,7 @@ function emptySpace(id: string): Space {
   } as Partial<Space> as Space // facts that these tests do not speak of may come and go
 }
 
-function runOf(id: string, spaceId: string, status: Run['status']): Run {
+export function runOf(id: string, spaceId: string, status: Run['status']): Run {
   return {
     id, status, agentId: 'ent_a', agentName: 'Ada', reason: null, trigger: { type: 'space_message', spaceId, chainDepth: 0 },
     activeSpaceId: spaceId, chainDepth: 0, wait: null, error: null, notes: [], attempts: 1,

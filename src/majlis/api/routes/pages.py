@@ -78,7 +78,7 @@ def render(template: str, values: Mapping[str, str]) -> str:
 
 
 def page(name: str, values: Mapping[str, str] | None = None, status: int = 200) -> HTMLResponse:
-    content = render(_PAGES[name], values or {})
+    content = render(PAGES[name], values or {})
     return HTMLResponse(content, status, {"Cache-Control": "no-store"})
 
 
@@ -91,7 +91,14 @@ def _refused(refusal: MajlisError) -> Response:
 
 
 def _read_pages() -> dict[str, str]:
-    return {file.name: file.read_text("utf-8") for file in _FOLDER.iterdir() if file.name.endswith(".html")}
+    """A page's file has what is its own, for the head and after an empty line for the body; the rest is one frame."""
+    parts = {file.name: file.read_text("utf-8") for file in _FOLDER.iterdir() if file.name.endswith(".html")}
+    frame = parts.pop("frame.html")
+    return {name: _framed(frame, *text.rstrip().split("\n\n", 1)) for name, text in parts.items()}
+
+
+def _framed(frame: str, head: str, body: str) -> str:
+    return frame.replace("<!-- head -->", head).replace("<!-- body -->", body)
 
 
 def _read_assets() -> dict[str, _Asset]:
@@ -106,5 +113,5 @@ def _read_assets() -> dict[str, _Asset]:
     return found
 
 
-_PAGES = _read_pages()
+PAGES = _read_pages()
 _ASSETS = _read_assets()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry
-from majlis.api.bodies import NewMember, NewPhase, NewSpace, PathId, ReadPosition, SpaceChange
+from majlis.api.bodies import IdText, NewMember, NewPhase, NewSpace, PathId, ReadPosition, SpaceChange
 from majlis.api.errors import refusals
 from majlis.api.reply import nothing, reply
 from majlis.spaces.members import add_member, list_members, remove_member
+from majlis.spaces.outline import list_all_spaces
 from majlis.spaces.overview import list_spaces, space_json
 from majlis.spaces.phases import PhaseChange, change_phase, list_phases
 from majlis.spaces.reading import ReadJson, mark_read
-from majlis.spaces.shapes import MemberJson, PhaseJson, SpaceJson
+from majlis.spaces.shapes import MemberJson, PhaseJson, SpaceJson, SpaceOutlineJson
 from majlis.spaces.spaces import change_space, create_space, delete_space
 
 router = APIRouter(tags=["spaces"])
@@ -27,6 +30,17 @@ async def create(entry: TheEntry, body: NewSpace) -> Response:
 @router.get("/api/spaces", response_model=list[SpaceJson], responses=refusals())
 async def list_mine(entry: TheEntry) -> Response:
     return reply(await entry.snapshot(list_spaces))
+
+
+# Before the next one, which would take "all" for an id.
+@router.get("/api/spaces/all", response_model=list[SpaceOutlineJson], responses=refusals())
+async def list_all(
+    entry: TheEntry,
+    after: Annotated[IdText | None, Query(description="The last id of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+) -> Response:
+    """Every space of the gateway with its members, for administrators. What is said there is for members only."""
+    return reply(await entry.read(list_all_spaces, after, limit))
 
 
 @router.get("/api/spaces/{space_id}", response_model=SpaceJson, responses=refusals(404))

@@ -7,8 +7,8 @@ export interface Answer<Data> {
   again: () => void
 }
 
-/** `call` is made when `key` changes, which says what is asked for. */
-export function useAnswer<Data>(key: string, call: () => Promise<Data>): Answer<Data> {
+/** `call` is made when `key` changes, which says what is asked for, and again when `changes` does, which says that the answer may be another by now. */
+export function useAnswer<Data>(key: string, call: () => Promise<Data>, changes = ''): Answer<Data> {
   const [answer, setAnswer] = useState<{ key: string; data: Data | null; problem: string }>({ key, data: null, problem: '' })
   const [count, setCount] = useState(0)
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useAnswer<Data>(key: string, call: () => Promise<Data>): Answer<
       wanted = false
     }
     // The key stands for the call.
-  }, [key, count])
+  }, [key, count, changes])
   const again = useCallback(() => setCount((n) => n + 1), [])
   return answer.key === key ? { ...answer, again } : { data: null, problem: '', again }
 }

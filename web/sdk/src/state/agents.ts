@@ -174,6 +174,11 @@ export function finishStream(state: AgentsState, streamId: string): AgentsState 
   return { ...state, finished, streams: without(state.streams, streamId) }
 }
 
+/** Where something was missed, nobody is at work until the list of runs says so. */
+export function doubtWorking(state: AgentsState, spaceIds: ReadonlySet<string>): AgentsState {
+  return { ...state, working: Object.fromEntries(Object.entries(state.working).filter(([, each]) => !spaceIds.has(each.spaceId))) }
+}
+
 /** One is not told any more what goes on in a space that one has left. */
 export function leaveSpace(state: AgentsState, spaceId: string): AgentsState {
   const elsewhere = <T extends { spaceId: string }>(all: Readonly<Record<string, T>>) =>

@@ -10,6 +10,7 @@ import {
   applyProgress,
   applyRun,
   applyStream,
+  doubtWorking,
   finishStream,
   greet,
   hearTool,
@@ -61,6 +62,11 @@ export function loadSpace(state: State, space: Space, history: readonly Message[
   const loaded = loadedSpace(space, history, idOf(state))
   const next = { ...state, toFetch, spaces: { ...state.spaces, [space.id]: loaded } }
   return (history ?? []).reduce<State>(takeArrived, next)
+}
+
+/** Runs under way, read after these spaces: what agents did there may be among what was missed. */
+export function loadRunsAgain(state: State, spaceIds: ReadonlySet<string>, runs: readonly Run[], calls: readonly PendingCall[]): State {
+  return { ...state, agents: loadRuns(doubtWorking(state.agents, spaceIds), runs, calls) }
 }
 
 /** A page of messages that somebody has asked for. `anew` puts it in the place of what was at hand. */

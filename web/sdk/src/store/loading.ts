@@ -3,10 +3,12 @@ import type { Client } from '../client.ts'
 import { MajlisError } from '../errors.ts'
 import type { Message, Run, RunStatus } from '../shapes.ts'
 import { hasEarlier, hasLater } from '../state/history.ts'
-import { dropSpace, load, loadHistory, loadSpace } from '../state/state.ts'
+import { dropSpace, load, loadHistory, loadRunsAgain, loadSpace } from '../state/state.ts'
 import type { Store } from './store.ts'
 
 const PAGE = 50
+/** So many double pages are read again; who is further away than that begins at the end. */
+const PAGES = 5
 const UNDER_WAY: RunStatus[] = ['running', 'waiting_reply', 'waiting_tool']
 
 export class Loading {
@@ -24,22 +26,26 @@ export class Loading {
 
   async everything(): Promise<void> {
     const [me, spaces] = await Promise.all([this.#client.me(), this.#client.spaces.list()])
+    this.#store.outbox.open(me.id)
     const wanted = spaces.filter((space) => this.#watched.has(space.id))
     // Runs after spaces: an event that the spaces contain already must not be missing here.
-    const [runs, calls, ...pages] = await Promise.all([this.#runs(), this.#client.toolCalls(), ...wanted.map((space) => this.#newest(space.id))])
+    const [runs, calls, ...pages] = await Promise.all([this.#runs(), this.#client.toolCalls(), ...wanted.map((space) => this.#again(space.id))])
     const histories = Object.fromEntries(wanted.map((space, n) => [space.id, pages[n] ?? []]))
     this.#store.change((state) => load(state, me, spaces, histories, runs, calls))
   }
 
   /** Spaces that an event has told of, or where one was missed. */
   async missing(): Promise<void> {
-    await Promise.all([...this.#store.state.toFetch].map((id) => this.space(id)))
+    const missing = this.#store.state.toFetch
+    await Promise.all([...missing].map((id) => this.space(id)))
+    const [runs, calls] = await Promise.all([this.#runs(), this.#client.toolCalls()])
+    this.#store.change((state) => loadRunsAgain(state, missing, runs, calls))
   }
 
   async space(id: string): Promise<void> {
     const wanted = this.#watched.has(id) || this.#store.state.spaces[id]?.history
     try {
-      const [space, page] = await Promise.all([this.#client.spaces.get(id), wanted ? this.#newest(id) : null])
+      const [space, page] = await Promise.all([this.#client.spaces.get(id), wanted ? this.#again(id) : null])
       this.#store.change((state) => loadSpace(state, space, page))
     } catch (failure) {
       if (!(failure instanceof MajlisError) || failure.status !== 404) throw failure
@@ -82,6 +88,19 @@ export class Loading {
     })
   }
 
+  /** Upwards until the message of this number is at hand; it, if it is. */
+  async backTo(spaceId: string, seq: number): Promise<Message | undefined> {
+    for (;;) {
+      const history = this.#store.state.spaces[spaceId]?.history
+      const found = history?.find((message) => message.seq === seq)
+      const first = history?.[0]
+      if (found || !first || first.seq <= seq) return found
+      await this.earlier(spaceId)
+      // Somebody has gone elsewhere meanwhile, or nothing came.
+      if (this.#store.state.spaces[spaceId]?.history?.[0] === first) return undefined
+    }
+  }
+
   later(spaceId: string): Promise<void> {
     return this.#once(`later ${spaceId}`, async () => {
       const space = this.#store.state.spaces[spaceId]
@@ -118,6 +137,21 @@ export class Loading {
       // What was said between the asking and the answer had no history to be added to.
       await this.later(spaceId)
     })
+  }
+
+  /** What is at hand, as it is now, so that who reads in it stays where they are; of very much only the newest. */
+  async #again(spaceId: string): Promise<Message[]> {
+    const old = this.#store.state.spaces[spaceId]
+    const [first, last] = [old?.history?.[0], old?.history?.at(-1)]
+    const list = async (query: object) => (await this.#client.messages.list(spaceId, { limit: PAGE * 2, ...query })).messages
+    if (old?.history && first && last && hasLater(old.history, old.headSeq)) {
+      const all = [await this.#client.messages.get(first.id)]
+      for (let n = 0; n < PAGES && all.at(-1)!.seq < last.seq; n++) all.push(...(await list({ after: all.at(-1)!.id })))
+      return all
+    }
+    const all = await this.#newest(spaceId)
+    for (let n = 0; n < PAGES && first && all[0] && all[0].seq > first.seq; n++) all.unshift(...(await list({ before: all[0].id })))
+    return all
   }
 
   async #newest(spaceId: string): Promise<Message[]> {

@@ -9,9 +9,13 @@ import { begin, change, discard, type Draft, type Sending } from '../state/sendi
 import { takeOwn } from '../state/state.ts'
 import type { Store } from './store.ts'
 
+/** Where they survive: by person, since the next to sign in here is another author, and one by one, since other tabs keep theirs there too. */
 export interface Keeping {
-  load(): Readonly<Record<string, readonly Sending[]>>
-  save(sending: Readonly<Record<string, readonly Sending[]>>): void
+  load(me: string): Readonly<Record<string, readonly Sending[]>>
+  keep(me: string, spaceId: string, sending: Sending): void
+  drop(me: string, clientId: string): void
+  /** Whether it is still to be sent: another tab may have sent it, or its author may have deleted it there. */
+  holds(me: string, clientId: string): boolean
 }
 
 export class Outbox {
@@ -19,6 +23,9 @@ export class Outbox {
   readonly #client: Client
   readonly #keeping: Keeping | undefined
   readonly #busy = new Set<string>()
+  #kept: ReadonlyMap<string, Sending> = new Map()
+  /** Whose messages these are; null until it is known. */
+  #author: string | null = null
   #tries = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -26,9 +33,24 @@ export class Outbox {
     this.#store = store
     this.#client = client
     this.#keeping = keeping
-    const kept = keeping?.load() ?? {}
-    const waiting = Object.entries(kept).map(([id, list]) => [id, list.map(asWaiting)] as const)
-    store.change((state) => ({ ...state, sending: Object.fromEntries(waiting) }))
+    // What arrives is not to be kept any longer, however it was heard of.
+    store.subscribe(() => this.#save())
+  }
+
+  /** Before the histories are loaded, which tell what of it has arrived. */
+  open(me: string): void {
+    if (this.#author === me) return
+    const kept = Object.entries(this.#keeping?.load(me) ?? {})
+    const before = this.#author === null ? this.#store.state.sending : {}
+    const both = kept.map(([id, list]) => [id, [...list.map(asWaiting), ...(before[id] ?? [])]] as const)
+    this.#author = me
+    this.#store.change((state) => ({ ...state, sending: { ...before, ...Object.fromEntries(both) } }))
+    this.#save()
+  }
+
+  /** Nothing more goes out by itself. */
+  rest(): void {
+    clearTimeout(this.#timer)
   }
 
   send(spaceId: string, draft: Draft): void {
@@ -74,6 +96,7 @@ export class Outbox {
 
   async #post(spaceId: string, sending: Sending): Promise<void> {
     const { clientId, text, replyTo, mentions } = sending
+    if (this.#author && this.#keeping?.holds(this.#author, clientId) === false) return this.discard(spaceId, clientId)
     try {
       const body = { clientId, text, ...(replyTo ? { replyTo } : {}), ...(mentions ? { mentions: [...mentions] } : {}) }
       const message = await this.#client.messages.post(spaceId, body)
@@ -107,7 +130,17 @@ export class Outbox {
   }
 
   #save(): void {
-    this.#keeping?.save(this.#store.state.sending)
+    const [keeping, me] = [this.#keeping, this.#author]
+    if (!keeping || !me) return
+    const now = new Map<string, Sending>()
+    for (const [spaceId, list] of Object.entries(this.#store.state.sending)) {
+      for (const each of list) {
+        if (this.#kept.get(each.clientId) !== each) keeping.keep(me, spaceId, each)
+        now.set(each.clientId, each)
+      }
+    }
+    for (const clientId of this.#kept.keys()) if (!now.has(clientId)) keeping.drop(me, clientId)
+    this.#kept = now
   }
 }
 

@@ -1,5 +1,6 @@
 /** One's own read positions: moved here at once, told to the server, heard by one's other tabs. */
 import type { Client } from '../client.ts'
+import { MajlisError } from '../errors.ts'
 import type { Message } from '../shapes.ts'
 import { markSeen } from '../state/state.ts'
 import type { Store } from './store.ts'
@@ -24,16 +25,22 @@ export class Reading {
     void this.#tell(message.spaceId)
   }
 
+  /** A connection is there again. */
+  tellAgain(): void {
+    for (const spaceId of this.#next.keys()) void this.#tell(spaceId)
+  }
+
   async #tell(spaceId: string): Promise<void> {
     if (this.#busy.has(spaceId)) return
     this.#busy.add(spaceId)
     try {
       for (let next = this.#next.get(spaceId); next; next = this.#next.get(spaceId)) {
-        this.#next.delete(spaceId)
         await this.#client.spaces.read(spaceId, next.id)
+        if (this.#next.get(spaceId) === next) this.#next.delete(spaceId)
       }
-    } catch {
-      // Not worth a word: the next message that is read moves the position too.
+    } catch (failure) {
+      // Not worth a word: it is told with the next connection, or with the next message that is read.
+      if (!(failure instanceof MajlisError && failure.passing)) this.#next.delete(spaceId)
     } finally {
       this.#busy.delete(spaceId)
     }

@@ -85,6 +85,7 @@ export class Store {
 
   stop(): void {
     this.#live.stop()
+    this.outbox.rest()
   }
 
   /** The network is back, or the machine has woken up. */
@@ -116,6 +117,7 @@ export class Store {
   #connected(): void {
     this.change((state) => ({ ...state, connection: 'live' }))
     this.outbox.sendWaiting()
+    this.reading.tellAgain()
     this.loading.watched()
   }
 }

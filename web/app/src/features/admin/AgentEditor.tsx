@@ -21,8 +21,9 @@ export function AgentEditor({ id }: { id: string }) {
   return <Editor agent={agent} />
 }
 
-function Editor({ agent }: { agent: Agent }) {
+function Editor({ agent: given }: { agent: Agent }) {
   const { client } = useStore()
+  const [agent, setAgent] = useState(given)
   const [text, setText] = useState(() => JSON.stringify(agent.config, null, 2))
   const [name, setName] = useState(agent.name)
   const [said, setSaid] = useState<{ bad: boolean; words: string } | null>(null)
@@ -39,6 +40,7 @@ function Editor({ agent }: { agent: Agent }) {
     if (!config) return setSaid({ bad: true, words: 'This is not JSON.' })
     try {
       const changed = await client.agents.change(agent.id, { name: name.trim(), config: withoutMissing(agent.config, config) })
+      setAgent(changed)
       setText(JSON.stringify(changed.config, null, 2))
       setSaid({ bad: false, words: `Saved as version ${changed.version}. It holds from the next run on.` })
     } catch (error) {

@@ -2,6 +2,7 @@ import { useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
 import { go } from '../../router.ts'
+import { allPages } from '../../ui/allPages.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
@@ -9,7 +10,7 @@ import { useAnswer } from '../../ui/useAnswer.ts'
 
 export function Agents() {
   const { client } = useStore()
-  const { data, problem } = useAnswer('agents', () => client.agents.list({ limit: 200 }))
+  const { data, problem } = useAnswer('agents', () => allPages((page) => client.agents.list(page)))
   return (
     <div className="space-y-8">
       {problem && <p role="alert" className="text-bad">{problem}</p>}

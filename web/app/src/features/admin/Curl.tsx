@@ -1,13 +1,14 @@
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { allPages } from '../../ui/allPages.ts'
 import { useAnswer } from '../../ui/useAnswer.ts'
 import { Secret } from './Secret.tsx'
 
 /** How a service tells an agent something, as a line for the shell. */
 export function Curl({ token, name }: { token: string | null; name: string }) {
   const { client } = useStore()
-  const { data: agents } = useAnswer('agents', () => client.agents.list({ limit: 200 }))
+  const { data: agents } = useAnswer('agents', () => allPages((page) => client.agents.list(page)))
   const [chosen, setChosen] = useState('')
   const agentId = chosen || agents?.[0]?.id || 'AGENT_ID'
   // Single quotes end a word of the shell.
@@ -15,7 +16,7 @@ export function Curl({ token, name }: { token: string | null; name: string }) {
   const line = `curl -X POST ${location.origin}/api/agents/${agentId}/trigger -H "Authorization: Bearer ${token ?? '$TOKEN'}" -H 'Content-Type: application/json' -d '${body}'`
   return (
     <section className="space-y-3">
-      <h4 className="text-large">Telling an agent something</h4>
+      <h4 className="font-serif text-large font-semibold">Telling an agent something</h4>
       <label className="flex items-center gap-3 text-small">
         <span className="text-ink-soft">Agent</span>
         <select value={agentId} className="field w-auto" onChange={(event) => setChosen(event.target.value)}>{agents?.map((agent) => <option key={agent.id} value={agent.id}>{agent.name}</option>)}</select>

@@ -3,6 +3,7 @@ import { useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
 import { go } from '../../router.ts'
+import { allPages } from '../../ui/allPages.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
@@ -11,8 +12,8 @@ import { useAnswer } from '../../ui/useAnswer.ts'
 export function People() {
   const { client } = useStore()
   const { data, problem } = useAnswer('people', async () => {
-    const [people, services] = await Promise.all([client.entities.list({ type: 'human', limit: 200 }), client.entities.list({ type: 'service', limit: 200 })])
-    return [...people, ...services]
+    const [people, services] = await Promise.all((['human', 'service'] as const).map((type) => allPages((page) => client.entities.list({ type, ...page }))))
+    return [...people!, ...services!]
   })
   return (
     <div className="space-y-8">

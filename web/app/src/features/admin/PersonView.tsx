@@ -42,7 +42,7 @@ export function PersonView({ id }: { id: string }) {
       <Rename entity={entity} onChange={(name) => attempt(client.entities.change(id, { name }).then(again))} />
       <Role entity={entity} onChange={(role) => attempt(client.entities.change(id, { role }).then(again))} />
       <section className="space-y-3">
-        <h4 className="text-large">Ways in</h4>
+        <h4 className="font-serif text-large font-semibold">Ways in</h4>
         {entity.type === 'human' && <Button onClick={() => attempt(link())}>One-time sign-in link</Button>}
         <NewToken onCreate={(wanted) => attempt(token(wanted))} />
         {secret && <Secret {...secret} />}

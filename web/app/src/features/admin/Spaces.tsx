@@ -1,31 +1,59 @@
-import type { SpaceState } from '@majlis/client'
-import { useSpaces } from '@majlis/client/react'
+import type { SpaceOutline } from '@majlis/client'
+import { useMajlis, useStore } from '@majlis/client/react'
+import { useState } from 'react'
 
 import { spacePath } from '../../router.ts'
+import { allPages } from '../../ui/allPages.ts'
 import { Link } from '../../ui/Link.tsx'
+import { useAnswer } from '../../ui/useAnswer.ts'
+import { count } from '../inspector/runWords.tsx'
 
 const WAKES = { everyone: 'wakes every agent', mentioned: 'wakes who is called', orchestrated: 'one agent decides' }
 
-/** The spaces that one is in, with their members and settings. Others are their members' own business, whoever looks after the gateway. */
+/** Every space with its members. What is said in those that one is not in is their members' own business, whoever looks after the gateway. */
 export function Spaces() {
-  const spaces = useSpaces()
+  const { client } = useStore()
+  const { data, problem } = useAnswer('all spaces', () => allPages((page) => client.spaces.listAll(page)))
+  const [typed, setTyped] = useState('')
+  const found = data?.filter((space) => space.name.toLocaleLowerCase().includes(typed.trim().toLocaleLowerCase()))
+  if (problem) return <p role="alert" className="text-bad">{problem}</p>
   return (
     <div className="space-y-4">
-      <ul className="divide-y divide-line">{spaces.map((space) => <li key={space.facts.id}><Row space={space} /></li>)}</ul>
-      <p className="text-small text-ink-soft">These are the spaces that you are in. Others belong to their members; nobody looks into them from outside.</p>
+      {data && data.length > 8 && <input type="search" aria-label="Find a space" placeholder="Find a space" className="field max-w-xs text-small" value={typed} onChange={(event) => setTyped(event.target.value)} />}
+      <ul className="divide-y divide-line">{found?.map((space) => <li key={space.id}><Row space={space} /></li>)}</ul>
+      {found?.length === 0 && <p className="text-ink-soft">{typed ? 'No space is called so.' : 'There is no space yet. The plus beside the name of the app makes one.'}</p>}
+      <p className="text-small text-ink-soft">A space is changed by its own admins. What is said in those that you are not in is not shown, to you neither.</p>
     </div>
   )
 }
 
-function Row({ space: { facts, members } }: { space: SpaceState }) {
-  const agents = members.filter((member) => member.type === 'agent').length
-  const at = spacePath(facts.id)
+const some = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
+
+function Row({ space }: { space: SpaceOutline }) {
+  const mine = useMajlis((state) => space.id in state.spaces)
+  const agents = space.members.filter((member) => member.type === 'agent').length
+  const people = space.members.filter((member) => member.type === 'human').length
+  const at = spacePath(space.id)
+  const link = 'rounded-sm text-small text-warm underline underline-offset-4'
   return (
-    <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 py-2">
-      <Link href={at} className="min-w-0 flex-1 truncate rounded-sm font-medium hover:underline"><bdi>{facts.name}</bdi></Link>
-      <span className="text-small text-ink-soft">{WAKES[facts.triggers]}</span>
-      <Link href={`${at}?inspect=members`} className="rounded-sm text-small text-warm underline underline-offset-4">{members.length} members, {agents} of them agents</Link>
-      <Link href={`${at}?inspect=settings`} className="rounded-sm text-small text-warm underline underline-offset-4">Settings<span className="unseen"> of {facts.name}</span></Link>
-    </div>
+    <details className="py-2">
+      <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-4 gap-y-1 rounded-sm">
+        <bdi className="min-w-40 flex-1 truncate font-medium">{space.name}</bdi>
+        <span className="text-small text-ink-soft tabular-nums">{some(people, 'person', 'people')}, {some(agents, 'agent')}, {some(space.messageCount, 'message')}</span>
+      </summary>
+      <div className="mt-2 space-y-2 text-small text-ink-soft">
+        <p>{space.description ? `${space.description} · ` : ''}{WAKES[space.triggers]}</p>
+        <p className="text-ink"><bdi>{space.members.map((member) => (member.role === 'member' ? member.name : `${member.name} (${member.role})`)).join(', ')}</bdi></p>
+        {mine ? (
+          <p className="flex gap-4">
+            <Link href={at} className={link}>Open<span className="unseen"> {space.name}</span></Link>
+            <Link href={`${at}?inspect=members`} className={link}>Members<span className="unseen"> of {space.name}</span></Link>
+            <Link href={`${at}?inspect=settings`} className={link}>Settings<span className="unseen"> of {space.name}</span></Link>
+          </p>
+        ) : (
+          <p>You are not in it. One of its admins can add you.</p>
+        )}
+      </div>
+    </details>
   )
 }

@@ -12,7 +12,7 @@ export function AtWork({ space }: { space: SpaceState }) {
   const nameOf = (id: string) => space.members.find((member) => member.id === id)?.name ?? 'An agent'
   const writing = new Set(useStreams(space.facts.id).map((stream) => stream.agentId))
   return (
-    <ul aria-label="Agents at work" className="mx-auto flex min-h-6 w-full max-w-column flex-wrap items-center gap-x-5 px-4 text-small text-ink-soft md:px-7">
+    <ul aria-label="Agents at work" tabIndex={working.length + waiting.length > 3 ? 0 : undefined} className="mx-auto flex max-h-18 min-h-6 w-full max-w-column shrink-0 flex-wrap items-center gap-x-5 overflow-y-auto px-4 text-small text-ink-soft md:px-7">
       {working.map((run) => (
         <Line key={run.runId} run={run} name={nameOf(run.agentId)} what={writing.has(run.agentId) ? 'is writing' : 'is thinking'} lively />
       ))}

@@ -21,12 +21,15 @@ export function Composer({ spaceId, replyTo, onReplied }: Props) {
   const space = useSpace(spaceId)
   const me = useMe()
   const offline = useMajlis((state) => state.connection === 'lost')
-  const [text, setText] = useState(() => draftOf(spaceId))
+  const [text, setText] = useState(() => draftOf(me?.id ?? '', spaceId))
   const box = useRef<HTMLTextAreaElement>(null)
   const hint = useId()
   const asking = useSuggestions(box, text, space?.members ?? [], me?.id ?? '')
 
-  useEffect(() => keepDraft(spaceId, text), [spaceId, text])
+  const author = me?.id
+  useEffect(() => {
+    if (author) keepDraft(author, spaceId, text)
+  }, [author, spaceId, text])
   useLayoutEffect(() => grow(box.current), [text])
   useEffect(() => {
     if (replyTo) box.current?.focus()

@@ -1,10 +1,11 @@
-/** What is being written, for each space, until it is sent. */
+/** What is being written, for each person and space, until it is sent: somebody else at the same browser begins with nothing. */
+import { forget, keep, kept } from '../../ui/keeping.ts'
 
-const key = (spaceId: string) => `majlis.draft.${spaceId}`
+const key = (me: string, spaceId: string) => `majlis.draft.${me}.${spaceId}`
 
-export const draftOf = (spaceId: string): string => localStorage.getItem(key(spaceId)) ?? ''
+export const draftOf = (me: string, spaceId: string): string => kept(key(me, spaceId)) ?? ''
 
-export function keepDraft(spaceId: string, text: string): void {
-  if (text) localStorage.setItem(key(spaceId), text)
-  else localStorage.removeItem(key(spaceId))
+export function keepDraft(me: string, spaceId: string, text: string): void {
+  if (text) keep(key(me, spaceId), text)
+  else forget(key(me, spaceId))
 }

@@ -1,19 +1,31 @@
-/** Messages that were not sent yet outlive the page. */
-import type { Keeping } from '@majlis/client'
+/** Messages that were not sent yet outlive the page, each under a name of its own. */
+import type { Keeping, Sending } from '@majlis/client'
 
-const KEY = 'majlis.unsent'
+import { forget, keep, kept, keptKeys } from '../../ui/keeping.ts'
+
+const folder = (me: string) => `majlis.unsent.${me}.`
+
+interface Unsent {
+  spaceId: string
+  sending: Sending
+}
 
 export const unsent: Keeping = {
-  load() {
-    try {
-      return JSON.parse(localStorage.getItem(KEY) ?? '{}') as ReturnType<Keeping['load']>
-    } catch {
-      return {}
-    }
+  load(me) {
+    const found: Record<string, Sending[]> = {}
+    const all = keptKeys().filter((key) => key.startsWith(folder(me))).flatMap(read)
+    for (const { spaceId, sending } of all.toSorted((a, b) => (a.sending.at < b.sending.at ? -1 : 1))) (found[spaceId] ??= []).push(sending)
+    return found
   },
-  save(sending) {
-    const waiting = Object.entries(sending).filter(([, list]) => list.length > 0)
-    if (waiting.length === 0) localStorage.removeItem(KEY)
-    else localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(waiting)))
-  },
+  keep: (me, spaceId, sending) => keep(folder(me) + sending.clientId, JSON.stringify({ spaceId, sending } satisfies Unsent)),
+  drop: (me, clientId) => forget(folder(me) + clientId),
+  holds: (me, clientId) => kept(folder(me) + clientId) !== null,
+}
+
+function read(key: string): Unsent[] {
+  try {
+    return [JSON.parse(kept(key)!) as Unsent]
+  } catch {
+    return []
+  }
 }

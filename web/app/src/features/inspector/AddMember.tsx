@@ -1,7 +1,8 @@
-import type { Entity, SpaceState } from '@majlis/client'
+import type { SpaceState } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useId, useState, type FormEvent } from 'react'
 
+import { allPages } from '../../ui/allPages.ts'
 import { Button } from '../../ui/Button.tsx'
 import { useAnswer } from '../../ui/useAnswer.ts'
 
@@ -10,9 +11,9 @@ export function AddMember({ space }: { space: SpaceState }) {
   const listId = useId()
   const [name, setName] = useState('')
   const [problem, setProblem] = useState('')
-  const { data } = useAnswer('entities', () => store.client.entities.list({ limit: 200 }))
+  const { data } = useAnswer('entities', () => allPages((page) => store.client.entities.list(page)))
   const known = new Set(space.members.map((member) => member.id))
-  const others = ((data ?? []) as readonly Entity[]).filter((entity) => !known.has(entity.id))
+  const others = (data ?? []).filter((entity) => !known.has(entity.id))
   const add = async (event: FormEvent) => {
     event.preventDefault()
     const wanted = others.find((entity) => entity.name.toLocaleLowerCase() === name.trim().toLocaleLowerCase())

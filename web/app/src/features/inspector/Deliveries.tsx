@@ -1,6 +1,6 @@
 import type { MessageDelivery } from '@majlis/client'
 import { useMajlis, useStore } from '@majlis/client/react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 
 import { inspect } from '../../router.ts'
 import { fullTime } from '../../ui/time.ts'
@@ -47,10 +47,9 @@ export default function Deliveries({ messageId, mayWrite }: { messageId: string;
 /** They change when a run begins or ends. */
 export function useDeliveries(messageId: string) {
   const { client } = useStore()
-  const { data: list, problem, again } = useAnswer<readonly MessageDelivery[]>(messageId, () => client.messages.deliveries(messageId))
   const changes = useMajlis((state) => Object.keys(state.agents.working).join(' '))
+  const { data: list, problem, again } = useAnswer<readonly MessageDelivery[]>(messageId, () => client.messages.deliveries(messageId), changes)
   const [refused, setRefused] = useState('')
-  useEffect(again, [changes, again])
   const retry = (agentId: string) => void client.messages.retryDelivery(messageId, agentId).then(again, (error: Error) => setRefused(error.message))
   return { list, problem: problem || refused, retry }
 }

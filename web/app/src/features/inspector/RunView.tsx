@@ -1,6 +1,6 @@
 import type { Run } from '@majlis/client'
 import { useMajlis, useMe, useStore } from '@majlis/client/react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 
 import { inspect, messagePath } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -16,10 +16,9 @@ import { Steps } from './Steps.tsx'
 export function RunView({ runId }: { runId: string }) {
   const store = useStore()
   const me = useMe()!
-  const { data: run, problem, again } = useAnswer(runId, () => store.client.runs.get(runId))
-  const [seeing, setSeeing] = useState(false)
   const state = useMajlis(({ agents }) => `${Object.keys(agents.working).some((key) => key.startsWith(runId))} ${runId in agents.waiting}`)
-  useEffect(again, [state, again])
+  const { data: run, problem } = useAnswer(runId, () => store.client.runs.get(runId), state)
+  const [seeing, setSeeing] = useState(false)
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
   if (!run) return <p className="text-small text-ink-soft">Looking…</p>
   return (

@@ -1,28 +1,43 @@
 import type { Run, SpaceState } from '@majlis/client'
 import { useMajlis, useStore } from '@majlis/client/react'
-import { useEffect } from 'react'
+import { useState } from 'react'
 
 import { inspect } from '../../router.ts'
+import { Button } from '../../ui/Button.tsx'
 import { brief } from '../../ui/time.ts'
 import { useAnswer } from '../../ui/useAnswer.ts'
 import { plainText } from '../markdown/plain.ts'
 import { causeOf, StatusMark, tookOf } from './runWords.tsx'
 
+const PAGE = 50
+
 /** What agents have done because of this space, newest first. */
 export function Runs({ space }: { space: SpaceState }) {
   const store = useStore()
   const spaceId = space.facts.id
-  const { data, problem, again } = useAnswer(`runs ${spaceId}`, () => store.client.runs.list({ spaceId, limit: 50 }))
   // A run began, ended, or waits: the list is another one.
   const changes = useMajlis((state) => [...Object.keys(state.agents.working), '|', ...Object.keys(state.agents.waiting)].join(' '))
-  useEffect(again, [changes, again])
+  const { data, problem } = useAnswer(`runs ${spaceId}`, () => store.client.runs.list({ spaceId, limit: PAGE }), changes)
+  const [more, setMore] = useState<{ runs: readonly Run[]; hasMore: boolean }>({ runs: [], hasMore: true })
+  const runs = joined(data?.runs ?? [], more.runs)
+  const load = async () => {
+    const page = await store.client.runs.list({ spaceId, limit: PAGE, before: runs.at(-1)!.id })
+    setMore({ runs: [...more.runs, ...page.runs], hasMore: page.hasMore })
+  }
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
   if (data?.runs.length === 0) return <p className="text-small text-ink-soft">No agent has run because of this space yet.</p>
   return (
-    <ul className="-mx-2 space-y-0.5">
-      {data?.runs.map((run) => <li key={run.id}><Row run={run} /></li>)}
-    </ul>
+    <>
+      <ul className="-mx-2 space-y-0.5">{runs.map((run) => <li key={run.id}><Row run={run} /></li>)}</ul>
+      {data?.hasMore && more.hasMore && <Button className="mt-2" onClick={() => void load().catch(() => {})}>Earlier runs</Button>}
+    </>
   )
+}
+
+/** The newest as they are now, then those that were asked for; new ones have pushed some into the second page meanwhile. */
+function joined(newest: readonly Run[], earlier: readonly Run[]): readonly Run[] {
+  const known = new Set(newest.map((run) => run.id))
+  return [...newest, ...earlier.filter((run) => !known.has(run.id))]
 }
 
 function Row({ run }: { run: Run }) {

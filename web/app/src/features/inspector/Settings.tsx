@@ -34,6 +34,7 @@ export function Settings({ space }: { space: SpaceState }) {
     }
   }
   const remove = () => store.client.spaces.delete(facts.id).then(() => go('/'), (error: Error) => setSaid(error.message))
+  const leave = () => store.client.spaces.remove(facts.id, me.id).then(() => go('/'), (error: Error) => setSaid(error.message))
   return (
     <form className="space-y-4 text-small" onSubmit={(event) => void change(event)}>
       <label className="block"><span className="mb-1 block text-ink-soft">Name</span><input name="name" required maxLength={64} defaultValue={facts.name} disabled={!admin} className="field" /></label>
@@ -54,6 +55,12 @@ export function Settings({ space }: { space: SpaceState }) {
       <PolicyEditor rules={toolPolicy} disabled={!admin} onChange={setToolPolicy} />
       {facts.phase && <p>Phase: <b className="font-semibold">{facts.phase}</b></p>}
       <p role="status" className="min-h-5 text-ink-soft">{said}</p>
+      {!admin && (
+        <div className="flex items-center justify-between gap-3">
+          <p className="text-ink-soft">Only admins of this space change it.</p>
+          {sure ? <Button look="bad" onClick={() => void leave()}>Really leave it</Button> : <Button onClick={() => setSure(true)}>Leave the space</Button>}
+        </div>
+      )}
       {admin && (
         <div className="flex justify-between">
           <Button look="primary" type="submit">Save</Button>

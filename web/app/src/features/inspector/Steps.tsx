@@ -1,6 +1,5 @@
 import type { Run, Step } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
-import { useEffect } from 'react'
 
 import { spanOf } from '../../ui/time.ts'
 import { useAnswer } from '../../ui/useAnswer.ts'
@@ -9,8 +8,7 @@ import { count } from './runWords.tsx'
 /** The journal of a run on a line of time. */
 export function Steps({ run, state }: { run: Run; state: string }) {
   const store = useStore()
-  const { data, problem, again } = useAnswer(`steps ${run.id}`, () => store.client.runs.steps(run.id))
-  useEffect(again, [state, again])
+  const { data, problem } = useAnswer(`steps ${run.id}`, () => store.client.runs.steps(run.id), state)
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
   return (
     <section>

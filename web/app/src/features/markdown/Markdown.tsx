@@ -3,8 +3,10 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 
+import { Guard } from '../../ui/Guard.tsx'
 import { CodeBlock } from './CodeBlock.tsx'
 import { mentionNames } from './mentionNames.ts'
+import { piecesOf } from './pieces.ts'
 
 interface Props {
   text: string
@@ -19,13 +21,23 @@ const REMARK = [remarkGfm]
  * allow-list, and the page's policy would run nothing all the same.
  */
 export const Markdown = memo(function Markdown({ text, names, me }: Props) {
-  const rehype = useMemo(() => [rehypeSanitize, [mentionNames, { names, me }]] as never, [names, me])
+  const pieces = useMemo(() => piecesOf(text), [text])
   return (
     <div className="prose" dir="auto">
-      <ReactMarkdown remarkPlugins={REMARK} rehypePlugins={rehype} components={COMPONENTS} skipHtml>
-        {text}
-      </ReactMarkdown>
+      {pieces.map(({ at, text, plain }) => {
+        const asWritten = <p key={at} className="whitespace-pre-wrap">{text}</p>
+        return plain ? asWritten : <Guard key={at} instead={asWritten}><Parsed text={text} names={names} me={me} /></Guard>
+      })}
     </div>
+  )
+})
+
+const Parsed = memo(function Parsed({ text, names, me }: Props) {
+  const rehype = useMemo(() => [rehypeSanitize, [mentionNames, { names, me }]] as never, [names, me])
+  return (
+    <ReactMarkdown remarkPlugins={REMARK} rehypePlugins={rehype} components={COMPONENTS} skipHtml>
+      {text}
+    </ReactMarkdown>
   )
 })
 

@@ -19,9 +19,11 @@ export function NewSpace() {
 function NewSpaceForm({ onDone }: { onDone: () => void }) {
   const store = useStore()
   const [problem, setProblem] = useState('')
+  const [busy, setBusy] = useState(false)
   const create = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
+    setBusy(true)
     try {
       const space = await store.client.spaces.create({ name: String(form.get('name')).trim(), description: String(form.get('description')).trim() })
       await store.loading.space(space.id)
@@ -30,6 +32,7 @@ function NewSpaceForm({ onDone }: { onDone: () => void }) {
       onDone()
     } catch (error) {
       setProblem((error as Error).message)
+      setBusy(false)
     }
   }
   return (
@@ -46,7 +49,7 @@ function NewSpaceForm({ onDone }: { onDone: () => void }) {
       <p role="alert" className="text-small text-bad">{problem}</p>
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
-        <Button look="primary" type="submit">Create</Button>
+        <Button look="primary" type="submit" disabled={busy}>Create</Button>
       </div>
     </form>
   )

@@ -27,7 +27,8 @@ export function SpaceHeader({ space }: { space: SpaceState }) {
       >
         <span className="unseen">{members.length} members</span>
         {agentsFirst.slice(0, SHOWN).map((member, n) => <Face key={member.id} member={member} spaceId={facts.id} narrow={n === 0} />)}
-        {members.length > SHOWN && <span aria-hidden className="pl-1 text-small text-ink-soft">+{members.length - SHOWN}</span>}
+        {members.length > 1 && <span aria-hidden className="pl-1 text-small text-ink-soft md:hidden">+{members.length - 1}</span>}
+        {members.length > SHOWN && <span aria-hidden className="hidden pl-1 text-small text-ink-soft md:inline">+{members.length - SHOWN}</span>}
       </button>
       <IconButton label={open ? 'Close the inspector' : 'Open the inspector'} aria-expanded={open} onClick={() => inspect(open ? null : { kind: 'runs' })}>
         <Panel />

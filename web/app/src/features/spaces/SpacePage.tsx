@@ -1,6 +1,6 @@
 import type { Message } from '@majlis/client'
 import { useSpace } from '@majlis/client/react'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 
 import { Link } from '../../ui/Link.tsx'
 import { AtWork } from '../agents/AtWork.tsx'
@@ -10,7 +10,7 @@ import { SpaceHeader } from './SpaceHeader.tsx'
 
 export function SpacePage({ spaceId, messageId }: { spaceId: string; messageId: string | null }) {
   const space = useSpace(spaceId)
-  const [replyTo, setReplyTo] = useState<Message | null>(null)
+  const [replyTo, setReplyTo] = useReplyTo(spaceId)
   if (!space) return <Gone />
   return (
     <section aria-labelledby="space-name" className="flex min-h-0 flex-1 flex-col">
@@ -20,6 +20,19 @@ export function SpacePage({ spaceId, messageId }: { spaceId: string; messageId: 
       <Composer spaceId={spaceId} replyTo={replyTo} onReplied={() => setReplyTo(null)} />
     </section>
   )
+}
+
+/** What a draft answers is kept with it while one looks elsewhere: sent without, it would wake others than it should. */
+const answering = new Map<string, Message>()
+
+function useReplyTo(spaceId: string): [Message | null, (message: Message | null) => void] {
+  const [replyTo, setReplyTo] = useState(() => answering.get(spaceId) ?? null)
+  const change = useCallback((message: Message | null) => {
+    if (message) answering.set(spaceId, message)
+    else answering.delete(spaceId)
+    setReplyTo(message)
+  }, [spaceId])
+  return [replyTo, change]
 }
 
 function Gone() {

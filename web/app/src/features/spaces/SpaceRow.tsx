@@ -46,7 +46,7 @@ function Below({ space, here }: { space: SpaceState; here: boolean }) {
   if (names.length > 0) {
     return <span className="inline-flex items-center gap-1.5 text-agent"><StateDot state="thinking" /> {names.join(', ')} {names.length > 1 ? 'are' : 'is'} thinking</span>
   }
-  const draft = here ? '' : draftOf(id)
+  const draft = here || !me ? '' : draftOf(me.id, id)
   if (draft) return <><span className="text-warm">Draft:</span> {draft}</>
   if (!last) return 'Nothing said yet'
   const who = last.kind === 'notice' ? '' : last.sender.id === me?.id ? 'You: ' : `${last.sender.name}: `

@@ -2,18 +2,22 @@ import { useState, type ReactNode } from 'react'
 
 const LONG_CHARACTERS = 3000
 const LONG_LINES = 40
+const BEGINNING = /^(?:.*\n){0,40}.*/
 
-/** A very long message shows its beginning; the rest is one press away. */
-export function Folded({ text, children }: { text: string; children: ReactNode }) {
+/** A very long message shows its beginning; the rest is one press away, and costs nothing before. */
+export function Folded({ text, children }: { text: string; children: (shown: string) => ReactNode }) {
   const [open, setOpen] = useState(false)
   const long = text.length > LONG_CHARACTERS || text.split('\n').length > LONG_LINES
-  if (!long) return children
+  if (!long) return children(text)
   return (
     <>
-      <div className={open ? '' : 'max-h-96 overflow-hidden [mask-image:linear-gradient(black_75%,transparent)]'}>{children}</div>
+      <div className={open ? '' : 'max-h-96 overflow-hidden [mask-image:linear-gradient(black_75%,transparent)]'}>{children(open ? text : beginningOf(text))}</div>
       <button type="button" aria-expanded={open} className="mt-1 rounded-sm text-small text-warm underline underline-offset-4" onClick={() => setOpen(!open)}>
         {open ? 'Show less' : 'Show all of it'}
       </button>
     </>
   )
 }
+
+/** More than can be seen of it. */
+const beginningOf = (text: string): string => BEGINNING.exec(text)![0].slice(0, LONG_CHARACTERS)

@@ -1,12 +1,13 @@
 import type { Message } from '@majlis/client'
 import { Popover } from 'radix-ui'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, useState } from 'react'
 
 import { inspect, messagePath } from '../../router.ts'
 import { useMayWrite } from '../spaces/useMayWrite.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { copyText } from '../../ui/copy.ts'
 import { Eye, LinkIcon, Receipt, Reply } from '../../ui/icons.tsx'
+import { Part } from '../../ui/Part.tsx'
 
 const Deliveries = lazy(() => import('../inspector/Deliveries.tsx'))
 
@@ -26,7 +27,7 @@ export function MessageTools({ message, onReply }: { message: Message; onReply: 
         </Popover.Trigger>
         <Popover.Portal>
           <Popover.Content align="end" sideOffset={6} collisionPadding={12} aria-label="Who has it" className="z-30 w-72 animate-rise rounded-lg border border-line bg-paper-high p-3 text-small shadow-high">
-            <Suspense><Deliveries messageId={message.id} mayWrite={mayWrite} /></Suspense>
+            <Part><Deliveries messageId={message.id} mayWrite={mayWrite} /></Part>
           </Popover.Content>
         </Popover.Portal>
       </Popover.Root>

@@ -37,7 +37,7 @@ export function MessageView({ message, first, space, names, target, onReply }: P
       {message.origin && <Origin message={message} />}
       {message.replyTo && <Quote spaceId={message.spaceId} messageId={message.replyTo} history={space.history} />}
       <Folded text={message.text}>
-        <Markdown text={message.text} names={names} me={me?.name ?? ''} />
+        {(shown) => <Markdown text={shown} names={names} me={me?.name ?? ''} />}
       </Folded>
     </Frame>
   )

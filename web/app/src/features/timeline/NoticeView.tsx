@@ -1,6 +1,7 @@
 import type { Message } from '@majlis/client'
 import { lazy, Suspense } from 'react'
 
+import { Guard } from '../../ui/Guard.tsx'
 import { fullTime } from '../../ui/time.ts'
 
 const Failures = lazy(() => import('./Failures.tsx'))
@@ -10,7 +11,7 @@ export function NoticeView({ message }: { message: Message }) {
   return (
     <div className="mt-3 flex flex-wrap gap-x-4 gap-y-1 rounded-md border border-line bg-paper-low px-3 py-2 text-small text-ink-soft" title={fullTime(message.createdAt)}>
       <p className="min-w-48 flex-1 break-words" dir="auto">{message.text}</p>
-      {message.replyTo && <Suspense><Failures spaceId={message.spaceId} messageId={message.replyTo} /></Suspense>}
+      {message.replyTo && <Guard instead={null}><Suspense><Failures spaceId={message.spaceId} messageId={message.replyTo} /></Suspense></Guard>}
     </div>
   )
 }

@@ -13,7 +13,7 @@ export function Origin({ message }: { message: Message }) {
   const place = useMajlis((state) => state.spaces[origin.sourceSpace]?.facts.name ?? null)
   const [asked, setAsked] = useState<Message | null>(null)
   useEffect(() => {
-    if (place) store.client.messages.get(origin.sourceEvent).then(setAsked, () => {})
+    if (place && origin.sourceEvent) store.client.messages.get(origin.sourceEvent).then(setAsked, () => {})
   }, [store, place, origin.sourceEvent])
   if (!place) return <p className="text-small text-ink-soft italic">sent because of something in another space</p>
   return (

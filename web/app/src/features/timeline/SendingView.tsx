@@ -2,10 +2,11 @@ import type { Sending, SpaceState } from '@majlis/client'
 import { useMe, useStore } from '@majlis/client/react'
 
 import { Markdown } from '../markdown/Markdown.tsx'
+import { Folded } from './Folded.tsx'
 import { Frame } from './Frame.tsx'
 import { Quote } from './Quote.tsx'
 
-const WORDS = { sending: '', waiting: 'Waiting for a connection', refused: 'Not sent' }
+const WORDS = { sending: '', waiting: 'Waiting for a connection. It goes out by itself.', refused: 'Not sent.' }
 
 /** A message on its way: shown at once, and kept until it has arrived or its author gives it up. */
 export function SendingView({ sending, first, space, names }: { sending: Sending; first: boolean; space: SpaceState; names: readonly string[] }) {
@@ -17,11 +18,11 @@ export function SendingView({ sending, first, space, names }: { sending: Sending
     <Frame sender={me} first={first}>
       {sending.replyTo && <Quote spaceId={spaceId} messageId={sending.replyTo} history={space.history} />}
       <div className={status === 'refused' ? '' : 'text-ink-soft'}>
-        <Markdown text={sending.text} names={names} me={me.name} />
+        <Folded text={sending.text}>{(shown) => <Markdown text={shown} names={names} me={me.name} />}</Folded>
       </div>
       {status !== 'sending' && (
-        <p role="status" className="flex flex-wrap items-center gap-x-3 text-small text-bad">
-          <span>{WORDS[status]}{sending.problem ? `: ${sending.problem}` : '.'}</span>
+        <p role="status" className={`flex flex-wrap items-center gap-x-3 text-small ${status === 'refused' ? 'text-bad' : 'text-ink-soft'}`} title={sending.problem}>
+          <span>{status === 'refused' && sending.problem ? `Not sent: ${sending.problem}` : WORDS[status]}</span>
           <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.retry(spaceId, clientId)}>Send again</button>
           <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.discard(spaceId, clientId)}>Delete</button>
         </p>

@@ -3,7 +3,6 @@ import { useMessages, useMe, useStore, useStreams } from '@majlis/client/react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef, useState } from 'react'
 
-import { messagePath } from '../../router.ts'
 import { EmptySpace } from './EmptySpace.tsx'
 import { Heard } from './Heard.tsx'
 import { RowView } from './RowView.tsx'
@@ -11,7 +10,7 @@ import { rowsOf, type Row } from './rows.ts'
 import { ToFirstUnread } from './ToFirstUnread.tsx'
 import { ToNewest } from './ToNewest.tsx'
 import { useEnds } from './useEnds.ts'
-import { AT_END, useFollowing, useOwnWords } from './useFollowing.ts'
+import { AT_END, useFollowing, useOwnWords, useResized } from './useFollowing.ts'
 import { useJump } from './useJump.ts'
 import { useNewAfter } from './useNewAfter.ts'
 import { useReadUpTo } from './useReadUpTo.ts'
@@ -54,10 +53,16 @@ export function Timeline({ space, messageId, onReply }: Props) {
   const { atEnd, onScroll } = useEnds(virtual, store, space, whole)
   const following = useFollowing(virtual, virtual.getTotalSize(), whole)
   const target = useJump(virtual, rows, store, spaceId, messageId, newAfter, following)
-  useOwnWords(sending.at(-1)?.clientId, () => void toNewest())
+  useOwnWords(sending.at(-1), () => void toNewest())
   useReadUpTo(whole && atEnd ? (history?.at(-1) ?? null) : null)
 
-  if (history?.length === 0 && rows.length === 0) return <EmptySpace space={space} />
+  const empty = history?.length === 0 && rows.length === 0
+  useResized(virtual, !empty, () => {
+    following.toEnd()
+    onScroll()
+  })
+
+  if (empty) return <EmptySpace space={space} />
   return (
     <div className="relative min-h-0 flex-1">
       <div
@@ -92,8 +97,8 @@ export function Timeline({ space, messageId, onReply }: Props) {
           })}
         </div>
       </div>
-      {newAfter !== null && lastRead && history?.[0] && history[0].seq > newAfter + 1 && (
-        <ToFirstUnread count={history[0].seq - newAfter - 1} href={messagePath(spaceId, lastRead)} />
+      {newAfter !== null && history?.[0] && history[0].seq > newAfter + 1 && (
+        <ToFirstUnread spaceId={spaceId} lastRead={lastRead} newAfter={newAfter} count={history[0].seq - newAfter - 1} />
       )}
       {!(whole && atEnd) && <ToNewest space={space} behind={!whole} onGo={() => void toNewest()} />}
       <Heard spaceId={spaceId} />
@@ -101,7 +106,8 @@ export function Timeline({ space, messageId, onReply }: Props) {
   )
 
   async function toNewest() {
-    if (!whole) await store.loading.newest(spaceId)
+    // Without a connection one stays where one is; what was written waits, and is seen when it is said.
+    if (!whole) await store.loading.newest(spaceId).catch(() => {})
     store.flush()
     following.begin()
   }

@@ -1,10 +1,27 @@
-import { Link } from '../../ui/Link.tsx'
+import { useStore } from '@majlis/client/react'
+import { useState } from 'react'
 
-/** More is new than what is at hand: a way to where one had stopped. */
-export function ToFirstUnread({ count, href }: { count: number; href: string }) {
+import { go, messagePath } from '../../router.ts'
+
+/** More is new than what is at hand: a way to where one had stopped, or to the very first word for whoever has read none yet. */
+export function ToFirstUnread({ spaceId, lastRead, newAfter, count }: { spaceId: string; lastRead: string | null; newAfter: number; count: number }) {
+  const store = useStore()
+  const [busy, setBusy] = useState(false)
+  const find = async () => {
+    setBusy(true)
+    const id = lastRead ?? (await store.loading.backTo(spaceId, newAfter + 1).catch(() => undefined))?.id
+    store.flush()
+    setBusy(false)
+    if (id) go(messagePath(spaceId, id))
+  }
   return (
-    <Link href={href} className="absolute top-3 left-1/2 -translate-x-1/2 animate-rise rounded-full bg-warm px-4 py-1.5 text-small font-medium text-warm-ink shadow-high">
+    <button
+      type="button"
+      disabled={busy}
+      className="absolute top-3 left-1/2 -translate-x-1/2 animate-rise rounded-full bg-warm px-4 py-1.5 text-small font-medium text-warm-ink shadow-high"
+      onClick={() => void find()}
+    >
       {count} more above: to the first unread
-    </Link>
+    </button>
   )
 }

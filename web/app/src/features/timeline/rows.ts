@@ -28,7 +28,7 @@ export function rowsOf(
     if (!sameDay) rows.push({ kind: 'day', key: `day ${dayKey(message.createdAt)}`, at: message.createdAt })
     if (beginsNew) rows.push({ kind: 'new', key: 'new' })
     const first = !sameDay || beginsNew || !goesOn(before, message)
-    rows.push({ kind: 'message', key: keyOf(message), message, first })
+    rows.push({ kind: 'message', key: keyOf(message, me), message, first })
     before = message
   }
   for (const stream of streams) rows.push({ kind: 'stream', key: stream.streamId, stream })
@@ -39,8 +39,8 @@ export function rowsOf(
   return rows
 }
 
-/** A message of one's own keeps its row when it is stored. */
-const keyOf = (message: Message): string => message.clientId ?? message.id
+/** A message of one's own keeps its row when it is stored. Those of others may have the same `clientId` as any other. */
+const keyOf = (message: Message, me: string): string => (message.sender.id === me ? message.clientId : null) ?? message.id
 
 function goesOn(before: Message | null, message: Message): boolean {
   return (

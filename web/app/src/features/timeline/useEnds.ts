@@ -14,9 +14,9 @@ export function useEnds(virtual: Virtual, store: ReturnType<typeof useStore>, sp
   const look = useCallback(() => {
     const box = virtual.scrollElement
     if (!box || !history || history.length === 0) return
-    setAtEnd(virtual.isAtEnd(AT_END))
-    if (hasEarlier(history) && box.scrollTop < NEAR_EDGE) void store.loading.earlier(id).catch(() => {})
     const below = box.scrollHeight - box.scrollTop - box.clientHeight
+    setAtEnd(below <= AT_END)
+    if (hasEarlier(history) && box.scrollTop < NEAR_EDGE) void store.loading.earlier(id).catch(() => {})
     if (!whole && below < NEAR_EDGE) void store.loading.later(id).catch(() => {})
   }, [virtual, history, whole, store, id])
   useEffect(look, [look])

@@ -1,3 +1,4 @@
+import type { Sending } from '@majlis/client'
 import type { useVirtualizer } from '@tanstack/react-virtual'
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'react'
 
@@ -15,6 +16,7 @@ export function useFollowing(virtual: Virtual, size: number, whole: boolean) {
   }, [virtual])
   useLayoutEffect(toEnd, [toEnd, size])
   return {
+    toEnd,
     begin: () => {
       state.current.on = true
       toEnd()
@@ -34,11 +36,27 @@ export function useFollowing(virtual: Virtual, size: number, whole: boolean) {
   }
 }
 
-/** Whoever says something wants to see it said. */
-export function useOwnWords(newest: string | undefined, show: () => void) {
-  const shown = useRef(newest)
+/** The place for messages gets smaller when the composer grows, a keyboard comes up or more agents begin to work: the last word stays in sight. */
+export function useResized(virtual: Virtual, shown: boolean, changed: () => void) {
+  const latest = useRef(changed)
+  useLayoutEffect(() => {
+    latest.current = changed
+  })
   useEffect(() => {
-    if (newest !== undefined && newest !== shown.current) show()
-    shown.current = newest
+    const box = virtual.scrollElement
+    if (!box || !shown) return
+    const watch = new ResizeObserver(() => latest.current())
+    watch.observe(box)
+    return () => watch.disconnect()
+  }, [virtual, shown])
+}
+
+/** Whoever says something wants to see it said. That an older one is the newest again, since a newer has arrived, is no news. */
+export function useOwnWords(newest: Sending | undefined, show: () => void) {
+  const shown = useRef(newest?.at ?? '')
+  useEffect(() => {
+    if (!newest || newest.at <= shown.current) return
+    shown.current = newest.at
+    show()
   })
 }
