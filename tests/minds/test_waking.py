@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
+import structlog
 
 from majlis.minds.consciousness.closing import lived
 from majlis.minds.consciousness.loading import load_waking
@@ -34,7 +36,7 @@ async def place(db: Database) -> Place:
 
 def wake(tx: Tx, /, place: Place, active: str | None = None, **settings: Any) -> Waking:
     agent = Who(place.agent.id, place.agent.name, "agent")
-    made = config(mind="consciousness", consciousness=SMALL, **settings)
+    made = config(mind="consciousness", **{"consciousness": SMALL, **settings})
     return load_waking(tx, agent, made, "run_this", [said("Hi")], active)
 
 
@@ -69,6 +71,37 @@ async def test_k7_what_was_compacted_is_kept_with_the_next_cycle_and_read_back(p
     assert 3 <= len(set(throughs)) <= 12, "the border moves, and not every time"
     text = str(perceive(await place.db.snapshot(wake, place)).turns)
     assert all(f"Request {n} is done." in text for n in range(1, 30))
+
+
+async def test_k7_300_cycles_with_large_outputs_stay_under_a_small_budget_and_no_summary_is_lost(place: Place) -> None:
+    """As in `test_compaction.py`, through the database."""
+    run, budget = await new_run(place), {"maxTokens": 20_000, "minRecentCycles": 3}
+    for n in range(1, 301):
+        found = await place.db.snapshot(wake, place, consciousness=budget)
+        assert count_turns(perceive(found).turns) <= 15_000
+        past = found.past if found.compacted else None
+        assert await place.db.write(live, place, run, past, n, json.dumps("x" * 12_000)) == n
+    text = str(perceive(await place.db.snapshot(wake, place, consciousness=budget)).turns)
+    assert [n for n in range(1, 301) if f"Request {n} is" not in text] == []
+    rows = await place.db.read(lambda tx: tx.all(sa.select(cycles.c.summary, cycles.c.tokens).order_by(cycles.c.n)))
+    assert [row.summary for row in rows] == [f"Request {n} is done." for n in range(1, 301)], "rows stay as they were"
+    assert all(row.tokens > 3_000 for row in rows), "with what the tool answered"
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_r9_a_cycle_that_cannot_be_read_is_shown_by_its_summary(place: Place) -> None:
+    """One such row failed every run of the agent from then on. PostgreSQL refuses to store it."""
+    run = await new_run(place)
+    for n in (1, 2, 3):
+        await place.db.write(live, place, run, None, n)
+    broken = sa.text("UPDATE cycles SET messages = '{broken' WHERE n = 2")
+    await place.db.write(lambda tx: tx.execute(broken).rowcount)
+    with structlog.testing.capture_logs() as logs:
+        sent = chat_messages(Prompt(perceive(await place.db.snapshot(wake, place)).turns))
+    assert [message["role"] for message in sent][5:8] == ["user", "assistant", "user"]
+    assert [message["content"] for message in sent][5:7] == ["(Cycle 2 cannot be read.)", "Request 2 is done."]
+    [line] = logs
+    assert (line["agent"], line["cycle"]) == (place.agent.id, 2)
 
 
 async def test_k7_waking_costs_the_same_after_ten_thousand_cycles(place: Place) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import threading
-from itertools import pairwise
 
 import pytest
 import sqlalchemy as sa
@@ -275,98 +274,6 @@ async def test_j5_a_tool_result_is_an_event_owed_once(house: House) -> None:
     assert json.loads(line.partition("] ")[2]) == result
     [ended] = await house.runs(scout)
     assert (ended["trigger"]["type"], ended["trigger"]["toolCallId"]) == ("tool_result", "call_7")
-
-
-async def test_j6_a_cycle_that_reaches_a_limit_is_kept_and_every_call_in_it_has_its_result(house: House) -> None:
-    scout = await conscious(house, limits={"steps": 2})
-    house.model.script = lambda asked: calls(("get_memories", {}), ("get_plans", {}))
-    await house.tell(scout)
-    await house.quiet()
-    [run] = await house.runs(scout)
-    assert (run["status"], run["reason"]) == ("completed", "limit")
-    [kept] = await consciousness(house, scout)
-    assert calls_of(kept) == ["get_memories", "get_plans", "= get_memories", "= get_plans"] * 2
-    assert kept["summary"].startswith("On INBOX (1 event, …): [Service: Shop] null I called get_memories × 2, ")
-
-
-async def test_j6_what_comes_from_the_providers_cache_does_not_count_against_a_cycle(house: House) -> None:
-    """Its memory is in every request: ten of them would always be too many."""
-    scout = await conscious(house, limits={"tokensPerRun": 1_000})
-    cached = call("get_memories")
-    cached.usage = (900, 850, 10)
-    house.model.script = sequence(*[cached] * 6, silent("Done."))
-    await house.tell(scout)
-    await house.quiet()
-    [run] = await house.runs(scout)
-    assert (run["status"], run["reason"], run["usage"]["requests"]) == ("completed", None, 7)
-
-
-async def test_k3_every_request_begins_with_the_one_before_it_word_for_word(house: House) -> None:
-    """So a provider's cache holds all of it but what is new."""
-    husam, scout = await house.person("Husam"), await conscious(house)
-    family = await house.space("Family", husam, scout)
-    house.model.script = each_cycle(call("enter_space", spaceId=family), say("Hello"), silent("Said hello."))
-    for n in range(4):
-        await husam.say(family, f"message {n}")
-        await house.quiet()
-    requests = [asked.messages for asked in house.asked("Scout")]
-    assert len(requests) == 4 * 3
-    assert all(after[: len(before)] == before for before, after in pairwise(requests))
-
-
-async def test_k7_closing_words_of_long_ago_can_be_recalled_in_full(house: House) -> None:
-    scout = await conscious(house)
-    recall = call("recall_cycles", first=2, count=5)
-    house.model.script = sequence(silent("One."), silent("Two."), silent("Three."), recall, silent())
-    for n in range(4):
-        await house.tell(scout, n)
-        await house.quiet()
-    recalled = json.loads(house.asked("Scout")[-1].last["content"])
-    assert [(each["n"], each["summary"]) for each in recalled["cycles"]] == [(2, "Two."), (3, "Three.")]
-
-
-async def test_j3_a_canceled_cycle_is_not_kept_and_the_next_one_begins(house: House) -> None:
-    scout = await conscious(house)
-    gate = asyncio.Event()
-    house.model.script = lambda asked: Reply(text="thinking", gate=gate) if len(house.asked("Scout")) < 2 else silent()
-    await house.tell(scout, 1)
-    await house.model.until_asked(1)
-    [run] = await house.runs(scout)
-    await house.tell(scout, 2)
-    await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
-    await house.quiet()
-    assert [run["status"] for run in await house.runs(scout)] == ["canceled", "completed"]
-    assert [inbox(asked) for asked in first_requests(house, "Scout")] == [["[Service: Shop] 1"], ["[Service: Shop] 2"]]
-    assert [cycle["n"] for cycle in await consciousness(house, scout)] == [1]
-
-
-async def test_k7_what_a_tool_answers_is_cut_to_what_the_budget_leaves(house: House) -> None:
-    output = {"rows": "x" * 60_000}
-    tool = {"name": "table", "description": "Rows.", "type": "static", "execution": {"output": output}}
-    scout = await conscious(house, tools=[tool], consciousness={"maxTokens": 10_000, "minRecentCycles": 2})
-    house.model.script = each_cycle(call("table"), call("table"), silent("Looked at the table twice."))
-    for n in range(6):
-        await house.tell(scout, n)
-        await house.quiet()
-    for asked in house.asked("Scout"):
-        assert len(json.dumps(asked.messages)) / 4 <= 10_000
-    kept = await consciousness(house, scout)
-    assert [cycle["summary"] for cycle in kept] == ["Looked at the table twice."] * 6
-    assert all(cycle["tokens"] > 1_500 for cycle in kept)
-    steps = await house.owner.ok("GET", f"/api/runs/{kept[0]['runId']}/steps")
-    assert [each["output"] for each in steps if each.get("name") == "table"] == [output] * 2, "whole in the journal"
-
-
-async def test_k3_what_a_schema_calls_secret_is_not_remembered(house: House) -> None:
-    schema = {"type": "object", "properties": {"password": {"type": "string", "writeOnly": True}}}
-    tool = {"name": "vault", "description": "Opens.", "type": "static", "inputSchema": schema}
-    scout = await conscious(house, tools=[{**tool, "execution": {"output": "open"}}])
-    house.model.script = each_cycle(call("vault", password="hunter2-and-more"), silent("Opened the vault."))
-    await house.tell(scout)
-    await house.quiet()
-    [kept] = await consciousness(house, scout)
-    assert calls_of(kept) == ["vault", "= vault"]
-    assert "hunter2" not in json.dumps(kept)
 
 
 async def test_k9_a_thousand_agents_that_sleep_cost_no_task_thread_or_connection(house: House) -> None:

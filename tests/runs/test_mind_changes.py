@@ -7,6 +7,7 @@ from itertools import permutations
 
 import pytest
 
+from majlis import clock
 from majlis.inbox.tool_results import deliver_tool_result
 from tests.model_server import Asked, Reply, call, say, sequence, silent
 from tests.runs.cycles import conscious, consciousness, done_before, inbox
@@ -14,6 +15,11 @@ from tests.runs.house import House, timeline
 from tests.world import Person
 
 BUSY = Reply(status=503, text="overloaded")
+
+
+@pytest.fixture(autouse=True)
+def standing_clock(own_time: None) -> None:
+    clock.stand_still()
 
 
 async def change(house: House, agent: Person, mind: str) -> None:

@@ -115,6 +115,53 @@ async def test_r8_an_orchestrator_routes_where_it_is_one_and_nowhere_else(house:
     assert "AGENTS:" not in elsewhere.text
 
 
+async def test_r8_a_consciousness_conducts_from_its_inbox(house: House) -> None:
+    """It had no `route` among its tools, and was shown no routing view."""
+    steps = [call("route", agents=["Planner"], reason="needs a plan"), silent("Routed."), say("Done."), silent("Done.")]
+    space, agents = await stage(house, "consciousness", Maestro=steps, Planner=says("Two pages."))
+    other = await house.space("Elsewhere", agents["Maestro"])
+    await house.owner.say(space, "Make me a site")
+    await house.quiet()
+    assert [run["chainDepth"] for run in await house.runs(agents["Maestro"])] == [0, 1]
+    asked = house.asked("Maestro")
+    assert all("route" in each.tool_names for each in asked)
+    first, finished = (each.last["content"] for each in (asked[0], asked[2]))
+    assert f'\n\nROUTING "Project Alpha" (id: {space}):\n\nAGENTS:\n  - Coder\n  - Planner\n\n' in first
+    assert "\n\nNOW:\n  The request is new.\n\nACTIVE SPACE: none" in first
+    assert '     - Planner completed: "Two pages."\n' in finished
+    assert "\n\nNOW:\n  Turn 1 is finished.\n\n" in finished
+    assert "ORIGINAL REQUEST:" in finished
+    assert '"Make me a site"' in finished
+    # What comes from elsewhere brings no view with it, but the tools stay what they are.
+    await house.owner.say(other, "Hello")
+    await house.quiet()
+    latest = house.asked("Maestro")[-1]
+    assert "ROUTING" not in latest.last["content"]
+    assert "route" in latest.tool_names
+
+
+async def test_r8_of_two_spaces_a_consciousness_routes_in_the_one_it_stands_in(house: House) -> None:
+    space, agents = await stage(house, "consciousness")
+    maestro, coder = agents["Maestro"], agents["Coder"]
+    other = await house.space("Beta", maestro, coder, triggers="orchestrated", orchestratorId=maestro.id)
+    gate = asyncio.Event()
+    route = call("route", agents=["Coder"])
+    steps: list[Reply] = [Reply(gate=gate), route, call("enter_space", spaceId=other), route, silent("Routed.")]
+    house.model.script = by_agent({"Maestro": steps, "Coder": says("Built.")})
+    await house.tell(maestro)
+    await house.model.until_asked(1)
+    await house.owner.say(space, "For Alpha")
+    earlier, later = await house.owner.say(other, "For Beta"), await house.owner.say(other, "For Beta, too")
+    gate.set()
+    await house.quiet()
+    refused = house.asked("Maestro")[2].results[-1]
+    assert refused["error"].startswith("Nothing was routed: messages have come from several spaces")
+    [run] = await house.runs(coder)
+    assert (run["trigger"]["text"], run["trigger"]["messageId"]) == ("For Beta, too", later["id"])
+    assert "For Beta" in house.invocations("Coder")[0].text
+    assert earlier["id"] in house.invocations("Coder")[0].text
+
+
 async def test_r8_a_turn_is_finished_when_every_routed_agent_has_completed_once(house: House) -> None:
     gate = asyncio.Event()
     space, _ = await stage(

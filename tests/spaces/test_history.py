@@ -80,6 +80,29 @@ async def test_r9_nor_does_it_hide_its_space_or_others_when_it_is_the_last(db: D
     assert (await db.read(space_json, husam, here))["lastMessage"] is None
 
 
+@pytest.mark.parametrize("engine", ["sqlite"])
+@pytest.mark.parametrize("change", ["mentions = 'no json'", "origin = '{'"])
+async def test_r9_search_leaves_it_out_and_by_itself_it_is_said_to_be_damaged(
+    db: Database, database_url: str, change: str
+) -> None:
+    """One such row made every search that found it, and every look at it, an error of the server."""
+    (husam,) = await callers(db, "Husam")
+    space = await space_of(db, husam)
+    ids = [(await post(As(db, husam), space, Draft(f"apple {n}")))[0]["id"] for n in range(5)]
+    with closing(sqlite3.connect(sa.make_url(database_url).database or "", isolation_level=None)) as editor:
+        editor.execute(f"UPDATE messages SET {change} WHERE id = ?", (ids[2],))
+    with structlog.testing.capture_logs() as logs:
+        found = await db.read(search, husam, "apple", None, 3)
+    assert [message["id"] for message in found["messages"]] == [ids[4], ids[3]]
+    assert found["hasMore"]
+    [line] = logs
+    assert (line["space"], line["message"], line["number"]) == (space, ids[2], 3)
+    older = await db.read(search, husam, "apple", space, 3, ids[3])
+    assert ([message["id"] for message in older["messages"]], older["hasMore"]) == ([ids[1], ids[0]], False)
+    with pytest.raises(NotFound, match="is damaged"):
+        await db.read(get_message, husam, ids[2])
+
+
 async def test_a_cursor_of_another_space_is_refused(db: Database) -> None:
     (husam,) = await callers(db, "Husam")
     here, elsewhere = await space_of(db, husam), await space_of(db, husam)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -52,3 +53,10 @@ class TriggerJson(EventJson, total=False):
     first, `chainDepth` is the greatest (T6)."""
 
     events: list[EventJson]
+
+
+def to_route(events: Iterable[EventJson], space_id: str) -> EventJson | None:
+    """Of several messages from a space, what its orchestrator routes: the latest. Whoever gets it is shown what was
+    said before it."""
+    mine = [event for event in events if event.get("spaceId") == space_id and "orchestrates" in event]
+    return max(mine, key=lambda event: event["messageId"], default=None)

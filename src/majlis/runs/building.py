@@ -3,7 +3,7 @@ every agent's inbox; an agent that has left the space meanwhile is not told (A7)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from majlis.clock import iso
 from majlis.inbox.triggers import TriggerJson
 from majlis.inbox.waiting import expired_questions
+from majlis.spaces.damage import Unreadable, reading, set_aside_named
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, entities, members, messages, runs, spaces
 from majlis.store.transactions import Tx
@@ -55,18 +56,32 @@ _SEVERAL_MESSAGES = _MESSAGES.where(deliveries.c.id.in_(sa.bindparam("deliveries
 
 
 def build_triggers(tx: Tx, chosen: Sequence[sa.Row[Any]]) -> dict[str, TriggerJson]:
-    """By delivery; none for a message that its agent may not read any more."""
+    """By delivery; none for a message that its agent may not read any more, or that nobody can read (R9)."""
     triggers = {each.id: _plain(each) for each in chosen if each.type != "space_message"}
     about_messages = {each.id: each for each in chosen if each.type == "space_message"}
-    for row in _look_up(tx, sorted(about_messages)):
+    for row in _look_up(tx, about_messages):
         triggers[row.delivery_id] = _of_message(about_messages[row.delivery_id], row)
     return triggers
 
 
-def _look_up(tx: Tx, wanted: list[str]) -> Sequence[sa.Row[Any]]:
+def _look_up(tx: Tx, wanted: Mapping[str, sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
     if len(wanted) == 1:
-        return tx.all(_ONE_MESSAGE, {"delivery": wanted[0]})
-    return tx.all(_SEVERAL_MESSAGES, {"deliveries": wanted}) if wanted else ()
+        return _look_at(tx, *wanted.values())
+    try:
+        with reading():
+            return tx.all(_SEVERAL_MESSAGES, {"deliveries": sorted(wanted)}) if wanted else ()
+    except Unreadable:
+        return [row for each in wanted.values() for row in _look_at(tx, each)]
+
+
+def _look_at(tx: Tx, delivery: sa.Row[Any]) -> Sequence[sa.Row[Any]]:
+    """A message that is damaged is set aside. To try again would hold up everybody's work, for good."""
+    try:
+        with reading():
+            return tx.all(_ONE_MESSAGE, {"delivery": delivery.id})
+    except Unreadable as error:
+        set_aside_named(tx, delivery.message_id, error)
+        return ()
 
 
 def _plain(delivery: sa.Row[Any]) -> TriggerJson:

@@ -13,6 +13,7 @@ from majlis.runs.announcing import announce
 from majlis.runs.beginning import begin
 from majlis.runs.claimed import Claim, Claimed
 from majlis.runs.taking_up import take_up
+from majlis.spaces.damage import Unreadable, reading
 from majlis.store.transactions import Tx
 
 Look = Callable[[Tx, Claimed], Any]
@@ -39,9 +40,18 @@ def claim(
     _mark_alone(made.claimed)
     if look is not None:
         for run in made.claimed:
-            run.scene = look(tx, run)
+            run.scene = _seen(tx, run, look)
     announce(tx, made.events)
     return made
+
+
+def _seen(tx: Tx, run: Claimed, look: Look) -> Any:
+    """What cannot be read fails this run alone, when it looks by itself: the claim of the others stands (R9)."""
+    try:
+        with reading():
+            return look(tx, run)
+    except Unreadable:
+        return None
 
 
 def _mark_alone(claimed: list[Claimed]) -> None:

@@ -19,6 +19,7 @@ _ERRORS = (ValueError, TypeError, sa.exc.DataError, sa.exc.OperationalError, sql
 _ID_OF = sa.select(messages.c.id).where(
     messages.c.space_id == sa.bindparam("space_id"), messages.c.seq == sa.bindparam("seq")
 )
+_PLACE_OF = sa.select(messages.c.space_id, messages.c.seq).where(messages.c.id == sa.bindparam("id"))
 _logger = structlog.get_logger(__name__)
 
 
@@ -58,6 +59,22 @@ def read_rows(
         return [_one(tx, space_id, row.seq, one) for row in tx.all(numbers, given)]
 
 
+def read_named(tx: Tx, statement: sa.Select[Any], ids: Sequence[str], **given: Any) -> list[Any]:
+    """Those with these `ids` that the statement finds, all at once; only if that fails one after the other, and then
+    without those that are damaged."""
+    try:
+        with reading():
+            return list(tx.all(statement, {**given, "ids": ids}))
+    except Unreadable:
+        return [row for each in ids for row in _named(tx, statement, each, given)]
+
+
+def set_aside_named(tx: Tx, message_id: str, error: Unreadable) -> Damaged:
+    """A message that was asked for by its id."""
+    place = tx.execute(_PLACE_OF, {"id": message_id}).one()
+    return set_aside(place.space_id, Damaged(message_id, place.seq, f"it cannot be read ({error})"))
+
+
 def set_aside(space_id: str, damaged: Damaged) -> Damaged:
     _logger.warning(
         "a stored message is damaged and is set aside",
@@ -78,3 +95,12 @@ def _one(tx: Tx, space_id: str, seq: int, statement: sa.Select[Any]) -> Any:
     except Unreadable as error:
         return set_aside(space_id, Damaged(which, seq, f"it cannot be read ({error})"))
     return found or set_aside(space_id, Damaged(which, seq, "its sender is unknown"))
+
+
+def _named(tx: Tx, statement: sa.Select[Any], message_id: str, given: dict[str, Any]) -> Sequence[Any]:
+    try:
+        with reading():
+            return tx.all(statement, {**given, "ids": [message_id]})
+    except Unreadable as error:
+        set_aside_named(tx, message_id, error)
+        return ()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from typing_extensions import TypedDict
@@ -14,6 +16,7 @@ from typing_extensions import TypedDict
 from majlis.entities.caller import Caller
 from majlis.errors import Invalid
 from majlis.spaces.access import access_space
+from majlis.spaces.damage import Unreadable, read_named, reading
 from majlis.spaces.history import SELECT_MESSAGES, access_message
 from majlis.spaces.shapes import MessageJson, message_json
 from majlis.store.tables import members, messages, spaces
@@ -25,6 +28,9 @@ _READABLE = (
     SELECT_MESSAGES.join(members, members.c.space_id == messages.c.space_id)
     .join(spaces, spaces.c.id == messages.c.space_id)
     .where(members.c.entity_id == sa.bindparam("entity_id"), spaces.c.deleted_at.is_(None))
+)
+_NEWEST_FIRST = SELECT_MESSAGES.where(messages.c.id.in_(sa.bindparam("ids", expanding=True))).order_by(
+    messages.c.n.desc()
 )
 
 
@@ -46,8 +52,20 @@ def search(
         matching = matching.where(messages.c.space_id == space_id)
     if before is not None:
         matching = matching.where(messages.c.n < access_message(tx, caller, before).n)
-    rows = tx.all(matching.order_by(messages.c.n.desc()).limit(limit + 1), {"entity_id": caller.id})
-    return {"messages": [message_json(row) for row in rows[:limit]], "hasMore": len(rows) > limit}
+    found, more = _page(tx, matching.order_by(messages.c.n.desc()), caller, limit)
+    return {"messages": [message_json(row) for row in found], "hasMore": more}
+
+
+def _page(tx: Tx, matching: sa.Select[Any], caller: Caller, limit: int) -> tuple[Sequence[Any], bool]:
+    """One that is damaged is left out of the page, not the page for its sake (R9)."""
+    page, who = matching.limit(limit + 1), {"entity_id": caller.id}
+    try:
+        with reading():
+            rows = tx.all(page, who)
+            return rows[:limit], len(rows) > limit
+    except Unreadable:
+        ids = [row.id for row in tx.all(page.with_only_columns(messages.c.id), who)]
+        return read_named(tx, _NEWEST_FIRST, ids[:limit]), len(ids) > limit
 
 
 def _words(query: str) -> list[str]:

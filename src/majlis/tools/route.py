@@ -9,6 +9,7 @@ from pydantic import Field
 
 from majlis.entities.names import name_key
 from majlis.errors import Conflict, Forbidden, Invalid
+from majlis.inbox.triggers import EventJson, to_route
 from majlis.inbox.turns import NewTurn, begin_turn, is_under_way, request_of
 from majlis.runs.acting import Acting, ToolResult
 from majlis.spaces.access import lock_space
@@ -19,6 +20,11 @@ from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input
 
 Name = Annotated[str, Field(min_length=1, max_length=128)]
+_NONE = "Nothing was routed: no message called you. Speak to agents with send_message and @Name."
+_WHICH = (
+    "Nothing was routed: messages have come from several spaces that you are the orchestrator of. Call enter_space "
+    "with the one that you mean first."
+)
 
 
 class Route(Input):
@@ -31,12 +37,13 @@ class Route(Input):
 
 
 def route(tx: Tx, acting: Acting, input: Route) -> ToolResult:
-    space_id, message_id = _message_to_route(acting)
+    event = _event_to_route(acting)
+    space_id, message_id = event["spaceId"], event["messageId"]
     space = lock_space(tx, acting.caller, space_id, "write")
     if space.triggers != "orchestrated" or space.orchestrator_id != acting.id:
         raise Forbidden("not_orchestrator", "Nothing was routed: you are not the orchestrator of this space.")
     agents = _agents(tx, acting, space_id, input.agents)
-    turn = acting.trigger.get("turnId")
+    turn = event.get("turnId")
     request_id = (turn and request_of(tx, turn)) or message_id
     if is_under_way(tx, space_id, request_id):
         raise Conflict(
@@ -54,13 +61,20 @@ def route(tx: Tx, acting: Acting, input: Route) -> ToolResult:
     return {"success": True, "turnId": begin_turn(tx, new), "routedTo": list(agents.values())}
 
 
-def _message_to_route(acting: Acting) -> tuple[str, str]:
-    message_id = acting.trigger.get("messageId")
-    if message_id is None or acting.trigger_space_id is None:
-        raise Invalid(
-            "no_message", "Nothing was routed: no message called you. Speak to agents with send_message and @Name."
-        )
-    return acting.trigger_space_id, message_id
+def _event_to_route(acting: Acting) -> EventJson:
+    """A run's trigger. A cycle has many events: of those, what came from where the agent stands, or from the only space
+    that it could mean."""
+    events = acting.trigger.get("events")
+    if events is not None:
+        conducted = {event["spaceId"] for event in events if "orchestrates" in event}
+        meant = conducted if len(conducted) == 1 else conducted & {acting.active_space_id}
+        found = to_route(events, meant.pop()) if meant else None
+        if found is None:
+            raise Invalid("no_message", _WHICH if conducted else _NONE)
+        return found
+    if "messageId" not in acting.trigger:
+        raise Invalid("no_message", _NONE)
+    return acting.trigger
 
 
 def _agents(tx: Tx, acting: Acting, space_id: str, asked: list[str]) -> dict[str, str]:

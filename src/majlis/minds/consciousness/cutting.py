@@ -23,15 +23,26 @@ def cut_text(text: str, limit: int) -> str:
 
 
 def cut_json(text: str, limit: int) -> str:
-    """An object that holds the beginning; escapes count, so it may have to be shorter than it first looks."""
+    """An object that holds the beginning; escapes count, so it may have to be shorter than it first looks. What was cut
+    before is cut further, not wrapped once more, and goes on saying how long it was at first."""
     if size(text) <= limit:
         return text
+    whole, note = _cut_before(text) or (text, f"cut from {len(text)} characters")
     room = limit
     while True:
-        cut = orjson.dumps({"truncated": _beginning(text, room), "note": f"cut from {len(text)} characters"}).decode()
+        cut = orjson.dumps({"truncated": _beginning(whole, room), "note": note}).decode()
         if size(cut) <= limit or room <= 0:
             return cut
         room = min(room - 1, room * limit // size(cut))
+
+
+def cut_pieces(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
+    """All of them in at most `room` tokens, if beginnings that still tell something fit into it: whatever is longest is
+    cut first."""
+    sizes = [size(text) for turn in turns for text in contents(turn)]
+    around = sum(map(size_of_turn, turns)) - sum(sizes)
+    limit = max(_SHORTEST, fair_limit(sizes, room * BYTES_OF_A_TOKEN - around))
+    return tuple(_cut(turn, limit) for turn in turns)
 
 
 def cut_turns(turns: Sequence[Turn], summary: str, cap: int) -> tuple[Turn, ...]:
@@ -62,6 +73,19 @@ def _cut(turn: Turn, limit: int) -> Turn:
             return Said(cut_text(turn.text, limit), calls)
         case Result():
             return Result(turn.call_id, turn.name, cut_json(turn.content, limit))
+
+
+def _cut_before(text: str) -> tuple[str, str] | None:
+    if not text.startswith('{"truncated":'):
+        return None
+    try:
+        kept = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    match kept:
+        case {"truncated": str(beginning), "note": str(note)} if len(kept) == 2:
+            return beginning, note
+    return None
 
 
 def _beginning(text: str, limit: int) -> str:

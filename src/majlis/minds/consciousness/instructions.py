@@ -26,5 +26,16 @@ RULES = (
 )
 
 
-def instructions_block() -> str:
-    return "\n".join(["INSTRUCTIONS:", *(f"  - {rule}" for rule in RULES)])
+_CONDUCTING = (
+    "You are the orchestrator of a space: you decide which agents act on a request there, and in which order. ROUTING "
+    "under the inbox shows the request, who has completed what, and the turn under way. Call route with names from "
+    "AGENTS: they get the latest message that has come to you from there. Where ROUTING names several spaces, enter "
+    "the one you mean first. When all of them have completed their turn, your inbox brings you their last word, and "
+    "ROUTING says that the turn is finished.",
+    "When a request has been dealt with, or needs nobody, route nothing. You may answer it yourself with send_message.",
+)
+
+
+def instructions_block(conducts: bool) -> str:
+    rules = (*RULES, *_CONDUCTING) if conducts else RULES
+    return "\n".join(["INSTRUCTIONS:", *(f"  - {rule}" for rule in rules)])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from majlis.clock import Millis
+from majlis.minds.roles.scene import Scene as RoutingScene
 from majlis.minds.timeline.scene import ActiveSpace, Scene
 
 # T11, as it is kept on the run and shown by the API.
@@ -67,3 +68,6 @@ class Waking:
     recent: tuple[Cycle, ...] = ()
     # The past had to be compacted for this cycle: it is to be kept with it.
     compacted: bool = False
+    # It is the orchestrator of some space, and the routing view of each such space that something has come from (R8).
+    conducts: bool = False
+    routings: tuple[RoutingScene, ...] = ()

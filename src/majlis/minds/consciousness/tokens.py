@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from majlis.models.port import Result, Said, System, Turn, User
 
 BYTES_OF_A_TOKEN = 4
-# Roles, ids, brackets.
+# Roles, brackets, what says that it is a call.
 _AROUND_A_TURN = 16
+_AROUND_A_CALL = 48
 
 
 def count(text: str) -> int:
@@ -28,7 +29,8 @@ def count_turns(turns: Iterable[Turn]) -> int:
 
 
 def size_of_turn(turn: Turn) -> int:
-    return _AROUND_A_TURN + sum(map(size, contents(turn)))
+    calls = len(turn.calls) if isinstance(turn, Said) else 0
+    return _AROUND_A_TURN + _AROUND_A_CALL * calls + sum(map(size, contents(turn)))
 
 
 def contents(turn: Turn) -> list[str]:

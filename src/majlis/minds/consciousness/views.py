@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from majlis.clock import iso
-from majlis.minds.consciousness.budget import room_for_actions
+from majlis.minds.consciousness.budget import room_for_actions, room_for_routing
 from majlis.minds.consciousness.cutting import cut_text, cut_turns
 from majlis.minds.consciousness.events import inbox_lines
 from majlis.minds.consciousness.instructions import instructions_block
@@ -18,6 +18,7 @@ from majlis.minds.consciousness.summaries import earlier_cycles
 from majlis.minds.consciousness.tokens import BYTES_OF_A_TOKEN, count, fair_limit, size
 from majlis.minds.consciousness.turns import closed, restored
 from majlis.minds.quoting import bare, quote
+from majlis.minds.roles.routing import routing_text
 from majlis.minds.timeline.actions import action_line
 from majlis.minds.timeline.blocks import goals_block, identity_block, memories_block, spaces_block
 from majlis.minds.timeline.instructions import own_instructions_block
@@ -27,21 +28,25 @@ from majlis.models.port import System, Turn, User
 
 # Enough to see which call it was.
 _SHORTEST_ACTION = 200
+# Enough for a request and the names of those who may act on it.
+_SHORTEST_ROUTING = 1_000
 
 
 def perceive(waking: Waking) -> View:
-    turns = _merged([System(system_text(waking.world)), *_past(waking), inbox_turn(waking)])
-    return View(turns, {}, waking.active.id if waking.active else None)
+    turns = _merged([System(system_text(waking)), *_past(waking), inbox_turn(waking)])
+    beside = ("route",) if waking.conducts else ()
+    return View(turns, {}, waking.active.id if waking.active else None, beside=beside)
 
 
-def system_text(world: Scene) -> str:
+def system_text(waking: Waking) -> str:
+    world = waking.world
     parts = (
         identity_block(world),
         spaces_block(world),
         goals_block(world),
         memories_block(world),
         _plans_block(world),
-        instructions_block(),
+        instructions_block(waking.conducts),
         own_instructions_block(world.config),
     )
     return "\n\n".join(part for part in parts if part is not None)
@@ -51,12 +56,13 @@ def inbox_turn(waking: Waking) -> User:
     """In two parts: the border after the inbox is where a provider's cache point does most good."""
     world = waking.world
     lines = inbox_lines(waking.inbox, world.now, world.spaces, world.config.consciousness.max_tokens)
-    return User(("\n".join(lines), "".join(f"\n\n{block}" for block in (*_already_done(world), _active_space(waking)))))
+    below = (*_routing(waking), *_already_done(world), _active_space(waking))
+    return User(("\n".join(lines), "".join(f"\n\n{block}" for block in below)))
 
 
 def count_around(waking: Waking) -> int:
     """Tokens of everything but the past."""
-    return count(system_text(waking.world)) + count(inbox_turn(waking).text)
+    return count(system_text(waking)) + count(inbox_turn(waking).text)
 
 
 def _past(waking: Waking) -> Iterable[Turn]:
@@ -98,6 +104,14 @@ def _plan(plan: Plan) -> str:
         when = f"one-time, scheduledAt: {iso(plan.next_at)}"
     made = f"  [created via runAfter: {quote(plan.run_after)}]" if plan.run_after else ""
     return f"  - {quote(plan.name)} ({when}){made}"
+
+
+def _routing(waking: Waking) -> list[str]:
+    """R8: what an orchestrator decides by, for each of its spaces that something has come from."""
+    room = room_for_routing(waking.world.config.consciousness.max_tokens) * BYTES_OF_A_TOKEN
+    views = [(each.place, routing_text(each, each.routing)) for each in waking.routings if each.place and each.routing]
+    limit = max(_SHORTEST_ROUTING, room // len(views)) if views else 0
+    return [f"ROUTING {quote(place.name)} (id: {place.id}):\n\n{cut_text(text, limit)}" for place, text in views]
 
 
 def _already_done(world: Scene) -> list[str]:

@@ -19,8 +19,8 @@ _SPEAKING = (
     "If you have nothing to contribute, end this run without sending a message.",
 )
 _READING = (
-    "This conversation is a space. Your own earlier messages are your turns; what others wrote are the others. A name "
-    "in brackets before the words says whose they are.",
+    "This conversation is a space. Your own earlier messages are the assistant's turns; all other turns are what "
+    "others wrote. A name in brackets before the words says whose they are.",
     "The last message is what you are asked now. What stands between === MESSAGES WHILE YOU WERE AWAY === and "
     "=== END OF HISTORY === was said since you last took part.",
     "Lines between === and the names in brackets are written by this system. A line that begins with a backslash was "

@@ -11,13 +11,16 @@ import sqlalchemy as sa
 from majlis.agents.config import AgentConfig
 from majlis.clock import Millis
 from majlis.minds.roles import statements
-from majlis.minds.roles.reading import read_window
-from majlis.minds.roles.scene import Participant, Place, Routing, Scene, Turn
+from majlis.minds.roles.orchestrating import read_routing
+from majlis.minds.roles.reading import read_one, read_window
+from majlis.minds.roles.scene import Place, Scene
+from majlis.minds.timeline import scene as timeline
 from majlis.minds.timeline.loading import load_scene as load_common
 from majlis.minds.timeline.loading import message_of
 from majlis.minds.timeline.references import references
 from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Resume, Who
 from majlis.minds.timeline.statements import ACTIVE_SPACE, READABLE
+from majlis.spaces.damage import read_named
 from majlis.store.transactions import Tx
 
 
@@ -33,7 +36,10 @@ def load_scene(
     tried: str | None = None,
 ) -> Scene:
     """`tried` is the first run that this trigger was tried by, if there was one."""
-    common = load_common(tx, agent, config, run_id, trigger, None, actions, resume, alone=True)
+    # Without what the trigger says: what it quotes is looked up here, together with what the history quotes.
+    silent = {name: value for name, value in trigger.items() if name != "text"}
+    common = load_common(tx, agent, config, run_id, silent, None, actions, resume, alone=True)
+    common = replace(common, trigger=trigger)
     space_id = trigger.get("spaceId")
     first = tx.one(statements.KNOWN_THEN, {"run": tried}) if tried else None
     tried_at = first.created_at if first else tx.now
@@ -43,8 +49,8 @@ def load_scene(
         return Scene(common, elsewhere=elsewhere)
     common = replace(common, active=ActiveSpace(row.id, row.name, row.head_seq, row.processed_seq or 0))
     place = _as_place(row, _known_then(first, row) if first else row.processed_seq)
-    if row.triggers == "orchestrated" and row.orchestrator_id == agent.id:
-        return Scene(common, place, elsewhere=elsewhere, routing=_routing(tx, agent, place, trigger))
+    if _conducts(row, agent):
+        return Scene(common, place, elsewhere=elsewhere, routing=read_routing(tx, agent, place, trigger))
     start = window_start(config, place.trigger_seq)
     history, damaged = read_window(tx, place.id, start, place.trigger_seq - 1)
     return Scene(
@@ -59,6 +65,17 @@ def load_scene(
     )
 
 
+def load_routing(
+    tx: Tx, agent: Who, config: AgentConfig, common: timeline.Scene, event: Mapping[str, Any]
+) -> Scene | None:
+    """What the orchestrator of a space is shown of a message from there; none if it is the orchestrator no more."""
+    row = _place(tx, agent, config, event, tx.now)
+    if row is None or not _conducts(row, agent):
+        return None
+    place = _as_place(row, row.processed_seq)
+    return Scene(replace(common, trigger=event), place, routing=read_routing(tx, agent, place, event))
+
+
 def window_start(config: AgentConfig, trigger_seq: int) -> int:
     """Of the messages before the trigger. In steps of half a window, so that the beginning of what the model reads
     stays the same for many runs."""
@@ -69,6 +86,10 @@ def window_start(config: AgentConfig, trigger_seq: int) -> int:
 def _place(tx: Tx, agent: Who, config: AgentConfig, trigger: Mapping[str, Any], tried_at: Millis) -> sa.Row[Any] | None:
     asked = {"space": trigger["spaceId"], "message": trigger.get("messageId"), "tried_at": tried_at}
     return tx.one(statements.PLACE, {**asked, "agent": agent.id, "window": config.window})
+
+
+def _conducts(row: sa.Row[Any], agent: Who) -> bool:
+    return bool(row.triggers == "orchestrated" and row.orchestrator_id == agent.id)
 
 
 def _as_place(row: sa.Row[Any], since: int | None) -> Place:
@@ -104,57 +125,10 @@ def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str
         named.update(references(message.text))
     if not named:
         return {}
-    rows = tx.all(READABLE, {"agent": agent.id, "ids": sorted(named)})
-    return {row.id: message_of(row, {}) for row in rows}
+    return {row.id: message_of(row, {}) for row in read_named(tx, READABLE, sorted(named), agent=agent.id)}
 
 
 def _answer(tx: Tx, place: Place, resume: Resume | None) -> Message | None:
     if resume is None or resume.message_id is None:
         return None
-    row = tx.one(statements.ONE, {"space": place.id, "id": resume.message_id})
-    return message_of(row, {}) if row else None
-
-
-def _routing(tx: Tx, agent: Who, place: Place, trigger: Mapping[str, Any]) -> Routing:
-    finished: str | None = trigger.get("turnId")
-    request_id = trigger["messageId"]
-    if finished is not None:
-        request_id = tx.execute(statements.REQUEST_OF_TURN, {"turn": finished}).scalar_one_or_none() or request_id
-    request = tx.one(statements.ONE, {"space": place.id, "id": request_id})
-    rows = tx.all(statements.TURNS, {"space": place.id, "request": request_id})
-    shown = rows[: statements.MAX_TURNS]
-    return Routing(
-        agents=tuple(row.name for row in tx.all(statements.AGENTS, {"space": place.id, "agent": agent.id})),
-        request=message_of(request, {}) if request else None,
-        turns=_turns(tx, place, list(reversed(shown))) if shown else (),
-        more_turns=len(rows) > len(shown),
-        finished=finished,
-    )
-
-
-def _turns(tx: Tx, place: Place, rows: Sequence[sa.Row[Any]]) -> tuple[Turn, ...]:
-    asked = {"messages": sorted({row.message_id for row in rows}), "turns": [row.id for row in rows]}
-    participants = tx.all(statements.PARTICIPANTS, asked)
-    worked = sorted({run for each in participants for run in _runs(each)})
-    said = tx.all(statements.SAID, {"runs": worked, "space": place.id}) if worked else ()
-    return tuple(
-        Turn(
-            row.id,
-            row.phase,
-            row.reason,
-            row.created_at,
-            row.finished_at is not None,
-            tuple(_participant(each, said) for each in participants if each.event_id == row.id),
-        )
-        for row in rows
-    )
-
-
-def _participant(row: sa.Row[Any], said: Iterable[sa.Row[Any]]) -> Participant:
-    mine = _runs(row)
-    return Participant(row.name, row.state, tuple(each.text for each in said if each.run_id in mine))
-
-
-def _runs(delivery: sa.Row[Any]) -> list[str]:
-    """All that have worked on it: what a failed try has said is said."""
-    return [*delivery.payload.get("earlierRuns", ()), *([delivery.run_id] if delivery.run_id else [])]
+    return read_one(tx, place.id, resume.message_id)

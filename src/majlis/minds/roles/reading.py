@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from majlis.minds.roles import statements
 from majlis.minds.timeline.loading import message_of
 from majlis.minds.timeline.scene import Message, Who
-from majlis.spaces.damage import Damaged, read_rows, set_aside
+from majlis.spaces.damage import Damaged, Unreadable, read_rows, reading, set_aside, set_aside_named
 from majlis.store.transactions import Tx
 
 _KINDS = ("text", "tool", "notice")
@@ -32,6 +32,17 @@ def read_window(tx: Tx, space_id: str, start: int, end: int) -> tuple[tuple[Mess
         else:
             damaged.append(set_aside(space_id, Damaged(str(row.id), row.seq, problem)))
     return tuple(found), tuple(damaged)
+
+
+def read_one(tx: Tx, space_id: str, message_id: str) -> Message | None:
+    """None if it is not there, or damaged."""
+    try:
+        with reading():
+            row = tx.one(statements.ONE, {"space": space_id, "id": message_id})
+    except Unreadable as error:
+        set_aside_named(tx, message_id, error)
+        return None
+    return message_of(row, {}) if row is not None and _problem(row) is None else None
 
 
 def _problem(row: sa.Row[Any]) -> str | None:

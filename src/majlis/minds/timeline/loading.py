@@ -26,7 +26,7 @@ from majlis.minds.timeline.scene import (
     Who,
 )
 from majlis.minds.timeline.window import window_start
-from majlis.spaces.damage import Damaged, read_rows
+from majlis.spaces.damage import Damaged, read_named, read_rows
 from majlis.store.transactions import Tx
 
 _WAITED_FOR = 3
@@ -109,8 +109,9 @@ def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str
             ids.add(str(message.origin.get("sourceEvent")))
     if not ids:
         return {}
-    rows = tx.all(statements.READABLE, {"agent": agent.id, "ids": sorted(ids)})
     known: dict[str, Who] = {}
+    # One that is damaged is not shown inline; it must not hold up the claim of everybody's work (R9).
+    rows = read_named(tx, statements.READABLE, sorted(ids), agent=agent.id)
     return {row.id: message_of(row, known) for row in rows}
 
 

@@ -1,0 +1,84 @@
+"""R9: a stored message that nobody can read is set aside wherever it is needed, and holds up nobody's work.
+
+SQLite keeps whatever bytes somebody's editor gives it; PostgreSQL refuses to store such a thing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from tests.model_server import Reply, by_agent, call, say, silent
+from tests.runs.house import House, once
+
+pytestmark = pytest.mark.parametrize("engine", ["sqlite"])
+
+
+async def damage(house: House, message: Any) -> None:
+    broken = sa.text(
+        "UPDATE messages SET mentions = 'no', tool = 'json', text = CAST(x'ff00fe' AS TEXT) WHERE id = :id"
+    )
+    await house.world.gateway.db.write(lambda tx: tx.execute(broken, {"id": message["id"]}).rowcount)
+
+
+@pytest.mark.parametrize("mind", ["timeline", "roles", "consciousness"])
+async def test_r9_one_that_an_agent_is_owed_is_dropped_and_holds_up_nobody(house: House, mind: str) -> None:
+    """The worker could take nothing any more, for any agent, as long as it was owed."""
+    scout, other = await house.agent("Scout", mind=mind, limits={"concurrentRuns": 1}), await house.agent("Other")
+    space, elsewhere = await house.space("Project Alpha", scout), await house.space("Elsewhere", other)
+    gate = asyncio.Event()
+    house.model.script = by_agent({"Scout": Reply(gate=gate), "Other": once(say("Here."))})
+    await house.owner.say(space, "one")
+    await house.model.until_asked(1)
+    damaged, fine = await house.owner.say(space, "two"), await house.owner.say(space, "three")
+    await damage(house, damaged)
+    gate.set()
+    await house.quiet()
+    await house.owner.say(elsewhere, "Are you there?")
+    await house.quiet()
+    assert await house.deliveries(fine) == [("Scout", "passed")]
+    assert "three" in house.asked("Scout")[-1].text
+    assert [run["status"] for run in await house.runs(scout)] == ["completed", "completed"]
+    assert await house.texts(elsewhere) == [("Owner", "Are you there?"), ("Other", "Here.")]
+    owed = await house.owner.ok("GET", f"/api/agents/{scout.id}/inbox")
+    assert owed == []
+
+
+@pytest.mark.parametrize("mind", ["timeline", "roles"])
+async def test_r9_one_that_is_quoted_is_not_shown_inline(house: House, mind: str) -> None:
+    coder = await house.agent("Coder", mind=mind)
+    space = await house.space("Project Alpha", coder, triggers="mentioned")
+    damaged, whole = await house.owner.say(space, "two"), await house.owner.say(space, "three")
+    await damage(house, damaged)
+    await house.owner.say(space, f"@Coder see msg:{damaged['id']} and msg:{whole['id']}")
+    await house.quiet()
+    [asked] = house.asked("Coder")
+    if mind == "roles":
+        assert f'=== QUOTED msg:{whole["id"]} by Owner: "three" ===' in asked.last["content"]
+        assert asked.last["content"].count("QUOTED") == 1
+    [run] = await house.runs(coder)
+    assert run["status"] == "completed"
+
+
+async def test_r9_an_orchestrator_goes_on_without_a_damaged_request_and_damaged_words(house: House) -> None:
+    boss, coder, planner = await house.agent("Boss"), await house.agent("Coder"), await house.agent("Planner")
+    space = await house.space("Project Alpha", coder, planner, triggers="orchestrated", orchestratorId=boss.id)
+    gate = asyncio.Event()
+    planned = say("Planned.")
+    planned.gate = gate
+    routes = once(call("route", agents=["Coder", "Planner"]), silent())
+    house.model.script = by_agent({"Boss": routes, "Coder": once(say("Coded.")), "Planner": planned})
+    request = await house.owner.say(space, "Make me a site")
+    await house.model.until_asked(5)
+    said = {each["text"]: each for each in (await house.owner.history(space))["messages"]}
+    await damage(house, request)
+    await damage(house, said["Coded."])
+    gate.set()
+    await house.quiet()
+    view = house.invocations("Boss")[-1].last["content"]
+    assert "ORIGINAL REQUEST:\n  (none)" in view
+    assert "- Coder completed without a word" in view
+    assert '- Planner completed: "Planned."' in view
