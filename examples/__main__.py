@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from examples.staging import Example, load, names, stage
+from majlis.agents.config import parse_config
 from majlis.client import MajlisClient
 from majlis.entities.tokens import issue
+from majlis.errors import ConfigurationError, MajlisError
 from majlis.gateway import open_gateway
 from majlis.logs import set_up_logging
 from majlis.serving import Server, address, bind
@@ -32,8 +34,22 @@ def main() -> None:
     given = parser.parse_args()
     if not given.model:
         parser.error("--model is needed: these agents have to think. The demo model cannot.")
-    model = json.loads(given.model) if given.model.startswith("{") else given.model
-    asyncio.run(_run(load(given.example), model, given.data_dir or Path("example-data") / given.example, given.port))
+    try:
+        model = _model(given.model)
+        data_dir = given.data_dir or Path("example-data") / given.example
+        asyncio.run(_run(load(given.example), model, data_dir, given.port))
+    except MajlisError as error:
+        parser.error(error.message)
+
+
+def _model(text: str) -> str | Mapping[str, object]:
+    """Looked at before anything is made."""
+    try:
+        model: str | Mapping[str, object] = json.loads(text) if text.startswith("{") else text
+    except ValueError as error:
+        raise ConfigurationError(f"--model is not JSON ({error}).") from None
+    parse_config({"model": model})
+    return model
 
 
 async def _run(example: Example, model: str | Mapping[str, object], data_dir: Path, port: int) -> None:
@@ -45,9 +61,12 @@ async def _run(example: Example, model: str | Mapping[str, object], data_dir: Pa
     serving = asyncio.create_task(Server(gateway).serve(sockets=[listener]))
     _, token = await gateway.db.write(issue, gateway.hasher, gateway.owner_id, "api")
     async with MajlisClient(base_url, token) as client:
-        await stage(client, example, model)
+        ids = await stage(client, example, model)
+        links = {person: (await client.create_sign_in_link(ids[person]))["url"] for person in example.people}
     link = await gateway.sign_in_link(base_url)
     print(f"{example.about}\nSign in with {link}\nand say in {example.spaces[0]['name']}: {example.say}")  # noqa: T201
+    for person, own in links.items():
+        print(f"To answer as {person}, sign in from a private window with {own}")  # noqa: T201
     await serving
 
 

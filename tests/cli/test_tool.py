@@ -96,6 +96,7 @@ async def test_what_cannot_be_tried_out_is_one_line(scout: Command) -> None:
     lines = await asyncio.gather(*(scout.line("tool", *words, code=1) for words, _ in asked))
     for line, (_, reason) in zip(lines, asked, strict=True):
         assert reason in line
+    assert "its input is not JSON" in await scout.line("tool", "test", "Scout", "motto", "{word", code=2)
     thrown = await scout("tool", "test", "Scout", "throw", '{"kind": "x"}')
     assert (thrown.code, thrown.json["success"]) == (1, False)
 
@@ -106,6 +107,26 @@ async def test_an_mcp_server_is_tried_out(bare: Command) -> None:
     assert [tool["calledAs"] for tool in found["tools"]][:2] == ["server__fine", "server__forged"]
     assert "mcp_commands" in found["notAllowed"]
     assert "Name one server" in await bare.line("mcp", "test", code=2)
+    refused = await bare.line("mcp", "test", "ftp://example.com/mcp", code=2)
+    assert refused == 'ftp://example.com/mcp is no server: it should be a URL such as "https://api.example.com/v1".'
+
+
+async def test_an_agent_without_servers_is_said_to_have_none(local: Command, settings: Settings) -> None:
+    """The command said nothing at all, as if all were well."""
+    async with serve_world(settings) as world:
+        await world.agent("Scout")
+    ran = await local.ok("mcp", "test", "--agent", "Scout")
+    assert "Scout has no MCP servers." in ran.err
+
+
+async def test_a_secret_that_a_tool_repeats_is_not_printed(local: Command, settings: Settings) -> None:
+    """What is printed is what a model would read."""
+    schema = {"type": "object", "properties": {"x": {"type": "string", "writeOnly": True}}}
+    tool = {"name": "echo", "type": "python", "inputSchema": schema, "execution": {"function": f"{HERE}:plain_one"}}
+    async with serve_world(settings) as world:
+        await world.agent("Scout", tools=[tool])
+    known = local.given(MAJLIS_TOOL_MODULES=HERE, PYTHONPATH=str(ROOT))
+    assert (await known.ok("tool", "test", "Scout", "echo", '{"x": "hunter2-and-more"}')).json == "***"
 
 
 async def test_an_agents_servers_are_tried_out(scout: Command) -> None:

@@ -279,12 +279,35 @@ async def test_the_documented_command_starts_an_example(tmp_path: Path) -> None:
         sys.executable, "-m", "examples", *arguments, cwd=ROOT, stdout=PIPE, env={"PYTHONUNBUFFERED": "1", "PATH": ""}
     )
     assert process.stdout is not None
+    people = load("team_vote").people
     async with asyncio.timeout(60):
-        about, link, hint = [(await process.stdout.readline()).decode() for _ in range(3)]
+        about, link, hint, *others = [(await process.stdout.readline()).decode() for _ in range(3 + len(people))]
     assert about == f"{load('team_vote').about}\n"
     assert hint == f"and say in Team: {load('team_vote').say}\n"
     base_url = link.removeprefix("Sign in with ").split("/sign-in/")[0]
+    # Who tries it out alone has to be everybody.
+    assert [f"To answer as {person}, sign in from a private window with {base_url}" for person in people] == [
+        other.split("/sign-in/")[0] for other in others
+    ]
     async with httpx.AsyncClient(base_url=base_url) as http:
         assert (await http.get("/api/health")).json()["status"] == "ok"
     process.send_signal(signal.SIGTERM)
     assert await process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [("{bad", "is not JSON"), ("nonsense", 'should be "provider:name"'), ('{"provider": "openai"}', "model.name")],
+)
+async def test_a_model_that_is_none_is_one_line_and_nothing_is_made(tmp_path: Path, model: str, reason: str) -> None:
+    """It was a traceback, after a gateway had been made."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "examples", "team_vote", "--model", model, "--data-dir", str(tmp_path / "data"),
+        cwd=ROOT, stderr=PIPE, env={"PATH": ""},
+    )  # fmt: skip
+    _, said = await process.communicate()
+    *usage, line = said.decode().splitlines()
+    assert process.returncode == 2
+    assert usage[0].startswith("usage: ")
+    assert reason in line
+    assert not (tmp_path / "data").exists()

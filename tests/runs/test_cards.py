@@ -8,14 +8,10 @@ from typing import Any
 
 import pytest
 
-from majlis import clock
 from majlis.agents.answer_schema import problem_with
-from majlis.inbox.closing_cards import time_out_cards
-from majlis.runs import asking
 from majlis.settings import Settings
-from tests.model_server import ModelServer, Reply, by_agent, call, calls, say, sequence, silent
+from tests.model_server import ModelServer, Reply, call, calls, say, sequence, silent
 from tests.runs.cards import APPROVE, QUESTION, asked, card_in, submit
-from tests.runs.cycles import conscious, each_cycle, inbox, this_cycle
 from tests.runs.house import House, timeline
 from tests.world import serve_world
 
@@ -200,118 +196,6 @@ async def test_j5_a_choice_is_one_of_the_options_of_the_call_or_of_the_config(ho
     assert (await submit(house.owner, second, {"choice": "A"})).json()["tool"]["output"] == {"choice": "A"}
 
 
-async def test_j5_time_over_resumes_with_a_timeout_and_a_late_answer_is_a_conflict(house: House) -> None:
-    tool = {**APPROVE, "execution": {"timeoutSeconds": 60}}
-    _, space, card = await asked(house, say("I will not."), tool=tool)
-    house.advance(59)
-    await house.quiet()
-    assert (await house.run(card["runId"]))["status"] == "waiting_tool"
-    async with house.owner.follow(space) as follower:
-        house.advance(2)
-        told = (await follower.until("space.message")).data["message"]
-    assert (told["id"], told["tool"]["status"], told["tool"]["output"]) == (card["id"], "error", {"status": "timeout"})
-    late = await submit(house.owner, card, True)
-    assert (late.status_code, late.json()["error"]["code"]) == (409, "timed_out")
-    await house.quiet()
-    assert [run["status"] for run in await house.runs()] == ["completed"]
-    assert timeline(house.invocations("Bot")[-1])[-2:] == [
-        f'You: called approve({{"question":"{QUESTION}"}}) → '
-        '{"status":"timeout","message":"Nobody answered within 60 s."}',
-        "← RESUME: timeout, nobody answered approve within 60 s. Continue from here.",
-    ]
-
-
-async def test_j5_an_answer_and_the_deadline_in_the_same_instant_end_a_card_once(settings: Settings) -> None:
-    """Nobody works here, so that whoever wins is seen in the rows."""
-    async with ModelServer() as model:
-        async with serve_world(settings) as world:
-            house = House(world, model)
-            bot = await house.agent("Bot", tools=[APPROVE])
-            spaces = [await house.space(f"Space {n}", bot) for n in range(5)]
-            model.script = lambda asked: call("approve", question=QUESTION)
-            for space in spaces:
-                await house.owner.say(space, "go")
-            await house.until_waiting(len(spaces))
-        async with serve_world(settings.model_copy(update={"workers": 0})) as world:
-            house = House(world, model)
-            clock.advance(601_000)
-            found = [await card_in(house, space) for space in spaces]
-            answers, timed_out = await asyncio.gather(
-                asyncio.gather(*(submit(house.owner, card, True) for card in found)),
-                world.gateway.db.write(time_out_cards),
-            )
-            won = [answer.status_code == 200 for answer in answers]
-            assert all(answer.status_code in (200, 409) for answer in answers)
-            # How many it found due; which of them it closed is what the others lost.
-            assert timed_out <= len(spaces)
-            for card, answered in zip(found, won, strict=True):
-                now = await house.owner.ok("GET", f"/api/messages/{card['id']}")
-                assert now["tool"]["output"] == ({"approved": True} if answered else {"status": "timeout"})
-                assert (await house.run(card["runId"]))["status"] == "queued"
-
-
-async def test_j5_a_cancel_withdraws_the_card(house: House) -> None:
-    _, space, card = await asked(house)
-    async with house.owner.follow(space) as follower:
-        await house.owner.ok("POST", f"/api/runs/{card['runId']}/cancel")
-        told = (await follower.until("space.message")).data["message"]
-    assert (told["id"], told["tool"]["status"], told["tool"]["output"]) == (
-        card["id"],
-        "error",
-        {"status": "withdrawn"},
-    )
-    late = await submit(house.owner, card, True)
-    assert (late.status_code, late.json()["error"]["code"]) == (409, "withdrawn")
-    assert (await house.owner.ok("GET", "/api/tool-calls")) == []
-    assert (await house.run(card["runId"]))["status"] == "canceled"
-    assert len(house.model.asked) == 1
-
-
-async def test_j5_a7_only_members_of_the_space_answer_and_no_viewers(house: House) -> None:
-    bot, space, card = await asked(house)
-    sara, stranger, viewer = [await house.person(name) for name in ("Sara", "Stranger", "Viewer")]
-    await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": sara.id})
-    await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": viewer.id, "role": "viewer"})
-    await house.remove(space, sara)
-    answers = {person.name: await submit(person, card, True) for person in (sara, stranger, viewer, bot)}
-    assert {name: answer.status_code for name, answer in answers.items()} == {
-        "Sara": 404, "Stranger": 404, "Viewer": 403, "Bot": 403,
-    }  # fmt: skip
-    assert (await sara.ok("GET", "/api/tool-calls")) == []
-    assert (await sara.get("/api/tool-calls", spaceId=space)).status_code == 404
-    unknown = {"runId": card["runId"], "tool": {"callId": "call_nobody"}}
-    assert (await submit(house.owner, unknown, True)).status_code == 404
-    assert (await house.run(card["runId"]))["status"] == "waiting_tool"
-
-
-async def test_j5_a7_an_agent_that_is_removed_goes_on_without_an_answer(house: House) -> None:
-    bot, space, card = await asked(house)
-    await house.remove(space, bot)
-    await house.quiet()
-    [run] = await house.runs(bot)
-    assert (run["status"], run["id"]) == ("completed", card["runId"])
-    assert (await card_in(house, space))["tool"]["output"] == {"status": "withdrawn"}
-    assert (await submit(house.owner, card, True)).status_code == 409
-    assert "ACTIVE SPACE: none" in house.invocations("Bot")[-1].text
-
-
-async def test_j5_a_deleted_agent_or_space_leaves_no_card_open(house: House) -> None:
-    bot, space, card = await asked(house)
-    await house.owner.ok("DELETE", f"/api/agents/{bot.id}")
-    await house.quiet()
-    assert (await card_in(house, space))["tool"]["output"] == {"status": "withdrawn"}
-    assert (await house.run(card["runId"]))["status"] == "canceled"
-    other = await house.agent("Other", tools=[APPROVE])
-    doomed = await house.space("Doomed", other)
-    house.model.script = by_agent({"Other": [call("approve", question="?")]})
-    await house.owner.say(doomed, "go")
-    await house.until_waiting()
-    await house.owner.ok("DELETE", f"/api/spaces/{doomed}")
-    await house.quiet()
-    assert (await house.owner.ok("GET", "/api/tool-calls")) == []
-    assert len(house.invocations("Other")) == 2
-
-
 async def test_j5_without_an_active_space_the_model_is_told_to_enter_one(house: House) -> None:
     bot = await house.agent("Bot", tools=[APPROVE])
     house.model.script = sequence(call("approve", question=QUESTION))
@@ -352,58 +236,6 @@ async def test_j5_the_same_id_of_two_calls_in_one_run_asks_twice(house: House) -
     assert (await submit(house.owner, second, False)).status_code == 200
     await house.quiet()
     assert [run["status"] for run in await house.runs(bot)] == ["completed"]
-
-
-async def test_j5_k1_a_consciousness_goes_on_and_the_answer_is_an_event(house: House) -> None:
-    scout = await conscious(house, tools=[APPROVE])
-    space = await house.space("Releases", scout)
-    house.model.script = each_cycle(
-        call("enter_space", spaceId=space), call("approve", question=QUESTION), say("I asked.")
-    )
-    await house.owner.say(space, "go")
-    await house.quiet()
-    [run] = await house.runs(scout)
-    assert run["status"] == "completed"
-    card = await card_in(house, space)
-    [result] = [
-        turn for turn in this_cycle(house.asked("Scout")[-1]) if turn["role"] == "tool" and "pending" in turn["content"]
-    ]
-    assert result["content"] == f'{{"status":"pending","toolCallId":"{card["tool"]["callId"]}"}}'
-    house.model.script = each_cycle(say("Thank you."))
-    assert (await submit(house.owner, card, {"approved": False, "comment": "Not on Friday"})).status_code == 200
-    await house.quiet()
-    [line] = inbox(house.asked("Scout")[-1])
-    assert line.startswith("[Tool Result: approve")
-    assert line.endswith('] {"approved":false,"comment":"Not on Friday"}')
-    assert (await submit(house.owner, card, True)).status_code == 409
-    assert (await house.texts(space))[-1] == ("Scout", "Thank you.")
-    assert [run["trigger"]["type"] for run in await house.runs(scout)] == ["space_message", "tool_result"]
-
-
-async def test_j5_k1_a_consciousness_hears_that_nobody_answered_and_that_a_card_is_gone(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of three questions in one cycle the third is one too many here."""
-    monkeypatch.setattr(asking, "MAX_OPEN", 2)
-    scout = await conscious(house, tools=[APPROVE, {**APPROVE, "name": "later", "execution": {"timeoutSeconds": 9999}}])
-    space = await house.space("Releases", scout)
-    three = calls(*((name, {"question": name}) for name in ("approve", "later", "approve")))
-    house.model.script = each_cycle(call("enter_space", spaceId=space), three)
-    await house.owner.say(space, "go")
-    await house.quiet()
-    results = [turn["content"] for turn in this_cycle(house.asked("Scout")[-1]) if turn["role"] == "tool"][1:]
-    assert ["pending" in result for result in results] == [True, True, False]
-    assert "2 questions of yours are open already" in results[2]
-    house.model.script = each_cycle()
-    asked_before = len(house.model.asked)
-    house.advance(601)
-    await house.model.until_asked(asked_before + 1)
-    await house.quiet()
-    assert inbox(house.asked("Scout")[-1])[0].endswith('{"status":"timeout","message":"Nobody answered within 600 s."}')
-    await house.remove(space, scout)
-    await house.quiet()
-    assert '"status":"withdrawn"' in inbox(house.asked("Scout")[-1])[0]
-    assert (await house.owner.ok("GET", "/api/tool-calls")) == []
 
 
 @pytest.mark.parametrize(("answer", "said"), [(True, "The kettle is on."), (False, "Then the kettle stays cold.")])

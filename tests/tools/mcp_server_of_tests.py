@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 from typing import Any
 
 import anyio
+import uvicorn
 from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
@@ -69,8 +71,21 @@ def odd() -> str:
     return "odd"
 
 
+@server.tool()
+def large() -> dict[str, Any]:
+    """A number that is no number for most readers, beside what the server was told."""
+    return {"number": 10**30, "key": os.environ.get("KEY")}
+
+
+def serve_http(port: int) -> None:
+    listener = socket.create_server(("127.0.0.1", port))
+    # From here on whoever connects is answered, at once or a moment later.
+    print("listening", flush=True)  # noqa: T201
+    uvicorn.Server(uvicorn.Config(server.streamable_http_app(host="127.0.0.1"), log_level="critical")).run([listener])
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "stdio":
         server.run("stdio")
     else:
-        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]))
+        serve_http(int(sys.argv[2]))

@@ -92,6 +92,32 @@ async def test_a_text_body_is_sent_as_text_and_the_whole_input_as_json(web: Web)
     ]
 
 
+async def test_j4_fields_of_a_form_are_sent_as_one(web: Web) -> None:
+    """They were sent as JSON, under the name of a form."""
+    fields = {"note": "{{input.note}}", "n": "{{input.n}}", "gone": "{{input.nothing}}", "tag": "a b", "all": [1, "x"]}
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    await call(web, input={"note": "x&admin=1 ü", "n": 3}, method="POST", headers=headers, body=fields)
+    [asked] = web.asked
+    assert asked.body == b"note=x%26admin%3D1%20%C3%BC&n=3&tag=a%20b&all=%5B1%2C%22x%22%5D"
+
+
+@pytest.mark.parametrize("kind", ["application/xml", "text/html; charset=utf-8", "application/soap+xml"])
+async def test_j4_in_markup_what_the_model_gives_is_text_and_never_a_tag(web: Web, kind: str) -> None:
+    """A model could add elements of its own to the request."""
+    given = {"name": """</name><admin to="x" a='1'/>&\0 ü"""}
+    await call(
+        web,
+        input=given,
+        method="POST",
+        headers={"Content-Type": kind, "X-Key": "${env.SHOP_KEY}"},
+        body="<order by='{{input.name}}'><name>{{input.name}}</name></order>",
+    )
+    [asked] = web.asked
+    safe = "&lt;/name&gt;&lt;admin to=&quot;x&quot; a=&#x27;1&#x27;/&gt;&amp;\ufffd ü"
+    assert asked.body.decode() == f"<order by='{safe}'><name>{safe}</name></order>"
+    assert asked.headers["content-type"] == kind
+
+
 @pytest.mark.parametrize("given", ["..", ".", ""])
 async def test_a_part_of_the_path_cannot_lead_elsewhere(web: Web, given: str) -> None:
     assert "address" in await fails(web, "/users/{{input.id}}", {"id": given})
@@ -183,6 +209,14 @@ async def test_an_error_of_the_server_is_told_with_its_words_and_what_to_do(web:
     assert advice in message
 
 
+async def test_an_error_of_the_server_that_is_very_deep_is_told_like_any_other(web: Web) -> None:
+    """It could be read and not be written again: the model was told of our recursion instead of the status."""
+    web.answers = lambda asked: answer("[" * 600 + "]" * 600, 400)
+    message = await fails(web)
+    assert message.startswith("shop answered 400 Bad Request: [[[")
+    assert len(message) < 2000
+
+
 async def test_a_long_answer_is_read_no_further_than_its_limit(web: Web) -> None:
     """50 MB, without a length: the connection is closed after the first pieces."""
     sent = 0
@@ -235,3 +269,12 @@ async def test_a_hostile_answer_is_a_result_like_any_other(web: Web) -> None:
         web.answers = saying(answer(body))
         result = await call(web)
         assert orjson.dumps(result, default=str)
+
+
+async def test_proxies_of_the_environment_are_not_used(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy would look names up by itself, and what was checked here would not be what it connects to."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert (await call(web))["body"] == {"ok": True}

@@ -13,6 +13,8 @@ from majlis.agents.templates import INPUT_TEMPLATE, refuse_unknown_template, tex
 from majlis.agents.wire import Maybe, Wire, refusal
 
 FORM = "application/x-www-form-urlencoded"
+MARKUP = ("xml", "html")
+"""In a content type: the body is made of tags."""
 
 
 def _one_value(value: JsonValue) -> JsonValue:

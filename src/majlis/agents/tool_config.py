@@ -20,7 +20,7 @@ BUILT_IN_TOOLS = frozenset(
         "set_memories", "get_memories", "delete_memories",
         "set_goals", "delete_goals",
         "set_plans", "get_plans", "delete_plans",
-        "peek_inbox", "skip", "route", "hand_over",
+        "peek_inbox", "skip", "recall_cycles", "route", "hand_over",
     }
 )  # fmt: skip
 

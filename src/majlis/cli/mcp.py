@@ -42,6 +42,8 @@ def try_out(
     found = run_async(_tested(Where(data_dir, database_url, config), server or [], agent))
     if as_json:
         print_json(found)
+    elif not found:
+        note(f"{agent} has no MCP servers.")
     else:
         for each in found:
             _print(each)
@@ -95,10 +97,15 @@ def _what_forbids(settings: Settings, server: McpServer) -> str | None:
 
 def _server(words: list[str]) -> McpServer:
     from majlis.agents.config import parse_config
+    from majlis.errors import ConfigurationError, Invalid
 
     by_url = len(words) == 1 and "://" in words[0]
     described = {"name": "server", "url": words[0]} if by_url else {"name": "server", "command": words}
-    return parse_config({"mcp": [described]}).mcp[0]
+    try:
+        return parse_config({"mcp": [described]}).mcp[0]
+    except Invalid as error:
+        errors: Any = error.details["errors"]
+        raise ConfigurationError(f"{words[0]} is no server: it {errors[0]['message']}.") from None
 
 
 def _for_now(settings: Settings, server: McpServer) -> Allowed:

@@ -72,7 +72,7 @@ async def _listed(where: Where, agent: str | None) -> tuple[list[ToolJson], list
 async def _tested(where: Where, agent: str, name: str, input: str) -> tuple[Any, str, float]:
     from majlis.cli.tool_box import opened_box, quietly
     from majlis.declaring import ToolContext
-    from majlis.errors import Invalid
+    from majlis.errors import ConfigurationError, Invalid
     from majlis.runs.calling import outcome
     from majlis.store import ids
 
@@ -81,11 +81,14 @@ async def _tested(where: Where, agent: str, name: str, input: str) -> tuple[Any,
         if not found.outside:
             why = "asks people in a space" if found.own else "is built in and acts for a run"
             raise Invalid("built_in_tool", f"{name} {why}: talk to {box.agent_name} instead.")
-        given = found.parse(input)
+        try:
+            given = found.parse(input)
+        except Invalid as error:
+            raise ConfigurationError(error.message) from None
         run_id = ids.new("run")
         context = ToolContext(box.agent_id, box.agent_name, run_id, None, None, f"{run_id}:test", note)
         began = time.perf_counter()
-        result, state = await outcome(found, context, given)
+        result, state = await outcome(found, context, given, box.secrets_in(name, input))
         return result, state, time.perf_counter() - began
 
 

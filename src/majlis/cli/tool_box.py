@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+import orjson
 import sqlalchemy as sa
 
 from majlis.agents.config import AgentConfig, parse_config
@@ -16,6 +17,7 @@ from majlis.cli.owning import find_entity
 from majlis.errors import NotFound
 from majlis.logs import set_up_logging
 from majlis.models.port import ToolSpec
+from majlis.runs.masking import holds_secrets, secrets_in
 from majlis.runs.policies import offered_specs
 from majlis.runs.toolbox import Tool
 from majlis.settings import Settings
@@ -50,6 +52,11 @@ class Box:
             reasons = "".join(f" {problem}" for problem in problems)
             raise NotFound("unknown_tool", f"{self.agent_name} has no tool {name}.{reasons}")
         return found
+
+    def secrets_in(self, name: str, input: str) -> list[str]:
+        """Of a call with this input, which fits: what its result must not show."""
+        schema = next((spec.schema for spec in self.tools.specs(self.config) if spec.name == name), None)
+        return secrets_in(schema, orjson.loads(input)) if schema is not None and holds_secrets(schema) else []
 
     async def listed(self) -> tuple[list[ToolJson], list[str]]:
         """And what cannot be used."""

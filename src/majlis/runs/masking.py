@@ -6,11 +6,14 @@ have to be made, or made again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
+
+from majlis.runs.masking_schemas import of_index, of_key, parts_of
 
 MASK = "***"
-_INSIDE = ("allOf", "anyOf", "oneOf")
 # Shorter ones would hide ordinary words and digits of what a tool answers.
 _SHORTEST = 4
 _MOST_KNOWN = 2000
@@ -33,8 +36,9 @@ def masked(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 def secrets_in(schema: Mapping[str, Any], value: Any) -> list[str]:
-    """The texts that the mask hides, the longest first."""
-    return sorted(set(_hidden(value, masked(schema, value))), key=len, reverse=True)
+    """The texts that the mask hides, also as they are written in JSON, in URLs and by Python; the longest first."""
+    forms = {form for text in _hidden(value, masked(schema, value)) for form in _forms(text)}
+    return sorted(forms, key=len, reverse=True)
 
 
 def hide(secrets: Sequence[str], value: Any) -> Any:
@@ -50,7 +54,14 @@ def hide(secrets: Sequence[str], value: Any) -> Any:
             return {hide(secrets, key): hide(secrets, child) for key, child in value.items()}
         case list() | tuple():
             return [hide(secrets, child) for child in value]
+        case int() | float() if str(value) in secrets:
+            return MASK
     return value
+
+
+def _forms(text: str) -> Iterator[str]:
+    yield from (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1])
+    yield quote(text, safe="", errors="replace")
 
 
 def _says_secret(schema: Any) -> bool:
@@ -60,58 +71,20 @@ def _says_secret(schema: Any) -> bool:
 
 
 def _masked(root: Mapping[str, Any], schema: Any, value: Any, depth: int) -> Any:
-    parts = list(_parts(root, schema, 0))
+    parts = parts_of(root, schema)
     # Deeper than any schema of ours: rather too much is hidden than too little.
     if depth > 64 or any(part.get("writeOnly") is True for part in parts):
         return MASK
     match value:
         case dict():
-            return {key: _child(root, _of_key(parts, key), child, depth) for key, child in value.items()}
+            return {key: _child(root, of_key(parts, key), child, depth) for key, child in value.items()}
         case list():
-            return [_child(root, _of_index(parts, n), child, depth) for n, child in enumerate(value)]
+            return [_child(root, of_index(parts, n), child, depth) for n, child in enumerate(value)]
     return value
 
 
 def _child(root: Mapping[str, Any], schemas: list[Any], value: Any, depth: int) -> Any:
     return _masked(root, {"allOf": schemas}, value, depth + 1)
-
-
-def _parts(root: Mapping[str, Any], schema: Any, depth: int) -> Iterator[Mapping[str, Any]]:
-    """A schema and whatever else speaks of the same value."""
-    if not isinstance(schema, Mapping) or depth > 16:
-        return
-    yield schema
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/"):
-        found: Any = root
-        for name in reference[2:].split("/"):
-            found = found.get(name.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
-        yield from _parts(root, found, depth + 1)
-    for key in _INSIDE:
-        for each in schema.get(key) or ():
-            yield from _parts(root, each, depth + 1)
-    for key in ("if", "then", "else"):
-        yield from _parts(root, schema.get(key), depth + 1)
-
-
-def _of_key(parts: list[Mapping[str, Any]], key: str) -> list[Any]:
-    found: list[Any] = []
-    for part in parts:
-        properties = part.get("properties") or {}
-        if key in properties:
-            found.append(properties[key])
-        else:
-            # By pattern, or by none at all: whichever of them it is, a secret stays one.
-            found += [*(part.get("patternProperties") or {}).values(), part.get("additionalProperties")]
-    return found
-
-
-def _of_index(parts: list[Mapping[str, Any]], n: int) -> list[Any]:
-    found: list[Any] = []
-    for part in parts:
-        first = part.get("prefixItems") or []
-        found.append(first[n] if n < len(first) else part.get("items"))
-    return found
 
 
 def _hidden(value: Any, shown: Any) -> Iterator[str]:
@@ -129,6 +102,8 @@ def _texts(value: Any) -> Iterator[str]:
     match value:
         case str() if len(value) >= _SHORTEST:
             yield value
+        case int() | float() if len(str(value)) >= _SHORTEST and not isinstance(value, bool):
+            yield str(value)
         case dict():
             for child in value.values():
                 yield from _texts(child)

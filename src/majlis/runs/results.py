@@ -24,6 +24,14 @@ def plain(value: Any, limit: int = MAX_RESULT_CHARACTERS) -> Any:
     return {"truncated": text[:limit], "note": f"The result was longer than {limit} characters; this is its beginning."}
 
 
+def is_too_deep(value: Any, room: int = MAX_DEPTH) -> bool:
+    """For what is kept as it was given, or not at all."""
+    if not isinstance(value, dict | list):
+        return False
+    children = value.values() if isinstance(value, dict) else value
+    return room == 0 or any(is_too_deep(child, room - 1) for child in children)
+
+
 class _Copying:
     """Stops when it has enough: a hostile result costs no more than a long one."""
 

@@ -8,6 +8,8 @@ import orjson
 from jsonschema import Draft202012Validator
 
 from majlis.errors import Invalid
+from majlis.runs.masking import holds_secrets
+from majlis.runs.results import MAX_DEPTH, is_too_deep
 
 
 def parse_object(name: str, arguments: str) -> dict[str, Any]:
@@ -17,6 +19,8 @@ def parse_object(name: str, arguments: str) -> dict[str, Any]:
         raise Invalid("invalid_input", f"{name} was not called: its input is not JSON ({error}).") from None
     if not isinstance(given, dict):
         raise Invalid("invalid_input", f"{name} was not called: its input must be a JSON object.")
+    if is_too_deep(given):
+        raise Invalid("invalid_input", f"{name} was not called: its input is nested more than {MAX_DEPTH} levels deep.")
     return given
 
 
@@ -25,6 +29,8 @@ def parse_input(name: str, schema: dict[str, Any], arguments: str) -> Any:
     problem = next(iter(Draft202012Validator(schema).iter_errors(given)), None)
     if problem is not None:
         place = ".".join(map(str, problem.absolute_path)) or "input"
-        reason = f"{place}: {problem.message[:500]}"
-        raise Invalid("invalid_input", f"{name} was not called: {reason}. Call it again, mended.")
+        # The message repeats what was given, in whatever form: where there may be secrets, only the rule is told.
+        rule = f"does not fit its schema ({problem.validator})"
+        reason = rule if holds_secrets(schema) else problem.message[:500]
+        raise Invalid("invalid_input", f"{name} was not called: {place}: {reason}. Call it again, mended.")
     return given

@@ -12,11 +12,12 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
+from majlis.inbox.rings import are_among_agents
 from majlis.runs.acting import Acting, Pause, ToolResult
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.posting import Draft, post_message
 from majlis.spaces.shapes import MessageJson
-from majlis.store.tables import agents, entities, members, runs
+from majlis.store.tables import agents, runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input
@@ -60,7 +61,7 @@ def send_message_and_wait(tx: Tx, acting: Acting, input: SendMessageAndWait) -> 
         message["spaceId"],
         message["id"],
         acting.config.limits.wait_seconds,
-        _among_agents(tx, message["spaceId"]),
+        are_among_agents(tx, message["spaceId"]),
     )
     return {"success": True, "messageId": message["id"], "status": "waiting"}
 
@@ -134,16 +135,6 @@ def _refuse_too_many_waits(tx: Tx, acting: Acting) -> None:
             f"Nothing was sent: {limits.waiting_runs} of your runs are waiting already, which is the limit. Send "
             "without wait, or call get_my_runs and stop_run first.",
         )
-
-
-def _among_agents(tx: Tx, space_id: str) -> bool:
-    others = (
-        sa.select(members.c.entity_id)
-        .join(entities, entities.c.id == members.c.entity_id)
-        .where(members.c.space_id == space_id, entities.c.type != "agent", members.c.role != "viewer")
-        .limit(1)
-    )
-    return tx.one(others) is None
 
 
 TOOL = BuiltIn("send_message", "Post a message to the active space.", SendMessage, send_message)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 import orjson
+from pydantic import JsonValue
 
 from majlis import __version__
-from majlis.agents.http_tool import FORM, HttpExecution
+from majlis.agents.http_tool import FORM, MARKUP, HttpExecution
 from majlis.errors import Invalid
-from majlis.tools.http.filling import MISSING, Filling, as_text, in_header, in_path, in_query
+from majlis.tools.http.filling import MISSING, Filling, as_text, in_header, in_markup, in_path, in_query
 from majlis.tools.reach.target import Target, parse_target
 
 OWN_HEADERS = {"user-agent": f"majlis/{__version__}", "accept": "application/json, text/*;q=0.9, */*;q=0.1"}
@@ -42,12 +44,12 @@ def _url(execution: HttpExecution, filling: Filling) -> str:
     segments = [filling.text(segment, in_path) for segment in path.split("/")]
     if not {".", ".."}.isdisjoint(segments):
         raise Invalid("invalid_input", "a part of the address would be . or .., which leads to another place.")
-    query = "&".join(filter(None, [filling.text(query, in_query), _query(execution, filling)]))
+    query = "&".join(filter(None, [filling.text(query, in_query), _pairs(execution.query, filling)]))
     return f"{'/'.join(place)}/{'/'.join(segments)}{f'?{query}' if query else ''}"
 
 
-def _query(execution: HttpExecution, filling: Filling) -> str:
-    values = {name: filling.value(value) for name, value in execution.query.items()}
+def _pairs(template: Mapping[str, JsonValue], filling: Filling) -> str:
+    values = {name: filling.value(value) for name, value in template.items()}
     given = {name: as_text(value) for name, value in values.items() if value is not MISSING and value is not None}
     return urlencode(given, quote_via=quote)
 
@@ -55,8 +57,12 @@ def _query(execution: HttpExecution, filling: Filling) -> str:
 def _body(execution: HttpExecution, filling: Filling) -> tuple[bytes | None, str | None]:
     if execution.body is None:
         return None, None
-    if isinstance(execution.body, str) and execution.content_type.startswith(FORM):
-        return filling.text(execution.body, in_query).encode(), None
+    if execution.content_type.startswith(FORM) and isinstance(execution.body, str | dict):
+        fields = execution.body
+        text = filling.text(fields, in_query) if isinstance(fields, str) else _pairs(fields, filling)
+        return text.encode(), None
+    if isinstance(execution.body, str) and any(kind in execution.content_type for kind in MARKUP):
+        return filling.text(execution.body, in_markup).encode(errors="replace"), None
     body = filling.value(execution.body)
     if body is MISSING:
         return None, None

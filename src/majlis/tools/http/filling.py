@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -18,6 +19,7 @@ from majlis.tools.reach.secrets import Secrets
 
 MISSING: Any = object()
 _TEMPLATE = re.compile(f"{INPUT_TEMPLATE.pattern}|{ENV_TEMPLATE.pattern}")
+_NOT_IN_MARKUP = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 Encode = Callable[[str, str], str]
@@ -86,6 +88,11 @@ def in_path(name: str, text: str) -> str:
 
 def in_query(_name: str, text: str) -> str:
     return quote(text, safe="")
+
+
+def in_markup(_name: str, text: str) -> str:
+    """Text or the value of an attribute, never a tag. What no XML may hold is replaced."""
+    return escape(_NOT_IN_MARKUP.sub("\ufffd", text))
 
 
 def in_header(name: str, text: str) -> str:

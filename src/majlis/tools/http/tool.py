@@ -11,6 +11,7 @@ import orjson
 from majlis.agents.tool_config import HttpTool
 from majlis.declaring import ToolContext
 from majlis.errors import MajlisError, Unavailable
+from majlis.runs.results import plain
 from majlis.tools.checking import parse_input
 from majlis.tools.http.composing import compose
 from majlis.tools.http.exchange import Answered, Exchange
@@ -61,7 +62,7 @@ class Http:
         status, body = answered.status, self._body(answered)
         if status < 400:
             return {"success": True, "status": status, **body}
-        shown = orjson.dumps(next(iter(body.values()), "")).decode()[:_SHOWN_OF_AN_ERROR]
+        shown = orjson.dumps(plain(next(iter(body.values()), ""))).decode()[:_SHOWN_OF_AN_ERROR]
         advice = (
             "Try again later." if status == 429 or status >= 500 else "Mend the input, or tell people what is wrong."
         )

@@ -45,7 +45,13 @@ class Connection:
 
     async def ready(self) -> None:
         """Raises Unavailable with the reason. Whoever is canceled leaves the opening to the others who wait for it."""
-        await asyncio.shield(self._client)
+        try:
+            async with asyncio.timeout(self._seconds):
+                await asyncio.shield(self._client)
+        except TimeoutError:
+            # To end what hangs takes some seconds more, for which nobody has to wait.
+            self.retire()
+            raise self._too_slow() from None
 
     @property
     def idle(self) -> bool:
@@ -127,11 +133,13 @@ class Connection:
             self.retired = True
             if not self._client.done():
                 slow = isinstance(error, TimeoutError)
-                reason = f"it did not answer within {self._seconds:g} seconds" if slow else why(error)
-                self._client.set_exception(Unavailable("mcp_unreachable", reason))
+                self._client.set_exception(self._too_slow() if slow else Unavailable("mcp_unreachable", why(error)))
                 self._client.exception()  # looked at, should nobody have waited
             else:
                 _logger.info("the connection to an MCP server ended badly", reason=why(error))
+
+    def _too_slow(self) -> Unavailable:
+        return Unavailable("mcp_unreachable", f"it did not answer within {self._seconds:g} seconds")
 
 
 _WE = Implementation(name="majlis", version=__version__)

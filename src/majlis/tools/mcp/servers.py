@@ -32,6 +32,8 @@ FORGET_SECONDS = 8 * 3600.0
 # How long a list of tools is believed, and a failure remembered, so that not every run waits for a dead server.
 LIST_SECONDS = 60.0
 RETRY_SECONDS = 10.0
+# A server that hangs would cost every run the whole time that it is given: it is left alone for this many times that.
+RETRY_TIMES = 4
 _logger = structlog.get_logger(__name__)
 
 
@@ -44,6 +46,7 @@ class _Server:
     listed_at: float = 0.0
     failure: str = ""
     failed_at: float = 0.0
+    retry_seconds: float = 0.0
     used_at: float = 0.0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -53,9 +56,10 @@ class _Server:
         self.listed_at = time.monotonic()
         self.failure = ""
 
-    def failed(self, reason: str) -> None:
+    def failed(self, reason: str, took: float) -> None:
         self.failure = reason
         self.failed_at = time.monotonic()
+        self.retry_seconds = max(RETRY_SECONDS, took * RETRY_TIMES)
 
     @property
     def is_open(self) -> bool:
@@ -80,12 +84,13 @@ class Servers:
         async with server.lock:
             if server.is_open:
                 return None
-            if server.failure and _recent(server.failed_at, RETRY_SECONDS):
+            if server.failure and _recent(server.failed_at, server.retry_seconds):
                 return server.failure
+            began = time.monotonic()
             try:
                 server.listed(await (await self._connected(config, server)).tools())
             except MajlisError as error:
-                server.failed(self._secrets.mask(error.message))
+                server.failed(self._secrets.mask(error.message), time.monotonic() - began)
                 _logger.warning("an MCP server cannot be used", server=config.name, reason=server.failure)
             return server.failure or None
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import orjson
-
 from majlis.agents.mcp_config import McpServer
 from majlis.declaring import ToolContext
 from majlis.errors import MajlisError
@@ -14,6 +12,10 @@ from majlis.tools.mcp.offering import Offered
 from majlis.tools.mcp.results import result_json
 from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.secrets import Secrets
+
+# Of a call that was on its way; anything else went wrong before.
+_UNKNOWN = ("timeout", "mcp_error", "mcp_broken")
+_GO_ON = "Your other tools work; try this one again later, or do without."
 
 
 class Mcp:
@@ -38,24 +40,10 @@ class Mcp:
         try:
             result = await self._servers.call(self._config, self._offered.tool, input, context.tell)
         except MajlisError as error:
-            raise MajlisError(
-                error.code,
-                self._secrets.mask(
-                    f"{self.name} failed: {error.message.rstrip('.')}. Whether it had an effect is not known. "
-                    "Your other tools work; try this one again later, or do without."
-                ),
-            ) from None
-        found = self._masked(result_json(result))
+            effect = "Whether it had an effect is not known" if error.code in _UNKNOWN else "It was not called"
+            message = f"{self.name} failed: {error.message.rstrip('.')}. {effect}. {_GO_ON}"
+            raise MajlisError(error.code, self._secrets.mask(message)) from None
+        found = self._secrets.mask_all(result_json(result))
         if result.is_error:
             raise MajlisError("tool_error", f"{self.name} answered with an error: {found.get('text') or found}")
         return found
-
-    def _masked(self, found: dict[str, Any]) -> dict[str, Any]:
-        """Through text and back: a secret may stand anywhere in it."""
-        try:
-            text = orjson.dumps(found).decode()
-        except orjson.JSONEncodeError:
-            # Too deep, too large a number, half a character: made harmless later, as for every tool.
-            return found
-        masked = self._secrets.mask(text)
-        return found if masked == text else dict(orjson.loads(masked))

@@ -62,19 +62,28 @@ class _Checked(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         target = parse_target(str(request.url))
         try:
-            address = (await self._reach.addresses(target))[0]
+            addresses = await self._reach.addresses(target)
         except MajlisError as error:
             raise httpx2.ConnectError(error.message, request=request) from error
         request.headers["host"] = target.authority
         request.extensions = {**request.extensions, "sni_hostname": target.host}
-        request.url = request.url.copy_with(host=address)
-        response = await self._inner.handle_async_request(request)
+        response = await self._send(request, addresses)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("the server answered compressed, though it was asked not to", request=request)
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _Bounded(response.stream)
         return response
+
+    async def _send(self, request: httpx2.Request, addresses: Sequence[str]) -> httpx2.Response:
+        """`localhost` is often two addresses, and the server at one of them."""
+        for address in addresses[:-1]:
+            request.url = request.url.copy_with(host=address)
+            # Nothing was sent where nobody could be reached.
+            with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
+                return await self._inner.handle_async_request(request)
+        request.url = request.url.copy_with(host=addresses[-1])
+        return await self._inner.handle_async_request(request)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -160,11 +169,17 @@ async def _end(process: Process) -> None:
             async with asyncio.timeout(_GRACE_SECONDS):
                 await process.wait()
                 break
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, last_word)
+        _tell_group(process, last_word)
     await process.wait()
+    # It may have gone and left behind what it started (a shell or a launcher, and the server itself).
+    _tell_group(process, signal.SIGKILL)
     await asyncio.wait([reading], timeout=_GRACE_SECONDS)
     reading.cancel()
+
+
+def _tell_group(process: Process, word: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, word)
 
 
 async def _read_the_rest(process: Process) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 from majlis.errors import Forbidden
@@ -39,6 +40,17 @@ class Secrets:
                 for form in _forms(value):
                     text = text.replace(form, f"[secret {name}]")
         return text
+
+    def mask_all(self, value: Any) -> Any:
+        """The same in JSON, wherever it stands."""
+        match value:
+            case str():
+                return self.mask(value)
+            case dict():
+                return {self.mask_all(key): self.mask_all(child) for key, child in value.items()}
+            case list():
+                return [self.mask_all(child) for child in value]
+        return value
 
 
 def _forms(value: str) -> list[str]:

@@ -1,0 +1,87 @@
+"""J4: the ways to an MCP server: a program with all that it starts, and a name with several addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from pathlib import Path
+
+import pytest
+
+from majlis.agents.config import parse_config
+from majlis.tools.allowed import Allowed
+from majlis.tools.mcp.servers import Servers
+from majlis.tools.reach.reach import Reach
+from majlis.tools.reach.secrets import Secrets
+from majlis.tools.toolbox import Tools
+from tests.nats_servers import free_port
+from tests.tools.test_mcp import COMMAND, ROOT, serving
+from tests.waiting import until
+
+on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
+
+
+def works(pid: int) -> bool:
+    """What has ended, and has not been waited for by its new parent, does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+@on_linux
+async def test_j4_what_a_server_started_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launcher that went when its input ended left the program behind that it had started, for ever."""
+    monkeypatch.chdir(ROOT)
+    noted = tmp_path / "pid"
+    script = f"sleep 600 >/dev/null 2>&1 & echo $! > {noted}; exec {shlex.join([*COMMAND, 'stdio'])}"
+    tools = Tools(Allowed(commands=["sh"]))
+    try:
+        assert await tools.open(parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]})) == []
+        helper = int(noted.read_text())
+        assert works(helper)
+    finally:
+        async with asyncio.timeout(20):
+            await tools.close()
+    await until(lambda: not works(helper))
+
+
+async def test_j4_the_next_address_of_a_server_is_tried_when_one_does_not_answer() -> None:
+    """`localhost` is ::1 first on most machines, and most servers listen at 127.0.0.1 only."""
+    port = free_port()
+
+    async def two(host: str, port: int) -> list[str]:
+        return ["127.0.0.2", "127.0.0.1"]
+
+    servers = Servers(Reach(private_hosts=[f"localhost:{port}"], resolve=two), Secrets(), frozenset())
+    [mine] = parse_config({"mcp": [{"name": "calc", "url": f"http://localhost:{port}/mcp"}]}).mcp
+    with serving(port):
+        try:
+            assert await servers.open(mine) is None
+            assert "calc__add" in servers.offered(mine)
+        finally:
+            await servers.close()
+
+
+@on_linux
+async def test_j4_a_server_that_hangs_costs_one_run_its_time_and_not_every_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each run after the ten seconds of a failure waited for it again, and for its end, too."""
+    monkeypatch.setattr("majlis.tools.mcp.servers.RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("majlis.tools.mcp.servers.CONNECT_SECONDS", 1.0)
+    # It does not go when it is asked to: to end it takes longer than a run is made to wait.
+    starts = tmp_path / "starts"
+    script = f"echo $$ >> {starts}; trap '' TERM; sleep 60 & wait"
+    mine = parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]})
+    tools = Tools(Allowed(commands=["sh"]))
+    try:
+        [first] = await tools.open(mine)
+        assert "within 1 seconds" in first
+        [started] = map(int, starts.read_text().split())
+        assert works(started), "it was waited for until it had ended"
+        assert await tools.open(mine) == [first]
+    finally:
+        await tools.close()
+    assert starts.read_text() == f"{started}\n"
+    assert not works(started)
