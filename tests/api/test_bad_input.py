@@ -44,7 +44,6 @@ MESSAGES = [
     (b'{"text": ""}', 422, "empty_text"),
     (b'{"text": "  \\n "}', 422, "empty_text"),
     (b'{"text": "a\\u0000b"}', 422, "control_characters"),
-    (b'{"text": "a\\u001b[2Jb"}', 422, "control_characters"),
     (b'{"text": "a\\ud800b"}', 422, "invalid_request"),
     (b'{"text": "x", "sender": "ent_1"}', 422, "invalid_request"),
     (b'{"text": "x", "senderId": "ent_1"}', 422, "invalid_request"),

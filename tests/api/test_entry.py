@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import httpx
 import pytest
 
 from majlis import clock
+from majlis.api.app import openapi_document
 from majlis.api.limits import RateLimit
 from majlis.errors import TooMany
 from majlis.settings import Settings
@@ -25,6 +27,29 @@ async def test_without_a_valid_token_everything_but_health_is_refused(world: Wor
             answer = await http.get("/api/me", headers=[(b"Authorization", header.encode("latin-1"))])
             assert answer.status_code == 401
         assert (await http.get("/api/health")).json()["status"] == "ok"
+
+
+async def test_a_stranger_is_told_so_before_anything_is_said_about_its_request(world: World) -> None:
+    """An unknown token with a bad body or an id of nothing was told 422 or 404, which the contract has for callers."""
+    async with httpx.AsyncClient(base_url=world.base_url) as http:
+        json = {"Content-Type": "application/json"}
+        for headers in (json, {**json, "Authorization": "Bearer nonsense"}):
+            for method, path in guarded_routes():
+                for body in (b"{", b'{"nonsense": 1}'):
+                    answer = await http.request(method, f"{path}?limit=x", headers=headers, content=body)
+                    assert answer.status_code == 401, f"{method} {path} {body!r}"
+        assert_error(await http.post("/api/session", content=b"{", headers=json), 400, "malformed_json")
+    assert_error(await world.owner.get("/api/spaces/x"), 404, "not_found")
+
+
+def guarded_routes() -> list[tuple[str, str]]:
+    """Every route that asks who is calling, with an id of nothing."""
+    return [
+        (method.upper(), re.sub(r"{\w+}", "x", path))
+        for path, methods in openapi_document()["paths"].items()
+        for method in methods
+        if path not in ("/api/health", "/api/session", "/metrics") and path.startswith("/api/")
+    ]
 
 
 async def test_an_expired_and_a_revoked_token_open_nothing(world: World) -> None:

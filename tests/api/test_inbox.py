@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from majlis import clock
+from majlis.inbox.tool_results import deliver_tool_result
 from majlis.settings import Settings
 from majlis.store.tables import deliveries
 from tests.api.test_bad_input import UNKNOWN, assert_error
@@ -75,6 +76,15 @@ async def test_c5_an_inbox_shows_what_is_pending_or_taken_to_the_agent_and_admin
         for part in ("inbox", "consciousness"):
             assert_error(await stranger.get(f"/api/agents/{scout.id}/{part}"), 403, "not_allowed")
     assert_error(await world.owner.get(f"/api/agents/ent_{UNKNOWN}/inbox"), 404, "unknown_agent")
+
+
+async def test_k1_an_inbox_names_events_by_the_ids_that_their_senders_know(world: World) -> None:
+    scout, shop = await world.agent("Scout"), await world.person("Shop", type="service")
+    trigger = {"serviceName": "shop", "payload": {}, "eventId": "order-7"}
+    await shop.ok("POST", f"/api/agents/{scout.id}/trigger", trigger)
+    await world.gateway.db.write(deliver_tool_result, scout.id, "run_1", "call_9", "ask", {}, 0)
+    inbox = await world.owner.ok("GET", f"/api/agents/{scout.id}/inbox")
+    assert [each["eventId"] for each in inbox] == ["order-7", "call_9"]
 
 
 async def test_k3_a_consciousness_is_paged_from_its_latest_cycle_back(world: World) -> None:

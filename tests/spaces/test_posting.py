@@ -9,12 +9,14 @@ import threading
 import pytest
 import sqlalchemy as sa
 
+from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, Invalid, NotFound
 from majlis.spaces.history import read_page
 from majlis.spaces.members import add_member, leave
 from majlis.spaces.posting import Draft, Posted, post
 from majlis.store.tables import events, members, messages, spaces
 from majlis.store.transactions import Database, Tx
+from tests.minds.forgeries import LINE_ENDS
 from tests.spaces.actors import As, add_caller, callers, space_of
 
 
@@ -160,6 +162,43 @@ async def test_t6_an_agent_never_posts_at_depth_zero(db: Database) -> None:
     assert (await post(As(db, husam), space, Draft("hi")))[0]["chainDepth"] == 0
     assert (await post(As(db, bot), space, Draft("hi")))[0]["chainDepth"] == 1
     assert (await post(As(db, bot), space, Draft("hi", chain_depth=4)))[0]["chainDepth"] == 4
+
+
+async def test_t6_what_is_said_with_an_agents_token_goes_on_with_the_chain_it_is_in(db: Database) -> None:
+    """It was at depth 1 whatever it answered: two programs, or one and an agent of ours, never came to the limit."""
+    (husam,) = await callers(db, "Husam")
+    one, two = await db.write(add_caller, "One", "agent"), await db.write(add_caller, "Two", "agent")
+    space = await space_of(db, husam, one, two)
+
+    async def depth(sender: Caller, reply_to: str | None = None) -> int:
+        message, _ = await post(As(db, sender), space, Draft("hi", reply_to=reply_to))
+        return message["chainDepth"]
+
+    asked, _ = await post(As(db, husam), space, Draft("begin"))
+    assert [await depth(who) for who in (one, one, two, one, two, two, one)] == [1, 1, 2, 3, 4, 4, 5]
+    deep, _ = await post(As(db, two), space, Draft("hi", chain_depth=3))
+    assert [await depth(one, deep["id"]), await depth(one, asked["id"])] == [4, 1]
+    assert [await depth(husam), await depth(two)] == [0, 1]
+
+
+async def test_t6_a_service_brings_news_and_its_reply_is_part_of_the_chain(db: Database) -> None:
+    (husam,) = await callers(db, "Husam")
+    bot, shop = await db.write(add_caller, "Bot", "agent"), await db.write(add_caller, "Shop", "service")
+    space = await space_of(db, husam, bot, shop)
+    said, _ = await post(As(db, bot), space, Draft("status?", chain_depth=3))
+    news, _ = await post(As(db, shop), space, Draft("sold out"))
+    reply, _ = await post(As(db, shop), space, Draft("closed", reply_to=said["id"]))
+    assert (news["chainDepth"], reply["chainDepth"]) == (0, 4)
+
+
+async def test_x9_whatever_can_be_stored_may_be_said(db: Database) -> None:
+    """Control characters were refused, though every reader of ours escapes them."""
+    (husam,) = await callers(db, "Husam")
+    space = await space_of(db, husam)
+    text = "".join(map(chr, range(1, 0xA0))) + "".join(LINE_ENDS) + "\u202e\u2066\u200b\ufeff"
+    said, _ = await post(As(db, husam), space, Draft(text))
+    assert [message["text"] for message in (await db.read(read_page, husam, space, 1))["messages"]] == [said["text"]]
+    assert said["text"] == text
 
 
 async def test_posting_takes_four_statements(db: Database) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Concatenate
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
+from fastapi.routing import APIRoute
 
 from majlis.entities.caller import Caller
 from majlis.entities.tokens import TokenKind, find_caller
@@ -108,6 +109,14 @@ async def enter(request: Request) -> Entry:
     credential = _credential(state.gateway, request)
     state.caller_limit.spend(credential.digest)
     return Entry(state.gateway, credential, state.known_tokens)
+
+
+async def require_caller(request: Request) -> None:
+    """For a request that is refused before its work was begun, and so before its token was looked up: a stranger is
+    told that it is one (401), and nothing about what it asked for."""
+    route = request.scope.get("route")
+    if isinstance(route, APIRoute) and any(each.call is enter for each in route.dependant.dependencies):
+        await (await enter(request)).caller()
 
 
 def _credential(gateway: Gateway, request: Request) -> Credential:

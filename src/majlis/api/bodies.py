@@ -22,10 +22,14 @@ Text = Annotated[str, StringConstraints(max_length=1024 * 1024)]
 IdText = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}_[0-9a-z]{16}$")]
 
 
+class NoSuchId(NotFound):
+    """Known by its looks, before anybody has asked who is calling."""
+
+
 def _known_shape(value: str) -> str:
     """… and in a path it is simply an id of nothing (404)."""
     if not ids.looks_like_id(value):
-        raise NotFound("not_found", "There is nothing with this id.")
+        raise NoSuchId("not_found", "There is nothing with this id.")
     return value
 
 

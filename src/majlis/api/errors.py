@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,8 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from majlis.api.auth import require_caller
+from majlis.api.bodies import NoSuchId
 from majlis.api.reply import reply
 from majlis.errors import Invalid, MajlisError, TooMany, Unauthenticated, Unavailable
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 _logger = structlog.get_logger(__name__)
 
@@ -50,8 +55,9 @@ def error_response(error: MajlisError) -> Response:
 
 def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(MajlisError, _majlis_error)
-    app.add_exception_handler(RequestValidationError, _validation_error)
-    app.add_exception_handler(HTTPException, _http_exception)
+    app.add_exception_handler(NoSuchId, _after_who(_majlis_error))
+    app.add_exception_handler(RequestValidationError, _after_who(_validation_error))
+    app.add_exception_handler(HTTPException, _after_who(_http_exception))
 
 
 def failure_response(error: Exception, request_id: str) -> Response:
@@ -70,6 +76,19 @@ def _passing(error: Exception) -> bool:
         return False
     locked = getattr(error.orig, "sqlstate", None) == "55P03" or "database is locked" in str(error.orig)
     return error.connection_invalidated or locked
+
+
+def _after_who(handler: Handler) -> Handler:
+    """These are raised while a request is read. Who is calling comes first: 401 before 400, 404 and 422."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        try:
+            await require_caller(request)
+        except MajlisError as refusal:
+            return error_response(refusal)
+        return await handler(request, error)
+
+    return answer
 
 
 async def _majlis_error(_: Request, error: Exception) -> Response:

@@ -12,8 +12,9 @@ from majlis.entities.names import entity_name, name_key
 from majlis.entities.shapes import EntityJson, entity_json
 from majlis.entities.tokens import end_tokens
 from majlis.errors import Conflict
-from majlis.spaces.members import leave, tell_member_changed
-from majlis.store.tables import entities, members, spaces, tokens
+from majlis.spaces.members import depart, tell_member_changed
+from majlis.store.tables import entities, members, runs, spaces, tokens
+from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
 
 
@@ -49,7 +50,9 @@ def delete_entity(tx: Tx, caller: Caller, entity_id: str) -> None:
     if tx.all(sa.select(spaces.c.id).where(spaces.c.orchestrator_id == entity_id, spaces.c.deleted_at.is_(None))):
         raise Conflict("orchestrator", "This agent orchestrates a space. Choose another orchestrator there first.")
     for space_id in followed:
-        leave(tx, space_id, entity_id)
+        depart(tx, space_id, entity_id)
+    # What waits for an answer waits for nobody now. The clock finds it at once, and a worker ends it.
+    tx.execute(runs.update().where(runs.c.agent_id == entity_id, has_status("waiting_reply")).values(deadline=tx.now))
     end_tokens(tx, tokens.c.entity_id == entity_id)
     tx.execute(entities.update().where(entities.c.id == entity_id).values(deleted_at=tx.now))
 

@@ -23,6 +23,24 @@ SELECT_MEMBERS = sa.select(*members.c, entities.c.name, entities.c.type).join(
     entities, entities.c.id == members.c.entity_id
 )
 
+_ADMIN = (
+    sa.select(members.c.entity_id)
+    .where(members.c.space_id == sa.bindparam("space"), members.c.role == "admin")
+    .limit(1)
+)
+_HEIR = (
+    sa.select(members.c.entity_id)
+    .join(entities, entities.c.id == members.c.entity_id)
+    .where(members.c.space_id == sa.bindparam("space"))
+    .order_by(
+        sa.case({"human": 0, "service": 1}, value=entities.c.type, else_=2),
+        sa.case({"viewer": 1}, value=members.c.role, else_=0),
+        members.c.joined_at,
+        members.c.entity_id,
+    )
+    .limit(1)
+)
+
 
 def list_members(tx: Tx, caller: Caller, space_id: str) -> list[MemberJson]:
     access_space(tx, caller, space_id)
@@ -65,12 +83,19 @@ def remove_member(tx: Tx, caller: Caller, space_id: str, entity_id: str) -> None
         raise NotFound("not_a_member", f"{entity_id} is not a member of this space.")
     if space.orchestrator_id == entity_id:
         raise Conflict("orchestrator", "This agent is the space's orchestrator. Choose another one first.")
-    _keep_an_admin(tx, member)
+    depart(tx, space_id, entity_id)
+
+
+def depart(tx: Tx, space_id: str, entity_id: str) -> None:
+    """Leave a space that goes on, for `remove_member` and for an entity that is being deleted. Nobody is held in it:
+    where the last admin leaves, another member becomes one, people before machines."""
     leave(tx, space_id, entity_id)
+    if tx.one(_ADMIN, {"space": space_id}) is None and (heir := tx.one(_HEIR, {"space": space_id})) is not None:
+        _give_role(tx, space_id, heir.entity_id, "admin")
 
 
 def leave(tx: Tx, space_id: str, entity_id: str) -> None:
-    """Without a question of permission: for `remove_member`, and for an entity that is being deleted."""
+    """Without a question of permission, and whoever remains."""
     # The event first: its number comes with the space's lock, and only then is it certain that no post is under way.
     _tell(tx, "space.member.left", space_id, entity_id, {})
     # Workers hear of it too: what an agent is saying here at this moment ends (A7).
@@ -95,12 +120,14 @@ def tell_member_changed(tx: Tx, space_id: str, entity_id: str) -> MemberJson:
 def _change_role(tx: Tx, member: sa.Row[Any], role: SpaceRole) -> MemberJson:
     if role != "admin":
         _keep_an_admin(tx, member)
+    return _give_role(tx, member.space_id, member.entity_id, role)
+
+
+def _give_role(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
     tx.execute(
-        members.update()
-        .where(members.c.space_id == member.space_id, members.c.entity_id == member.entity_id)
-        .values(role=role)
+        members.update().where(members.c.space_id == space_id, members.c.entity_id == entity_id).values(role=role)
     )
-    return tell_member_changed(tx, member.space_id, member.entity_id)
+    return tell_member_changed(tx, space_id, entity_id)
 
 
 def _keep_an_admin(tx: Tx, member: sa.Row[Any]) -> None:

@@ -7,7 +7,7 @@ finds out, under that lock, whether the sender is still a member. A `client_id` 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Concatenate, Protocol
 
 import sqlalchemy as sa
@@ -25,6 +25,7 @@ from majlis.spaces.text import checked_text
 from majlis.store import ids
 from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, spaces
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Dialect, P, T, Tx
 
 MAX_MENTIONS = 50
@@ -54,6 +55,14 @@ _MOVE_SENDER = hot(
     .where(members.c.space_id == sa.bindparam("space"), members.c.entity_id == sa.bindparam("sender"))
     .values(seen_seq=sa.bindparam("seq"))
     .returning(members.c.role)
+)
+# What a program that speaks with a token, and not out of a run of ours, is taken to answer (T6).
+_CHAIN = sa.select(messages.c.sender_id, messages.c.chain_depth, messages.c.root_cause)
+_ANSWERED = _CHAIN.where(messages.c.id == sa.bindparam("message"))
+_SAID_LAST = (
+    _CHAIN.where(messages.c.space_id == sa.bindparam("space"), messages.c.kind == word("text"))
+    .order_by(messages.c.seq.desc())
+    .limit(1)
 )
 _SAID_ONCE = sa.select(messages.c.id).where(
     messages.c.space_id == sa.bindparam("space"),
@@ -147,7 +156,7 @@ def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Message
         raise unknown_space(space_id)
     require(role, "write")
     _check_references(tx, space_id, draft)
-    values = _values(sender, space_id, draft, text, space.head_seq)
+    values = _values(sender, space_id, _in_chain(tx, sender, space_id, draft), text, space.head_seq)
     if tx.execute(_INSERT[tx.dialect], values).scalar_one_or_none() is None:
         raise Repeated
     message = message_of({**values, "sender_name": sender.name, "sender_type": sender.type})
@@ -212,7 +221,7 @@ def _values(sender: Sender, space_id: str, draft: Draft, text: str, seq: int) ->
         "mentions": list(dict.fromkeys(draft.mentions)) or None,
         "origin": draft.origin,
         "run_id": draft.run_id,
-        "chain_depth": _depth(sender, draft),
+        "chain_depth": draft.chain_depth or 0,
         "root_cause": draft.root_cause or message_id,
         "client_id": draft.client_id,
         "stream_id": draft.stream_id,
@@ -222,9 +231,22 @@ def _values(sender: Sender, space_id: str, draft: Draft, text: str, seq: int) ->
     }
 
 
-def _depth(sender: Sender, draft: Draft) -> int:
-    """An agent never speaks at depth 0: a chain is reset by nobody but a person (T6)."""
-    return max(draft.chain_depth or 0, 1 if sender.type == "agent" else 0)
+def _in_chain(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Draft:
+    """Depth survives every hop, and a chain is reset by nobody but a person (T6). A run knows its depth. Whoever else
+    speaks with an agent's token answers the message it names, or else what was said last: a program that answers our
+    agents over HTTP would otherwise talk with them for ever. A service brings news, unless it replies."""
+    if draft.chain_depth is not None or sender.type == "human":
+        return draft
+    if draft.reply_to is None and sender.type != "agent":
+        return draft
+    heard = (
+        tx.one(_ANSWERED, {"message": draft.reply_to}) if draft.reply_to else tx.one(_SAID_LAST, {"space": space_id})
+    )
+    if heard is None:
+        return replace(draft, chain_depth=1)
+    # Going on after one's own words is no hop.
+    depth = heard.chain_depth + (heard.sender_id != sender.id)
+    return replace(draft, chain_depth=max(depth, 1), root_cause=heard.root_cause)
 
 
 def _event_data(space_id: str, message: MessageJson, stream_id: str | None) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from majlis.errors import Invalid
 
 MAX_BYTES = 64 * 1024
 
-# Control characters but tab and line ends, and surrogates that are no character at all. Neither can be stored on
-# both databases and shown on a terminal without harm. Direction marks and the like are text: readers escape them.
-_UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+# PostgreSQL cannot store the one, and the others are no characters at all. Whatever else there is may be said: control
+# characters, direction marks and the like are escaped where they would do harm, in prompts and on terminals (X9).
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def checked_text(text: str, path: str = "text", max_bytes: int = MAX_BYTES) -> str:
@@ -24,12 +24,11 @@ def checked_text(text: str, path: str = "text", max_bytes: int = MAX_BYTES) -> s
 
 
 def refuse_controls(text: str, path: str) -> str:
-    found = _UNWANTED.search(text)
+    found = _UNSTORABLE.search(text)
     if found:
         raise Invalid(
             "control_characters",
-            f"{path} contains U+{ord(found[0]):04X} at position {found.start()}. "
-            "Control characters other than tab and line ends are not allowed; remove them.",
+            f"{path} contains U+{ord(found[0]):04X} at position {found.start()}. It cannot be stored; remove it.",
             {"path": path},
         )
     return text

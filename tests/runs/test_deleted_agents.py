@@ -1,0 +1,21 @@
+"""What becomes of a run whose agent is deleted while it waits."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.runs.asking import asking
+from tests.runs.house import House
+from tests.waiting import PATIENCE_SECONDS
+
+
+async def test_m8_a_deleted_agent_waits_for_nobody(house: House) -> None:
+    """Its run was shown as waiting until the time was up, and an answer found nobody who would read it."""
+    asker, _, _ = await asking(house)
+    await house.owner.ok("DELETE", f"/api/agents/{asker.id}")
+    house.advance(1)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while (run := (await house.runs())[0])["status"] in ("waiting_reply", "queued"):
+            pass
+    assert (run["status"], run["wait"], run["reason"]) == ("canceled", None, "its agent was deleted")
+    assert len(house.model.asked) == 1
