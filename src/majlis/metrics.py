@@ -47,8 +47,7 @@ runs_active = Gauge("majlis_runs_active", "Runs that this process works on now."
 runs_waiting = Gauge("majlis_runs_waiting", "Runs that wait for somebody; they hold nothing.", registry=registry)
 
 
-def count_answer(input: int, cached: int, output: int) -> None:
-    model_requests.labels("answered").inc()
+def count_tokens(input: int, cached: int, output: int) -> None:
     tokens.labels("input").inc(input)
     tokens.labels("cached").inc(cached)
     tokens.labels("output").inc(output)

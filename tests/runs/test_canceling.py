@@ -7,6 +7,7 @@ import asyncio
 from tests.follower import Event
 from tests.model_server import Reply, by_agent, call, say, sequence
 from tests.runs.house import House
+from tests.waiting import until
 
 
 def gated(reply: Reply) -> Reply:
@@ -113,6 +114,42 @@ async def test_j3_a_waiting_run_can_be_canceled(house: House) -> None:
     await house.quiet()
     assert [each["status"] for each in await house.runs()] == ["canceled"]
     assert len(house.model.asked) == 1
+
+
+async def test_j3_a_run_that_rests_between_two_tries_is_canceled_at_once(house: House) -> None:
+    """The provider asks for half a minute: the cancel does not wait for it."""
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    house.model.script = sequence(Reply(status=429, headers={"Retry-After": "30"}), say("never said"))
+    await house.owner.say(space, "Scout?")
+    await house.model.until_asked(1)
+    await house.model.until_open(0)
+    [run] = await house.runs()
+    await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+    worker = house.world.gateway.worker
+    assert worker is not None
+    async with asyncio.timeout(1):
+        await until(lambda: worker.active == 0)
+    assert len(house.model.asked) == 1
+
+
+async def test_j3_a_queued_run_can_be_canceled(house: House) -> None:
+    """Answered, and no room to go on: nobody works on it, and nobody will."""
+    scout = await house.agent("Scout", limits={"concurrentRuns": 1})
+    alpha, beta = await house.space("Project Alpha", scout), await house.space("Project Beta", scout)
+    slow = Reply(gate=asyncio.Event())
+    house.model.script = sequence(say("Well?", wait=True), slow, say("never said"))
+    await house.owner.say(alpha, "Ask me")
+    await house.until_waiting()
+    await house.owner.say(beta, "Take your time")
+    await house.model.until_asked(2)
+    answer = await house.owner.say(alpha, "Here is your answer")
+    [queued] = await house.runs(status="queued")
+    canceled = await house.owner.ok("POST", f"/api/runs/{queued['id']}/cancel")
+    assert slow.gate is not None
+    slow.gate.set()
+    await house.quiet()
+    assert (canceled["status"], len(house.model.asked)) == ("canceled", 2)
+    assert await house.deliveries(answer) == [("Scout", "passed")]
 
 
 async def test_j3_who_may_cancel(house: House) -> None:

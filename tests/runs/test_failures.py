@@ -11,6 +11,7 @@ import pytest
 from majlis import clock
 from majlis.settings import Settings
 from tests.model_server import Asked, ModelServer, Reply, call, calls, say, sequence, silent
+from tests.runs.failing import failing, notices
 from tests.runs.house import House, once, timeline
 from tests.world import serve_world
 
@@ -22,21 +23,6 @@ def standing_clock(own_time: None) -> None:
 
 
 BROKEN = Reply(raw=b'data: {"choices": [{"delta": {"content": "he')
-
-
-async def failing(house: House, *replies: Reply, **config: Any) -> tuple[str, Any]:
-    """An agent whose model answers so, and a message for it."""
-    house.try_models_once()
-    scout = await house.agent("Scout", **config)
-    space = await house.space("Project Alpha", scout)
-    house.model.script = sequence(*replies)
-    message = await house.owner.say(space, "Scout?")
-    await house.quiet()
-    return space, message
-
-
-async def notices(house: House, space: str) -> list[Any]:
-    return [m for m in (await house.owner.history(space))["messages"] if m["kind"] == "notice"]
 
 
 async def test_t12_a_failed_run_is_offered_again_and_the_second_try_succeeds(house: House) -> None:
@@ -89,7 +75,7 @@ async def test_t12_limits_attempts_says_how_often(house: House) -> None:
 
 async def test_t12_a_retry_is_shown_what_the_first_try_has_done(house: House) -> None:
     memory = {"memories": [{"key": "colour", "value": "blue"}]}
-    space, _ = await failing(
+    space, message = await failing(
         house, call("set_memories", **memory), say("Working on it."), Reply(status=500), silent("done already")
     )
     house.advance(1)
@@ -100,6 +86,8 @@ async def test_t12_a_retry_is_shown_what_the_first_try_has_done(house: House) ->
     assert did.startswith('You: called set_memories({"memories":[{"key":"colour","value":"blue"}]}) → {"success":true')
     assert said == 'You: called send_message("Working on it.")'
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Working on it.")]
+    # The first try has answered: nobody was passed over.
+    assert await house.deliveries(message) == [("Scout", "done")]
 
 
 async def test_t12_a_third_try_is_shown_what_both_earlier_ones_have_done(house: House) -> None:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from typing import Any
 
+import sqlalchemy as sa
+
+from majlis import clock
+from majlis.runs.canceling import ENDED
+from majlis.runs.ownership import LEASE_MILLIS
 from majlis.settings import Settings
+from majlis.store.tables import runs
+from majlis.store.transactions import Tx
 from tests.model_server import ModelServer, by_agent, call, say, sequence, silent
 from tests.runs.house import House
+from tests.waiting import until
 from tests.world import serve_world
 
 
@@ -71,3 +80,66 @@ async def test_t8_a_queue_is_not_forgotten_when_the_agents_limit_is_used_up_else
         await model.until_asked(3)
         await second.quiet()
         assert [asked.trigger_text for asked in second.invocations("Scout")] == ["one", "two"]
+
+
+async def test_j2_a_lease_is_renewed_by_the_time_that_has_passed(house: House) -> None:
+    """Not by how often the worker has looked: on a busy database ten looks may take longer than a lease lasts."""
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    slow = silent()
+    slow.gate = asyncio.Event()
+    house.model.script = sequence(slow)
+    await house.owner.say(space, "Scout?")
+    await house.model.until_asked(1)
+    clock.stand_still()
+    clock.advance(20_000)
+    async with asyncio.timeout(5):
+        while await house.world.gateway.db.read(_leased_until) < clock.now() + LEASE_MILLIS:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    slow.gate.set()
+
+
+def _leased_until(tx: Tx) -> int:
+    return int(tx.execute(sa.select(runs.c.lease_until)).scalar_one())
+
+
+async def test_j2_a_worker_notices_that_its_run_was_taken_over_and_ended_meanwhile(house: House) -> None:
+    """It was taken for dead, and woke in the middle of a sentence: people saw it speak on in a run that was over."""
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    slow = say("What I am saying here was said by somebody else.")
+    slow.gate_mid = asyncio.Event()
+    house.model.script = sequence(slow)
+    async with house.owner.follow(space) as follower:
+        await house.owner.say(space, "Scout?")
+        start = await follower.until("tool-call.start")
+        ended = {"status": "completed", "fence": runs.c.fence + 1, "lease_owner": None, "ended_at": clock.now()}
+        await house.world.gateway.db.write(Tx.execute, runs.update().values(ended))
+        await house.model.until_open(0)
+        await follower.until("tool-call.error", streamId=start.data["streamId"])
+
+
+async def test_j3_a_run_that_is_canceled_before_it_could_begin_takes_up_no_place(house: House) -> None:
+    """Canceled in the very moment of its claim: its task never ran, and nobody took it off the list of runs."""
+    bus, worker = house.world.gateway.bus, house.world.gateway.worker
+    assert worker is not None
+    made: list[asyncio.Task[Any]] = []
+    loop = asyncio.get_running_loop()
+
+    def cancel_at_once(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> asyncio.Task[Any]:
+        """The word of the cancel stands before the run's first step in the loop's queue."""
+        begun = work.cr_frame.f_locals.get("execution") if work.__qualname__ == "Worker._carry_out" else None
+        if begun is not None:
+            loop.call_soon(bus.publish, ENDED, begun.id.encode())
+        task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **more)
+        made.extend([task] if begun is not None else [])
+        return task
+
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    loop.set_task_factory(cancel_at_once)
+    try:
+        await house.owner.say(space, "Scout?")
+        await until(lambda: bool(made))
+        await asyncio.wait(made)
+    finally:
+        loop.set_task_factory(None)
+    assert made[0].cancelled()
+    assert worker.active == 0

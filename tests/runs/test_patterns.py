@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from tests.model_server import Asked, Reply, by_agent, call, calls, say, silent
@@ -26,10 +27,10 @@ async def test_s2_pattern_1_an_agent_asks_and_a_person_answers(house: House) -> 
     sarah = await house.person("Sarah")
     space = await house.space("Deployments", sarah, await bot(house, "DeployBot", tools=[DEPLOY]))
 
-    def script(asked: Asked) -> Reply:
+    def script(asked: Asked) -> Reply | Awaitable[Reply]:
         if asked.trigger_text == "yes":
-            return once(call("deploy", version="2.1"), say("Deployment complete!"))(asked)  # type: ignore[return-value]
-        return once(say("This affects 3 services. Confirm by replying yes."))(asked)  # type: ignore[return-value]
+            return once(call("deploy", version="2.1"), say("Deployment complete!"))(asked)
+        return once(say("This affects 3 services. Confirm by replying yes."))(asked)
 
     house.model.script = script
     await sarah.say(space, "Deploy v2.1 to production")

@@ -99,6 +99,23 @@ async def test_m12_a_person_in_one_of_the_spaces_may_still_answer(house: House) 
     assert not [asked for asked in house.model.asked if "RESUME" in asked.text]
 
 
+async def test_m12_when_the_last_person_leaves_the_agents_are_noticed(house: House) -> None:
+    """Both waits had begun while somebody could have answered, and would have lasted for their whole time."""
+    ann, bob = await house.agent("Ann"), await house.agent("Bob")
+    first, second = await house.space("First", ann, bob), await house.space("Second", ann, bob)
+    house.model.script = ringing(first, second)
+    await house.tell(ann)
+    await house.until_waiting(2)
+    await house.quiet()
+    for space in (first, second):
+        await house.leave_to(space, ann)
+    house.advance(1)
+    await until_resumed(house, "Bob")
+    await house.quiet()
+    [resumed] = [asked for asked in house.model.asked if "RESUME" in asked.text]
+    assert "deadlock" in timeline(resumed)[-1]
+
+
 async def test_m12_somebody_who_may_only_read_cannot_answer(house: House) -> None:
     """A viewer in the space made the ring look as if it could be answered."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")

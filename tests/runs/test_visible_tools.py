@@ -13,7 +13,8 @@ from pydantic import SecretStr
 
 from majlis.runs.masking import MASK, hide, masked, secrets_in
 from majlis.settings import Settings
-from majlis.store.tables import cards, events, messages, steps
+from majlis.store import ids
+from majlis.store.tables import cards, events, messages, runs, steps
 from majlis.store.transactions import Tx
 from majlis.tools.python.signature import read_signature
 from tests.model_server import call, say, sequence, silent
@@ -102,6 +103,23 @@ async def test_j3_a_canceled_run_leaves_no_call_that_looks_as_if_it_went_on(hous
     )
 
 
+async def test_j6_a_run_that_ends_in_the_middle_of_a_call_leaves_none_that_looks_as_if_it_went_on(house: House) -> None:
+    """Its time was over while the tool worked: the space showed a call under way for ever."""
+    bot = await house.agent("Bot", tools=[tool("hold", visible=True)], limits={"runSeconds": 4})
+    space = await house.space("Releases", bot)
+    house.model.script = sequence(call("hold"))
+    async with house.owner.follow(space) as follower:
+        await house.owner.say(space, "go")
+        completed = await follower.until("run.completed")
+    deploying.release.set()
+    [made] = [m for m in (await house.owner.history(space))["messages"] if m["kind"] == "tool"]
+    assert (completed.data["reason"], made["tool"]["status"], made["tool"]["output"]) == (
+        "limit",
+        "error",
+        {"status": "canceled"},
+    )
+
+
 async def test_j4_what_the_schema_calls_secret_is_seen_nowhere(house: House, capfd: pytest.CaptureFixture[str]) -> None:
     """Not by those who watch, nor in what is kept once it is over; the tool itself got it."""
     sara = await house.person("Sara")
@@ -154,6 +172,48 @@ async def test_j2_a_secret_is_kept_only_while_the_call_waits_for_permission(hous
     assert SECRET not in await house.world.gateway.db.read(_everything)
 
 
+@pytest.mark.parametrize("end", ["canceled", "limit"])
+async def test_j2_a_secret_is_forgotten_when_the_run_ends_in_the_middle_of_the_call(house: House, end: str) -> None:
+    """Nobody makes that call again, and what it was given stayed in the database for ever."""
+    limits = {"runSeconds": 4} if end == "limit" else {}
+    hold = tool("hold", inputSchema=SCHEMA, visible=True)
+    space = await house.space("Releases", await house.agent("Bot", tools=[hold], limits=limits))
+    house.model.script = sequence(call("hold", password=SECRET))
+    async with house.owner.follow(space) as follower:
+        await house.owner.say(space, "go")
+        begun = await follower.until("space.message")
+        while begun.data["message"]["kind"] != "tool":
+            begun = await follower.until("space.message")
+        assert SECRET in await house.world.gateway.db.read(_everything)
+        if end == "canceled":
+            await house.owner.ok("POST", f"/api/runs/{begun.data['message']['runId']}/cancel")
+        await follower.until("agent.inactive")
+    deploying.release.set()
+    assert SECRET not in await house.world.gateway.db.read(_everything)
+
+
+async def test_j2_a_secret_is_forgotten_when_a_run_ends_that_a_dead_worker_had_begun(house: House) -> None:
+    """The call's outcome is unknown and it is not idempotent: it is not made again, nor is what it was given kept."""
+    bot = await house.agent("Bot", tools=[tool("deploy", inputSchema=SCHEMA)])
+    await house.world.gateway.db.write(_leave_behind, bot.id)
+    assert SECRET in await house.world.gateway.db.read(_everything)
+    worker = house.world.gateway.worker
+    assert worker is not None
+    worker.wake()
+    await house.quiet()
+    [run] = await house.runs()
+    assert (run["status"], deploying.deployed) == ("completed", [])
+    assert SECRET not in await house.world.gateway.db.read(_everything)
+
+
+def _leave_behind(tx: Tx, agent_id: str) -> None:
+    trigger = {"type": "service", "serviceName": "Shop", "payload": {}, "eventId": "o-7", "chainDepth": 0}
+    run = {"id": ids.new("run"), "agent_id": agent_id, "status": "queued", "trigger": trigger, "created_at": tx.now}
+    tx.execute(runs.insert(), {**run, "attempts": 1})
+    step = {"run_id": run["id"], "n": 1, "kind": "tool", "state": "started", "name": "deploy", "started_at": tx.now}
+    tx.execute(steps.insert(), {**step, "call_id": "c1", "input": {"password": MASK}, "secret": {"password": SECRET}})
+
+
 NESTED: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -177,7 +237,7 @@ def test_secrets_are_found_wherever_a_schema_puts_them() -> None:
         "user": {"token": MASK, "age": 3}, "keys": [MASK], "either": MASK,
         "map": {"x": MASK}, "pin": MASK, "name": "Sara", "unknown": 1,
     }  # fmt: skip
-    assert sorted(secrets_in(NESTED, given)) == ["abcd", "efgh", "ijkl", "mnop", "qrst"]
+    assert sorted(secrets_in(NESTED, given)) == ["1234", "abcd", "efgh", "ijkl", "mnop", "qrst"]
     assert masked(NESTED, "no object") == MASK
     read = read_signature(_with_secret)
     assert masked(read.schema, {"user": "Sara", "password": "abcd"}) == {"user": "Sara", "password": MASK}

@@ -58,7 +58,7 @@ async def test_m6_m7_an_unthreaded_answer_resumes_the_run_and_triggers_no_other(
     asked_before = len(house.model.asked)
     async with house.owner.follow(space) as follower:
         answer = await house.owner.say(space, "Fine")
-        resumed = await follower.until("run.resumed", agentId=asker.id)
+        resumed = await follower.until("run.resumed", agentId=asker.id, status="replied")
         await follower.until("agent.active", runId=resumed.data["runId"])
         await follower.until("run.completed", runId=resumed.data["runId"])
     await house.quiet()

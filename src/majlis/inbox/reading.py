@@ -110,7 +110,7 @@ def _delivery_json(tx: Tx, row: sa.Row[Any]) -> DeliveryJson:
     return {
         "id": row.id,
         "type": row.type,
-        "eventId": row.event_id,
+        "eventId": _event_id(row),
         "spaceId": row.space_id,
         "messageId": row.message_id,
         "state": row.state,
@@ -119,6 +119,12 @@ def _delivery_json(tx: Tx, row: sa.Row[Any]) -> DeliveryJson:
         "nextAttemptAt": _next_attempt(tx, row),
         "createdAt": iso(row.created_at),
     }
+
+
+def _event_id(row: sa.Row[Any]) -> str:
+    """As K1 has it. The ledger's own says besides whose it is, since two services may give the same."""
+    told: str = row.payload.get("eventId") or row.payload.get("toolCallId") or row.event_id
+    return told
 
 
 def _next_attempt(tx: Tx, row: sa.Row[Any]) -> str | None:

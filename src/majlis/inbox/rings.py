@@ -24,6 +24,28 @@ _AMONG_AGENTS = (
     .order_by(runs.c.id)
     .limit(1000)
 )
+_SOMEBODY_ELSE = (
+    sa.select(members.c.entity_id)
+    .join(entities, entities.c.id == members.c.entity_id)
+    .where(members.c.space_id == sa.bindparam("space"), entities.c.type != "agent", members.c.role != "viewer")
+    .limit(1)
+)
+_NOW_AMONG_AGENTS = (
+    runs.update()
+    .where(runs.c.wait_space_id == sa.bindparam("space"), runs.c.status == word("waiting_reply"))
+    .values(among_agents=True)
+)
+
+
+def are_among_agents(tx: Tx, space_id: str) -> bool:
+    """Nobody but agents may write there."""
+    return tx.one(_SOMEBODY_ELSE, {"space": space_id}) is None
+
+
+def leave_to_agents(tx: Tx, space_id: str, entity_id: str) -> None:
+    """The hook for members who leave: with the last person goes who would have noticed a ring."""
+    if are_among_agents(tx, space_id):
+        tx.execute(_NOW_AMONG_AGENTS, {"space": space_id})
 
 
 def end_rings(tx: Tx) -> int:

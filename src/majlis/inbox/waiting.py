@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from majlis.clock import iso
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.shapes import MessageJson
-from majlis.store.tables import runs
+from majlis.store.tables import runs, steps
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
@@ -30,6 +30,16 @@ _END = (
         among_agents=False,
         chain_depth=sa.bindparam("depth", type_=sa.Integer),
     )
+)
+# The call that waits is the last line of its run's journal: the run has paused right behind it.
+_last = sa.alias(steps)
+_WRITE_DOWN = (
+    steps.update()
+    .where(
+        steps.c.run_id == sa.bindparam("run"),
+        steps.c.n == sa.select(sa.func.max(_last.c.n)).where(_last.c.run_id == sa.bindparam("run")).scalar_subquery(),
+    )
+    .values(output=sa.bindparam("result", type_=steps.c.output.type))
 )
 _DUE = (
     sa.select(runs.c.id, runs.c.status, runs.c.wait, runs.c.chain_depth)
@@ -81,9 +91,20 @@ def resume_answered(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]
 
 
 def end_wait(tx: Tx, run_id: str, wait: dict[str, Any], depth: int, outcome: Outcome) -> bool:
-    """Whether it was this that ended it."""
+    """Whether it was this that ended it. The journal then says how: its last call came to `replied` or `timeout`."""
     ended = {**wait, "outcome": outcome}
-    return tx.execute(_END, {"run": run_id, "ended": ended, "depth": depth}).rowcount == 1
+    if tx.execute(_END, {"run": run_id, "ended": ended, "depth": depth}).rowcount == 0:
+        return False
+    tx.execute(_WRITE_DOWN, {"run": run_id, "result": _result(wait["messageId"], outcome)})
+    return True
+
+
+def _result(question: str, outcome: Outcome) -> dict[str, Any]:
+    result: dict[str, Any] = {"success": True, "messageId": question, "status": outcome["status"]}
+    if outcome["status"] == "replied":
+        reply = {name: outcome[name] for name in ("messageId", "senderId", "senderName")}
+        return {**result, "reply": reply}
+    return {**result, "reason": outcome["reason"]} if "reason" in outcome else result
 
 
 def time_out(tx: Tx, limit: int = 200) -> int:

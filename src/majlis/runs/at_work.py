@@ -18,8 +18,9 @@ _AGENTS = (
         agents.c.version,
         entities.c.name,
         entities.c.deleted_at,
-        agents.c.config["mind"].as_string().label("mind"),
-        agents.c.config["limits"]["concurrentRuns"].as_integer().label("concurrent_runs"),
+        # A config that lacks these is one that this version cannot read: its run will say so, and others go on.
+        sa.func.coalesce(agents.c.config["mind"].as_string(), "timeline").label("mind"),
+        sa.func.coalesce(agents.c.config["limits"]["concurrentRuns"].as_integer(), 1).label("concurrent_runs"),
         sa.select(sa.func.count())
         .select_from(runs)
         .where(runs.c.agent_id == agents.c.id, NOT_OVER, runs.c.status == word("running"))

@@ -25,9 +25,11 @@ from majlis.store.transactions import Tx
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A call that is to be made, or what the model reads for now if people were asked first."""
+    """A call that is to be made, or what the model reads for now if people were asked first. `run` has what was shown
+    of it."""
 
     space_name: str | None
+    run: Working
     asked: tuple[Acting, dict[str, Any]] | None = None
 
 
@@ -118,17 +120,20 @@ def begin_call(
             if acting.pause is None:
                 entry.secret = None
             _leave_behind(tx, run, acting, [*entries, entry], rest)
-            return Begun(place.name, (acting, waiting))
+            return Begun(place.name, run, (acting, waiting))
     write_entries(tx, run.id, [*entries, entry])
+    copy = run.copied()
     if tool.visible:
-        show_begun(tx, run, entry, stream_id)
-    hold(tx, run.id, run.fence, **run.columns())
-    return Begun(place.name)
+        show_begun(tx, copy, entry, stream_id)
+    hold(tx, run.id, run.fence, **copy.columns())
+    return Begun(place.name, copy)
 
 
-def hold_again(tx: Tx, run: Working) -> str | None:
-    """The name of the space that the call is made in."""
+def hold_again(tx: Tx, run: Working, tool_name: str) -> str | None:
+    """The name of the space that the call is made in. What was denied meanwhile is denied; what needs permission had
+    it when the call was begun."""
     place = place_of(tx, run.active_space_id)
+    judge(run.config, place, tool_name)
     hold(tx, run.id, run.fence, **run.columns())
     return place.name
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
+import sqlalchemy as sa
 import structlog
 
 from majlis import clock, metrics
@@ -19,16 +20,17 @@ from majlis.errors import MajlisError
 from majlis.models.port import Call, ToolSpec
 from majlis.runs.actions import unknown_outcomes
 from majlis.runs.call_writes import begin_call, commit_call, finish_call, hold_again, write_journal
+from majlis.runs.calling_inputs import given_again, read_input, shown_input
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
-from majlis.runs.masking import hide, holds_secrets, masked, secrets_in
+from majlis.runs.masking import hide, holds_secrets, secrets_in
 from majlis.runs.permitting import approved_call, begin_approved, find_approved, give_up_approved
 from majlis.runs.policies import Place, judge, offered_specs
 from majlis.runs.progress import Progress
 from majlis.runs.results import MAX_RESULT_CHARACTERS, clean, plain
 from majlis.runs.showing import show_unknown
 from majlis.runs.streaming import CallStream
-from majlis.runs.toolbox import InTransaction, Outside, Tool
+from majlis.runs.toolbox import InTransaction, Outside
 from majlis.runs.working import Working
 
 _MAX_ERROR = 4000
@@ -48,12 +50,16 @@ class Calling:
         self._engine = engine
         self._run = run
         self._progress: Progress | None = None
+        # As the model was told of them: a server that fails later must not uncover what its schema calls secret.
+        self._schemas: dict[str, Mapping[str, Any]] = {}
 
     async def offered(self) -> tuple[ToolSpec, ...]:
         """The tools that the model is told of; what is missing among them, people read on the run."""
         missing = await self._engine.toolbox.open(self._run.config)
         self._run.notes += [note for note in missing if note not in self._run.notes]
-        return self._specs()
+        specs = self._specs()
+        self._schemas = {spec.name: spec.schema for spec in specs}
+        return specs
 
     def _specs(self) -> tuple[ToolSpec, ...]:
         config = self._run.config
@@ -70,8 +76,8 @@ class Calling:
         """`entries` are the journal's lines so far that are not written yet; they go with this one. `rest` are the
         calls after it, which are not made if it pauses the run."""
         tool = self._engine.toolbox.find(self._run.config, call.name)
-        entry = Entry(n, "tool", clock.now(), call_id=call.id[:256], name=call.name[:128], input=_shown_input(call))
-        secrets = self._hide_secrets(tool, entry)
+        entry = Entry(n, "tool", clock.now(), call_id=call.id[:256], name=call.name[:128])
+        secrets = self._keep_input(call, entry)
         try:
             if tool is None:
                 known = ", ".join(spec.name for spec in self._specs())
@@ -96,7 +102,7 @@ class Calling:
         schema = self._schema(call.name)
         if schema is None or not holds_secrets(schema):
             return call.arguments
-        return orjson.dumps(masked(schema, _shown_input(call))).decode()
+        return orjson.dumps(shown_input(call, read_input(call), schema)).decode()
 
     async def make_approved(self, wait: dict[str, Any] | None) -> bool:
         """After people have approved a call: it is made now, before the model is asked anything. Whether it was."""
@@ -111,13 +117,14 @@ class Calling:
             tool = self._engine.toolbox.find(self._run.config, found.name)
             if tool is None or not tool.outside:
                 raise MajlisError("unknown_tool", f"{found.name} was not called: there is no such tool any more.")
-            given = tool.parse(_given(entry))
-            space_name = await self._engine.write(begin_approved, self._run, tool, entry, found.card_id)
+            given = tool.parse(self._given_again(entry))
+            begun = await self._engine.write(begin_approved, self._run, tool, entry, found.card_id)
         except MajlisError as error:
             entry.output = _error(error)
             await self._engine.write(give_up_approved, self._run, entry, found.card_id)
             return True
-        await self._act(tool, given, entry, space_name)
+        self._run.take_shown(begun.run)
+        await self._act(tool, given, entry, begun.space_name)
         return True
 
     async def repeat_unknown(self) -> bool:
@@ -126,16 +133,27 @@ class Calling:
         repeated = False
         for left in await self._engine.db.read(unknown_outcomes, self._run.id):
             tool = self._engine.toolbox.find(self._run.config, left.name)
-            if tool is not None and tool.outside and tool.idempotent:
-                entry = Entry(left.n, "tool", left.started_at, "started", left.call_id, left.name, left.input)
-                entry.secret = left.secret
-                # Right before an effect outside: the run is still ours.
-                space_name = await self._engine.write(hold_again, self._run)
-                await self._act(tool, tool.parse(_given(entry)), entry, space_name)
+            if tool is None or not tool.outside:
+                continue
+            if tool.idempotent and await self._repeat(tool, left):
                 repeated = True
-            elif tool is not None and tool.outside and tool.visible:
+            elif tool.visible:
                 await self._engine.write(show_unknown, self._run, left.n)
         return repeated
+
+    async def _repeat(self, tool: Outside, left: sa.Row[Any]) -> bool:
+        """Not if the tool does not take this input any more, or may not be used now."""
+        entry = Entry(left.n, "tool", left.started_at, "started", left.call_id, left.name, left.input)
+        entry.secret = left.secret
+        try:
+            given = tool.parse(self._given_again(entry))
+            # Right before an effect outside: the run is still ours.
+            space_name = await self._engine.write(hold_again, self._run, tool.name)
+        except MajlisError as error:
+            self._run.notes.append(f"A call of {tool.name} was interrupted and not repeated: {error.message}")
+            return False
+        await self._act(tool, given, entry, space_name)
+        return True
 
     async def _in_transaction(
         self,
@@ -168,6 +186,7 @@ class Calling:
         entry.state = "started"
         stream_id = stream.id if stream else None
         begun = await self._engine.write(begin_call, self._run, tool, entry, entries, stream_id, rest)
+        self._run.take_shown(begun.run)
         if begun.asked is None:
             return await self._act(tool, input, entry, begun.space_name, stream)
         acted, waiting = begun.asked
@@ -197,13 +216,21 @@ class Calling:
             stream.complete(entry.output)
         return Done(dump(entry.output))
 
-    def _hide_secrets(self, tool: Tool | None, entry: Entry) -> list[str]:
-        """The texts that are hidden from here on."""
-        schema = self._schema(entry.name or "") if tool is not None else None
-        if schema is None or not holds_secrets(schema):
-            return []
-        entry.input, entry.secret = masked(schema, entry.input), entry.input
+    def _keep_input(self, call: Call, entry: Entry) -> list[str]:
+        """For the journal. The texts that are hidden from here on."""
+        schema = self._schema(call.name)
+        if schema is not None and not holds_secrets(schema):
+            schema = None
+        given = read_input(call)
+        entry.input = shown_input(call, given, schema)
+        entry.secret = given if schema is not None else None
         return self._secrets_of(entry)
+
+    def _given_again(self, entry: Entry) -> str:
+        schema = self._schema(entry.name or "")
+        if entry.secret is None and schema is not None and holds_secrets(schema):
+            raise MajlisError("secret_not_kept", f"{entry.name} was not called: its secret input is not kept here.")
+        return given_again(entry)
 
     def _secrets_of(self, entry: Entry) -> list[str]:
         schema = self._schema(entry.name or "") if entry.secret is not None else None
@@ -214,6 +241,8 @@ class Calling:
         toolbox, config = self._engine.toolbox, self._run.config
         if not toolbox.is_own(config, name):
             return None
+        if name in self._schemas:
+            return self._schemas[name]
         return next((spec.schema for spec in toolbox.specs(config) if spec.name == name), None)
 
     def _progress_of(self, tool: Outside, entry: Entry) -> Progress | None:
@@ -230,19 +259,6 @@ class Calling:
             stream.fail(error.message)
         metrics.tool_calls.labels("error").inc()
         return Done(dump(entry.output))
-
-
-def _shown_input(call: Call) -> Any:
-    """As the model gave it; what is no JSON is kept as text."""
-    try:
-        return orjson.loads(call.arguments or "{}")
-    except orjson.JSONDecodeError:
-        return {"malformed": call.arguments[:4096]}
-
-
-def _given(entry: Entry) -> str:
-    """The input of a journalled call as the model wrote it."""
-    return orjson.dumps(entry.secret if entry.secret is not None else entry.input).decode()
 
 
 async def outcome(

@@ -17,6 +17,7 @@ from majlis.live.log import Signal
 from majlis.runs.acting import Acting
 from majlis.runs.actions import load_actions, unknown_outcomes
 from majlis.runs.announcing import announce, presence, run_event, spaces_of_run
+from majlis.runs.journal import forget_secrets
 from majlis.runs.reading import access_run, get_run
 from majlis.runs.settling import settle_deliveries
 from majlis.runs.shapes import RunJson
@@ -89,6 +90,7 @@ def _end(tx: Tx, run: sa.Row[Any], status: str, reason: str, absorbed_by: str | 
         return False
     settle_deliveries(tx, run.id, "passed")
     withdraw_cards_of_run(tx, run.id)
+    forget_secrets(tx, run.id)
     if run.active_space_id is not None:
         for left in unknown_outcomes(tx, run.id):
             show_stopped(tx, run.active_space_id, run.agent_id, run.id, left.n)

@@ -16,17 +16,31 @@ import structlog
 from opentelemetry import trace
 
 from majlis import clock, metrics
+from majlis.agents.config import AgentConfig
 from majlis.agents.limits import Limits
+from majlis.errors import Invalid
 from majlis.minds.consciousness.closing import Lived
 from majlis.minds.view import View
-from majlis.models.port import Answer, CallDelta, CallStarted, Finished, Model, ModelFailed, Prompt, Result, Said, Turn
-from majlis.models.wire import chat_messages, chat_tools
+from majlis.models.port import (
+    Answer,
+    CallDelta,
+    CallStarted,
+    Finished,
+    Model,
+    ModelFailed,
+    Prompt,
+    Result,
+    Said,
+    Turn,
+    Usage,
+)
 from majlis.runs.actions import next_step
 from majlis.runs.calling import Calling
 from majlis.runs.claimed import Claimed
 from majlis.runs.engine import Engine
-from majlis.runs.journal import Entry, Fenced, pack_view
+from majlis.runs.journal import Entry, Fenced
 from majlis.runs.living import Living
+from majlis.runs.model_steps import failed_entry, model_entry, view_of
 from majlis.runs.perceiving import config_of, mind_of
 from majlis.runs.settling import complete, fail, hand_back
 from majlis.runs.streaming import Speaking
@@ -35,6 +49,8 @@ from majlis.runs.working import Working
 
 _logger = structlog.get_logger(__name__)
 _tracer = trace.get_tracer("majlis")
+# Within a run, before the same request is made again.
+LONGEST_REST_SECONDS = 30
 
 
 def _span(name: str, **attributes: str) -> AbstractContextManager[trace.Span]:
@@ -73,15 +89,28 @@ class Execution:
     def agent_id(self) -> str:
         return self._claimed.agent_id
 
+    @property
+    def fence(self) -> int:
+        return self._claimed.fence
+
     async def run(self) -> None:
         claimed, engine = self._claimed, self._engine
-        config = await engine.configs.get(claimed.agent_id, claimed.agent_version)
-        self._run = Working.on(claimed, config_of(claimed, config))
-        self._calling = Calling(engine, self._run)
+        try:
+            config = await engine.configs.get(claimed.agent_id, claimed.agent_version)
+        except Invalid as error:
+            # Written by another version of Majlis: no worker of this one can do better.
+            self._begin(AgentConfig())
+            await self._fail("invalid_config", error.message, False)
+            return
+        self._begin(config_of(claimed, config))
         attributes = {"majlis.run": claimed.id, "majlis.agent": claimed.agent_name}
         with _span("majlis.run", **attributes):
             await self._guarded()
         metrics.run_seconds.observe((clock.now() - self._run.began_at) / 1000)
+
+    def _begin(self, config: AgentConfig) -> None:
+        self._run = Working.on(self._claimed, config)
+        self._calling = Calling(self._engine, self._run)
 
     def left_space(self, space_id: str) -> None:
         self._left.add(space_id)
@@ -104,7 +133,7 @@ class Execution:
             await self._settle(complete, self._take_entries(), "limit", await self._lived())
         except ModelFailed as error:
             self._drop_streams("The model failed.")
-            await self._fail(error.code, error.message, error.retryable)
+            await self._fail(error.code, error.message, error.retryable, error.retry_after)
         except Exception:
             _logger.exception("a run failed", run=self.id, agent=self._claimed.agent_name)
             self._drop_streams("The run failed.")
@@ -139,17 +168,21 @@ class Execution:
             self._check_limits()
             if self._living is not None and base is not None:
                 await self._living.preview(self._engine.db)
+                if self._living.make_room():
+                    # Earlier turns are not what they were, so the next view is kept whole (X13).
+                    base, kept = None, 0
             prompt = Prompt(tuple(turns), specs, self._run.session_id)
             started = clock.now()
             try:
                 answer = await self._ask(model, prompt)
             except ModelFailed as error:
-                self._entries.append(_failed_entry(self._step, started, error, _view(prompt, base, kept)))
+                self._entries.append(failed_entry(self._step, started, error, view_of(prompt, base, kept)))
                 raise
             self._run.spend(answer.usage)
             if answer.session_id is not None and view.keeps_session:
                 self._run.go_on_in(answer.session_id)
-            self._entries.append(self._model_entry(started, answer, _view(prompt, base, kept)))
+            shown = self._calling.shown_arguments
+            self._entries.append(model_entry(self._step, started, answer, shown, view_of(prompt, base, kept)))
             base, kept = self._step, len(prompt.turns)
             self._step += 1
             if not answer.calls:
@@ -177,7 +210,7 @@ class Execution:
         metrics.context_seconds.observe(time.perf_counter() - began)
         self._turns = list(view.turns)
         if self._run.cycle:
-            self._living = Living(scene, self._turns)
+            self._living = Living(scene, self._turns, self._calling.shown_arguments)
         return view
 
     async def _ask(self, model: Model, prompt: Prompt) -> Answer:
@@ -186,10 +219,15 @@ class Execution:
                 return await self._request(model, prompt)
             except ModelFailed as error:
                 metrics.model_requests.labels(error.code).inc()
-                if not error.retryable or delay is None:
+                if error.usage != Usage():
+                    self._run.spend(error.usage)
+                    metrics.count_tokens(error.usage.input, error.usage.cached, error.usage.output)
+                asked_for = error.retry_after or 0
+                # A longer rest is the event's, which holds nothing meanwhile (T12).
+                if not error.retryable or delay is None or asked_for > LONGEST_REST_SECONDS:
                     raise
                 self._drop_streams("The model failed; trying again.")
-                await asyncio.sleep(max(delay, min(error.retry_after or 0, 30)))
+                await asyncio.sleep(max(delay, asked_for))
         raise AssertionError("the last try returns or raises")
 
     async def _request(self, model: Model, prompt: Prompt) -> Answer:
@@ -205,7 +243,8 @@ class Execution:
                             self._speaking.hear(event)
                         case Finished(answer):
                             self._speaking.flush()
-                            metrics.count_answer(answer.usage.input, answer.usage.cached, answer.usage.output)
+                            metrics.model_requests.labels("answered").inc()
+                            metrics.count_tokens(answer.usage.input, answer.usage.cached, answer.usage.output)
                             span.set_attribute("gen_ai.usage.input_tokens", answer.usage.input)
                             span.set_attribute("gen_ai.usage.output_tokens", answer.usage.output)
                             return answer
@@ -226,21 +265,6 @@ class Execution:
                 return True
         return False
 
-    def _model_entry(self, started: int, answer: Answer, view: bytes) -> Entry:
-        usage, shown = answer.usage, self._calling.shown_arguments
-        return Entry(
-            n=self._step,
-            kind="model",
-            started_at=started,
-            ended_at=clock.now(),
-            output={
-                "text": answer.text,
-                "calls": [{"id": call.id, "name": call.name, "arguments": shown(call)} for call in answer.calls],
-            },
-            usage={"inputTokens": usage.input, "cachedTokens": usage.cached, "outputTokens": usage.output},
-            view=view,
-        )
-
     async def _end(self, answer: Answer) -> None:
         if self._living is not None:
             # Here the text is asked for: the agent will remember the cycle by it.
@@ -258,12 +282,12 @@ class Execution:
         if self._living is None:
             await self._perceive()
         assert self._living is not None
-        return self._living.lived(self._calling.shown_arguments)
+        return self._living.lived()
 
-    async def _fail(self, code: str, message: str, retryable: bool) -> None:
+    async def _fail(self, code: str, message: str, retryable: bool, rest_seconds: float | None = None) -> None:
         _logger.warning("a run failed", run=self.id, agent=self._claimed.agent_name, code=code, reason=message)
-        attempts = self._run.config.limits.attempts
-        await self._settle(fail, self._take_entries(), code, message, retryable, attempts)
+        attempts = self._run.config.limits.attempts if retryable else 0
+        await self._settle(fail, self._take_entries(), code, message, attempts, int((rest_seconds or 0) * 1000))
 
     async def _settle(self, verb: Any, *args: Any) -> None:
         try:
@@ -291,13 +315,3 @@ class Execution:
     def _drop_streams(self, reason: str) -> None:
         if self._speaking is not None:
             self._speaking.fail(reason)
-
-
-def _view(prompt: Prompt, base: int | None, kept: int) -> bytes:
-    return pack_view(base, chat_messages(prompt)[kept:], chat_tools(prompt) if base is None else None)
-
-
-def _failed_entry(n: int, started: int, error: ModelFailed, view: bytes) -> Entry:
-    """What the model was shown when it failed is what people want to look at (X13)."""
-    output = {"text": "", "calls": [], "error": error.message}
-    return Entry(n=n, kind="model", started_at=started, ended_at=clock.now(), state="error", output=output, view=view)

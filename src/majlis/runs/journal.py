@@ -34,6 +34,12 @@ _FINISH_STEP = (
     )
 )
 
+_FORGET = (
+    steps.update()
+    .where(steps.c.run_id == sa.bindparam("run"), steps.c.state == word("started"), steps.c.secret.is_not(None))
+    .values(secret=sa.null())
+)
+
 
 class Fenced(Exception):
     """This run is not ours any more: canceled, absorbed, or taken over by another worker. Nothing was written."""
@@ -92,6 +98,11 @@ def finish_entry(tx: Tx, run_id: str, entry: Entry) -> None:
     values = {"run": run_id, "step": entry.n, "outcome": entry.state, "result": entry.output, "at": tx.now}
     if tx.execute(_FINISH_STEP, values).rowcount == 0:
         raise Fenced
+
+
+def forget_secrets(tx: Tx, run_id: str) -> None:
+    """The run ends, and calls whose outcome is unknown are made by nobody any more."""
+    tx.execute(_FORGET, {"run": run_id})
 
 
 def hold(tx: Tx, run_id: str, fence: int, **values: Any) -> None:

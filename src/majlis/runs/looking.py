@@ -3,6 +3,7 @@ that a lost wake-up costs a second and no more."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -32,13 +33,7 @@ _LOOK = sa.select(
     .where(NOT_OVER, runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner"))
     .label("others"),
 )
-_LOST = sa.select(runs.c.id).where(
-    runs.c.id.in_(sa.bindparam("runs", expanding=True)),
-    sa.or_(
-        runs.c.status == word("canceled"),
-        sa.and_(runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner")),
-    ),
-)
+_OURS = sa.select(runs.c.id, runs.c.status, runs.c.fence).where(runs.c.id.in_(sa.bindparam("runs", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +58,11 @@ def look(tx: Tx, owner: str) -> Sight:
     return Sight(work, clock, min(upcoming, default=None), row.others)
 
 
-def lost(tx: Tx, owner: str, run_ids: list[str]) -> set[str]:
-    """Those of our runs that somebody else has ended or taken over. One that has just ended by itself is not lost."""
-    return {row.id for row in tx.all(_LOST, {"owner": owner, "runs": run_ids})}
+def lost(tx: Tx, fences: Mapping[str, int]) -> set[str]:
+    """Those of our runs that somebody else has ended or taken over, whatever became of them since. One that has just
+    ended by itself, or waits, is not lost: its fence is still ours."""
+    found = tx.all(_OURS, {"runs": list(fences)})
+    return {row.id for row in found if row.status == "canceled" or row.fence != fences[row.id]}
 
 
 def count_open(tx: Tx) -> tuple[int, int]:

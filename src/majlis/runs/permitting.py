@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.runs.asking import use_permission
+from majlis.runs.call_writes import Begun
 from majlis.runs.journal import Entry, Fenced, hold
 from majlis.runs.policies import judge, place_of
 from majlis.runs.showing import show_begun
@@ -52,16 +53,17 @@ def find_approved(tx: Tx, run_id: str, call_id: str) -> sa.Row[Any] | None:
     return tx.one(_APPROVED, {"run": run_id, "call": call_id})
 
 
-def begin_approved(tx: Tx, run: Working, tool: Outside, entry: Entry, card_id: str) -> str | None:
-    """The name of the space that the call is made in. What was denied meanwhile is denied."""
+def begin_approved(tx: Tx, run: Working, tool: Outside, entry: Entry, card_id: str) -> Begun:
+    """What was denied meanwhile is denied."""
     place = place_of(tx, run.active_space_id)
     judge(run.config, place, tool.name)
+    copy = run.copied()
     if tool.visible:
-        show_begun(tx, run, entry)
+        show_begun(tx, copy, entry)
     if not use_permission(tx, card_id) or tx.execute(_BEGIN, {"run": run.id, "step": entry.n}).rowcount == 0:
         raise Fenced
-    hold(tx, run.id, run.fence, **run.columns())
-    return place.name
+    hold(tx, run.id, run.fence, **copy.columns())
+    return Begun(place.name, copy)
 
 
 def give_up_approved(tx: Tx, run: Working, entry: Entry, card_id: str) -> None:

@@ -15,13 +15,16 @@ from majlis.inbox.sessions import keep_session
 from majlis.inbox.turns import settled_in_turn, turn_of_event
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.minds.consciousness.closing import Lived
-from majlis.runs.announcing import announce, presence, run_event
+from majlis.runs.actions import unknown_outcomes
+from majlis.runs.announcing import announce, presence, run_event, spaces_of_run
 from majlis.runs.cycle_ends import append_cycle, offer_events_again
-from majlis.runs.journal import Entry, hold, write_entries
+from majlis.runs.journal import Entry, forget_secrets, hold, write_entries
+from majlis.runs.showing import show_stopped
 from majlis.runs.working import Working
+from majlis.spaces.access import lock_spaces
 from majlis.spaces.posting import post_notice
 from majlis.store.hot import hot
-from majlis.store.tables import deliveries, members
+from majlis.store.tables import deliveries, members, runs
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
@@ -40,6 +43,7 @@ _SETTLE = hot(
     .values(state=sa.bindparam("outcome"))
     .returning(deliveries.c.event_id)
 )
+_SHOWN = sa.select(runs.c.shown).where(runs.c.id.in_(sa.bindparam("runs", expanding=True)))
 _TAKEN = (
     sa.select(
         deliveries.c.id, deliveries.c.attempts, deliveries.c.payload, deliveries.c.space_id, deliveries.c.message_id
@@ -65,14 +69,27 @@ def complete(tx: Tx, run: Working, entries: list[Entry], reason: str | None = No
     if lived is not None:
         append_cycle(tx, run.agent_id, run.id, run.active_space_id, lived)
     write_entries(tx, run.id, entries)
+    if reason == "limit":
+        _show_interrupted(tx, run)
+    elif run.earlier:
+        # It has begun before: a call that a dead worker left may not have been made again.
+        forget_secrets(tx, run.id)
     announce(tx, run_event("run.completed", run, reason=reason) + presence("agent.inactive", run))
     for space_id, seq in run.cursors().items():
         tx.execute(_MOVE_CURSOR, {"space": space_id, "agent": run.agent_id, "seq": seq})
-    settle_deliveries(tx, run.id, "done" if any(run.wrote.values()) else "passed")
+    settle_deliveries(tx, run.id, "done" if _has_spoken(tx, run) else "passed")
     if run.new_session:
         _keep_session(tx, run)
     hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "completed"), reason=reason)
     tx.outbox.append(WorkAvailable())
+
+
+def _has_spoken(tx: Tx, run: Working) -> bool:
+    """Or a failed try at the same event has: then there was nothing left to say."""
+    if any(run.wrote.values()):
+        return True
+    tries = tx.all(_SHOWN, {"runs": run.earlier}) if run.earlier else ()
+    return any(seqs for each in tries for seqs in (each.shown or {}).get("wrote", {}).values())
 
 
 def skip(tx: Tx, run: Working, entries: list[Entry], reason: str, unmade: Sequence[str]) -> None:
@@ -81,41 +98,60 @@ def skip(tx: Tx, run: Working, entries: list[Entry], reason: str, unmade: Sequen
     complete(tx, replace(run, notes=notes), entries, reason if len(reason) <= 64 else f"{reason[:63]}…")
 
 
-def fail(tx: Tx, run: Working, entries: list[Entry], code: str, message: str, retryable: bool, attempts: int) -> None:
-    """What the run had taken is offered again with back-off, up to `attempts` times in all (T12); after that, or when
-    it cannot help, it has failed, and the space is told (J7). Cursors stay (C2)."""
+def fail(
+    tx: Tx, run: Working, entries: list[Entry], code: str, message: str, attempts: int, rest_millis: int = 0
+) -> None:
+    """What the run had taken is offered again with back-off, up to `attempts` times in all (T12), and not before the
+    rest that the provider asks for; after that it has failed, and the space is told (J7). Cursors stay (C2)."""
+
+    def delay_of(tries: int) -> int:
+        return max(back_off(tries), rest_millis)
+
     write_entries(tx, run.id, entries)
+    _show_interrupted(tx, run)
     error = {"code": code, "message": message}
     announce(tx, run_event("run.failed", run, error=error) + presence("agent.inactive", run))
     taken = tx.all(_TAKEN, {"run": run.id})
     if taken and run.cycle:
-        given_up = offer_events_again(tx, run.id, taken, attempts if retryable else 0, back_off)
+        given_up = offer_events_again(tx, run.id, taken, attempts, delay_of)
         _tell_spaces(tx, run, given_up, message)
     elif taken:
         trigger = next((each for each in taken if each.message_id == run.trigger.get("messageId")), taken[0])
-        _offer_again(tx, run, trigger, retryable and trigger.attempts + 1 < attempts, message)
+        delay = delay_of(trigger.attempts) if trigger.attempts + 1 < attempts else None
+        _offer_again(tx, run, trigger, delay, message)
     hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
     tx.outbox.append(WorkAvailable())
 
 
-def _offer_again(tx: Tx, run: Working, trigger: sa.Row[Any], again: bool, message: str) -> None:
+def _offer_again(tx: Tx, run: Working, trigger: sa.Row[Any], delay: int | None, message: str) -> None:
     """One run goes on with all that this one had taken: what it was answered, or had absorbed, stays taken until the
-    next try at its trigger takes it along."""
+    next try at its trigger takes it along. Without a delay there is no next try."""
     earlier = [*trigger.payload.get("earlierRuns", ()), run.id][-10:]
     values = {
         "delivery": trigger.id,
-        "outcome": "pending" if again else "failed",
-        "at": tx.now + back_off(trigger.attempts),
+        "outcome": "failed" if delay is None else "pending",
+        "at": tx.now + (delay or 0),
         "kept": {**trigger.payload, "earlierRuns": earlier},
     }
     tx.execute(_OFFER_AGAIN, values)
-    if not again:
+    if delay is None:
         settle_deliveries(tx, run.id, "failed")
         if "turnId" in trigger.payload:
             settled_in_turn(tx, trigger.payload["turnId"])
         if trigger.space_id is not None:
             text = _failure(run.agent_name, run.trigger.get("senderName"), message)
             post_notice(tx, trigger.space_id, text, trigger.message_id)
+
+
+def _show_interrupted(tx: Tx, run: Working) -> None:
+    """The run ends in the middle of a call: nothing of it is under way any more, and nobody else will say so."""
+    left = unknown_outcomes(tx, run.id)
+    if left:
+        forget_secrets(tx, run.id)
+    if left and run.active_space_id is not None:
+        lock_spaces(tx, spaces_of_run(run))
+        for each in left:
+            show_stopped(tx, run.active_space_id, run.agent_id, run.id, each.n)
 
 
 def _tell_spaces(tx: Tx, run: Working, given_up: Sequence[sa.Row[Any]], message: str) -> None:

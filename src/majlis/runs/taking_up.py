@@ -88,9 +88,15 @@ def take_up(tx: Tx, owner: str, claim: Claim, limit: int, dead: Collection[str],
         elif _take(tx, owner, run, taken_over):
             room[agent.id] -= 0 if taken_over else 1
             claim.claimed.append(_again(run, agent, taken_over))
-            claim.events += run_event("run.resumed", run, **({"takenOver": True} if taken_over else {}))
+            claim.events += run_event("run.resumed", run, **({"takenOver": True} if taken_over else _how(run.wait)))
             claim.events += presence("agent.active", run)
     return len(claim.full) > full_before
+
+
+def _how(wait: dict[str, Any] | None) -> dict[str, Any]:
+    """The wait's end for whoever watches; nothing of what was said."""
+    outcome = (wait or {}).get("outcome") or {}
+    return {name: outcome[name] for name in ("status", "reason") if name in outcome}
 
 
 def _end_orphan(tx: Tx, run_id: str) -> None:

@@ -166,8 +166,12 @@ class Worker:
         return mind_of(config).load(tx, claimed, config)
 
     def _begin(self, claimed: Claimed) -> None:
+        # We were taken for dead ourselves, and have it back by now: what we did before our sleep is over.
+        self._abort(claimed.id)
         execution = Execution(self._engine, claimed)
         task = asyncio.create_task(self._carry_out(execution), name=claimed.id)
+        # Not at the end of the work itself: a task that is canceled before its first step does none of it.
+        task.add_done_callback(lambda _: self._over(execution))
         self._running[claimed.id] = (execution, task)
         if claimed.owed_at:
             metrics.run_delay_seconds.observe(max(0, clock.now() - claimed.owed_at) / 1000)
@@ -181,12 +185,14 @@ class Worker:
                 _logger.info("a run was stopped", run=execution.id)
         except Exception:
             _logger.exception("a run was dropped; it is taken up again when its lease ends", run=execution.id)
-        finally:
-            self._running.pop(execution.id, None)
-            metrics.runs_active.set(len(self._running))
-            self._full.discard(execution.agent_id)
-            self._unfinished = self._unfinished or self._behind
-            self._wake.set()
+
+    def _over(self, execution: Execution) -> None:
+        if self._running.get(execution.id, (None,))[0] is execution:
+            del self._running[execution.id]
+        metrics.runs_active.set(len(self._running))
+        self._full.discard(execution.agent_id)
+        self._unfinished = self._unfinished or self._behind
+        self._wake.set()
 
     def _abort(self, run_id: str) -> None:
         found = self._running.get(run_id)
@@ -201,18 +207,19 @@ class Worker:
 
     async def _watch_forever(self) -> None:
         """Leases are renewed every ten seconds, and every second we see whether our runs are still ours: the signal
-        that one was canceled may be lost."""
-        beat = 0
+        that one was canceled may be lost. By the clock: a busy database makes a look last longer than its second, and
+        a renewal that has failed is tried again with the next."""
+        renewed_at = 0
         while True:
             await asyncio.sleep(POLL_MILLIS / 1000)
-            beat += 1
-            ours = list(self._running)
+            ours = {run_id: execution.fence for run_id, (execution, _) in self._running.items()}
             if not ours:
                 continue
             try:
-                if beat % HEARTBEAT_SECONDS == 0:
-                    await self._engine.db.write(renew, self.owner, ours)
-                gone = await self._engine.db.read(lost, self.owner, ours)
+                if abs(clock.now() - renewed_at) >= HEARTBEAT_SECONDS * 1000:
+                    await self._engine.db.write(renew, self.owner, list(ours))
+                    renewed_at = clock.now()
+                gone = await self._engine.db.read(lost, ours)
             except Exception as error:
                 _logger.warning("leases could not be renewed; trying again", error=repr(error))
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from majlis import clock
@@ -96,6 +96,13 @@ class Working:
             waits=self.waits,
             earlier=self.earlier,
         )
+
+    def copied(self) -> Working:
+        """For a transaction, which may be tried more than once: what it shows counts only once it has committed."""
+        return replace(self, wrote={space: list(seqs) for space, seqs in self.wrote.items()}, notes=list(self.notes))
+
+    def take_shown(self, copy: Working) -> None:
+        self.wrote, self.notes = copy.wrote, copy.notes
 
     def take_in(self, acted: Acting) -> None:
         self.active_space_id = acted.active_space_id

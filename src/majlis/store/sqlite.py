@@ -58,7 +58,7 @@ class SqliteDatabase:
             # What was said is nobody's business who reads an error in a log or a trace.
             hide_parameters=True,
             json_serializer=dump_json,
-            json_deserializer=orjson.loads,
+            json_deserializer=load_json,
         )
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_loop, name="sqlite-writer", daemon=True)
@@ -338,3 +338,8 @@ def _data_version(tx: Tx) -> int:
 
 def dump_json(value: Any) -> str:
     return orjson.dumps(value).decode()
+
+
+def load_json(stored: str | float) -> Any:
+    """A column of type JSON has SQLite's numeric affinity: a number that stands alone is kept as one, not as text."""
+    return stored if isinstance(stored, int | float) else orjson.loads(stored)

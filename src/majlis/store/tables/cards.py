@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 
-from majlis.store.tables.columns import Json, key, metadata, moment, one_of
+from majlis.store.tables.columns import Json, index_where, key, metadata, moment, one_of
 
 cards = sa.Table(
     "cards",
@@ -43,7 +41,7 @@ cards = sa.Table(
     one_of("state", "open", "answered", "timeout", "withdrawn"),
 )
 # As text: SQLite takes a partial index only if the query's condition reads like the index's own.
-_while_open: dict[str, Any] = {"sqlite_where": sa.text("state = 'open'"), "postgresql_where": sa.text("state = 'open'")}
-sa.Index("ix_cards_deadline", cards.c.deadline, **_while_open)
-sa.Index("ix_cards_open", cards.c.space_id, cards.c.id, **_while_open)
+_OPEN = sa.text("state = 'open'")
+index_where("ix_cards_deadline", cards.c.deadline, where=_OPEN)
+index_where("ix_cards_open", cards.c.space_id, cards.c.id, where=_OPEN)
 sa.Index("ix_cards_agent_id", cards.c.agent_id, cards.c.state, cards.c.input_digest)

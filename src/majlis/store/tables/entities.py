@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from majlis.store.tables.columns import key, metadata, moment, one_of
+from majlis.store.tables.columns import index_where, key, metadata, moment, one_of
 
 entities = sa.Table(
     "entities",
@@ -23,19 +23,12 @@ entities = sa.Table(
     one_of("type", "human", "agent", "service"),
     one_of("role", "owner", "admin", "member"),
 )
-sa.Index(
-    "uq_entities_name_key",
-    entities.c.name_key,
-    unique=True,
-    sqlite_where=entities.c.deleted_at.is_(None),
-    postgresql_where=entities.c.deleted_at.is_(None),
-)
-sa.Index(
+index_where("uq_entities_name_key", entities.c.name_key, where=entities.c.deleted_at.is_(None), unique=True)
+index_where(
     "uq_entities_external_id",
     entities.c.external_id,
+    where=sa.and_(entities.c.deleted_at.is_(None), entities.c.external_id.is_not(None)),
     unique=True,
-    sqlite_where=sa.and_(entities.c.deleted_at.is_(None), entities.c.external_id.is_not(None)),
-    postgresql_where=sa.and_(entities.c.deleted_at.is_(None), entities.c.external_id.is_not(None)),
 )
 
 tokens = sa.Table(

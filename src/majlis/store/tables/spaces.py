@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from majlis.store.tables.columns import Json, key, metadata, moment, one_of
+from majlis.store.tables.columns import Json, index_where, key, metadata, moment, one_of
 
 spaces = sa.Table(
     "spaces",
@@ -72,14 +72,13 @@ messages = sa.Table(
     sa.CheckConstraint("seq > 0", name="seq"),
     sa.UniqueConstraint("space_id", "seq"),
 )
-sa.Index(
+index_where(
     "uq_messages_client_id",
     messages.c.space_id,
     messages.c.sender_id,
     messages.c.client_id,
+    where=messages.c.client_id.is_not(None),
     unique=True,
-    sqlite_where=messages.c.client_id.is_not(None),
-    postgresql_where=messages.c.client_id.is_not(None),
 )
 
 phases = sa.Table(

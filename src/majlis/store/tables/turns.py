@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from majlis.store.tables.columns import key, metadata, moment
+from majlis.store.tables.columns import index_where, key, metadata, moment
 
 turns = sa.Table(
     "turns",
@@ -25,10 +25,4 @@ turns = sa.Table(
     moment("finished_at"),
 )
 sa.Index("ix_turns_request_id", turns.c.request_id, turns.c.id)
-sa.Index(
-    "ix_turns_open",
-    turns.c.space_id,
-    turns.c.id,
-    sqlite_where=turns.c.finished_at.is_(None),
-    postgresql_where=turns.c.finished_at.is_(None),
-)
+index_where("ix_turns_open", turns.c.space_id, turns.c.id, where=turns.c.finished_at.is_(None))

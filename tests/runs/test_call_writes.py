@@ -1,0 +1,58 @@
+"""C2: a transaction may be tried more than once, and only the try that commits counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from majlis.agents.config import AgentConfig, parse_config
+from majlis.inbox.triggers import TriggerJson
+from majlis.runs.call_writes import Begun, begin_call
+from majlis.runs.claimed import Claimed
+from majlis.runs.journal import Entry
+from majlis.runs.toolbox import Outside
+from majlis.runs.working import Working
+from majlis.settings import Settings
+from majlis.store.transactions import Tx
+from tests.past_runs import add_run
+from tests.runs.deploying import HERE, tool
+from tests.world import Person, World
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(update={"workers": 0, "tool_modules": [HERE]})
+
+
+class Torn(Exception):
+    """The database wants it done again."""
+
+
+async def test_c2_a_try_that_is_torn_leaves_no_number_of_a_message_behind(world: World) -> None:
+    """The number stayed, and another's message that got it was then taken for the agent's own: seen, never read."""
+    bot = await world.agent("Bot")
+    space = await world.owner.create_space("Releases", bot)
+    config = parse_config({"tools": [tool("deploy", visible=True)]})
+    run = await working(world, bot, space, config)
+    deploy = world.gateway.engine.toolbox.find(config, "deploy")
+    assert deploy is not None
+    assert deploy.outside
+    entry = Entry(0, "tool", 0, "started", "call_1", "deploy", {})
+
+    with pytest.raises(Torn):
+        await world.gateway.db.write(torn, run, deploy, entry)
+    other = await world.owner.say(space, "in between")
+    begun = await world.gateway.db.write(begin_call, run, deploy, entry, [], None, ())
+    assert run.wrote == {}
+    assert begun.run.wrote == {space: [other["seq"] + 1]}
+
+
+def torn(tx: Tx, run: Working, deploy: Outside, entry: Entry) -> Begun:
+    begin_call(tx, run, deploy, entry, [], None, ())
+    raise Torn
+
+
+async def working(world: World, bot: Person, space: str, config: AgentConfig) -> Working:
+    run_id = await add_run(world, bot, status="running", active_space_id=space, fence=1)
+    trigger: TriggerJson = {"type": "service", "serviceName": "ci", "payload": {}}
+    claimed = Claimed(run_id, bot.id, "Bot", 1, trigger, None, space, 0, fence=1, attempts=1)
+    return Working.on(claimed, config)
