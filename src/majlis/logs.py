@@ -30,12 +30,12 @@ def set_up_logging(settings: Settings) -> None:
     shared: list[Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        *([] if text else [_traceback]),
     ]
     structlog.configure(
         processors=[
             *shared,
             structlog.processors.StackInfoRenderer(),
-            *([] if text else [_traceback]),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),

@@ -276,6 +276,10 @@ def _refuse_secrets(file: Path, values: dict[str, Any]) -> None:
         raise ConfigurationError(
             f"{file} holds a password in database_url. Set {PREFIX}DATABASE_URL in the environment instead."
         )
+    bus = values.get("bus_url")
+    # NATS takes a token in the place of a name: whoever is named there is a secret.
+    if isinstance(bus, str) and "@" in bus:
+        raise ConfigurationError(f"{file} holds a password in bus_url. Set {PREFIX}BUS_URL in the environment instead.")
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 PROGRAM = """
-import sys, structlog
+import logging, sys, structlog
 from majlis.logs import set_up_logging
 from majlis.settings import Settings
 
@@ -21,13 +21,16 @@ def sign_in(code: str) -> None:
 try:
     sign_in("mc_" + "secret" * 3)
 except RuntimeError as error:
-    structlog.get_logger().error("a request failed", exc_info=error)
+    logger = structlog.get_logger() if sys.argv[2] == "ours" else logging.getLogger("uvicorn.error")
+    logger.error("a request failed", exc_info=error)
 """
 
 
+@pytest.mark.parametrize("whose", ["ours", "of a library"])
 @pytest.mark.parametrize("format", ["text", "json"])
-def test_a_traceback_in_the_log_shows_where_and_no_values(format: str) -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM, format], capture_output=True, text=True, check=True)
+def test_a_traceback_in_the_log_shows_where_and_no_values(format: str, whose: str) -> None:
+    """A library's was told without the place in JSON: the server's own last words said nothing."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM, format, whose], capture_output=True, text=True, check=True)
     assert "unforeseen" in done.stderr
     assert "sign_in" in done.stderr
     assert "secretsecret" not in done.stderr

@@ -25,6 +25,7 @@ from majlis.transfer.summary import Summary
 from majlis.transfer.taking_in import take_in
 from majlis.transfer.telling import Told, resync, tell
 from majlis.transfer.verdicts import Verdicts
+from majlis.transfer.waits import free_waits
 
 Steps = Generator[Callable[[Tx], Any], Any, None]
 
@@ -79,6 +80,9 @@ def _steps(source: Source, ledger: Ledger, owner_name: str) -> Steps:
         lines = ledger.read(batch)
         verdicts, told = yield partial(_import_batch, lines=lines, ledger=ledger, told=told)
         ledger.settle(lines, verdicts)
+    if ledger.complete:
+        # Of a file that was cut off the rest may still come, and the questions with it.
+        yield free_waits
     for space_id in sorted(ledger.spaces):
         filled, missing = yield partial(_finish_space, space_id=space_id, ledger=ledger, told=told)
         ledger.summary.placeholders += filled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from majlis.agents.config import parse_config
+from majlis.agents.config import dump_config, parse_config
 from majlis.entities.names import entity_name, name_key, space_name
 from majlis.errors import Invalid
 from majlis.spaces.posting import MAX_MENTIONS
@@ -25,12 +25,23 @@ def check(type: str, values: Values) -> None:
 
 
 def settled(type: str, values: Values) -> Values:
-    """How a row arrives: nobody here holds a lease on it, so work that was under way is free to be taken."""
+    """How a row arrives: nobody here holds a lease on it, so work that was under way is free to be taken. A config has
+    all its defaults, as everybody who looks into a stored one expects."""
+    if type == "agent" and "config" in values:
+        return {**values, "config": _whole_config(values["config"])}
     if type == "run" and values.get("status") == "running":
         return {**values, "status": "queued"}
     if type == "delivery" and values.get("state") == "taken" and values.get("run_id") is None:
         return {**values, "state": "pending"}
     return values
+
+
+def _whole_config(config: Any) -> Any:
+    try:
+        return dump_config(parse_config(config))
+    except Invalid:
+        # Of a row that is here already: whoever wrote it, it is compared as it is.
+        return config
 
 
 def derived(type: str, values: Values) -> Values:
