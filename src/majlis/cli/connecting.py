@@ -70,15 +70,15 @@ async def _identity(where: Where) -> AsyncIterator[tuple[str, str]]:
 
 @asynccontextmanager
 async def _owner(where: Where) -> AsyncIterator[tuple[str, str]]:
-    from majlis.cli.local import open_local, owner_token
+    from majlis.cli.local import open_foundation, owner_token
     from majlis.store.opening import shown
 
     settings = where.settings()
     try:
-        gateway = await open_local(settings)
+        base = await open_foundation(settings)
     except ConfigurationError as error:
         raise ConfigurationError(
             f"No token: set MAJLIS_TOKEN, or run this where the gateway's own database is. ({error.message})"
         ) from None
-    async with owner_token(gateway) as token:
+    async with owner_token(base) as token:
         yield token, f"the database {shown(settings.database)}; the server must be using another one"

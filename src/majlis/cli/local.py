@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from majlis.entities.tokens import end_tokens, issue
 from majlis.errors import ConfigurationError
-from majlis.gateway import Gateway, open_gateway
+from majlis.founding import Foundation, found
 from majlis.settings import Settings
 from majlis.store.migrating import revision
 from majlis.store.migrations import REVISIONS
@@ -47,16 +47,20 @@ def explained(settings: Settings) -> Iterator[None]:
         ) from None
 
 
-async def open_local(settings: Settings) -> Gateway:
-    """Not started: for changing something directly, as the owner of the machine may. Close it afterwards."""
+async def open_foundation(settings: Settings) -> Foundation:
+    """For changing something directly, as the owner of the machine may. Close its database afterwards."""
+    await _require_gateway(settings)
+    return await found(settings)
+
+
+async def _require_gateway(settings: Settings) -> None:
     if is_missing(settings):
         raise ConfigurationError(
             f"There is no database {shown(settings.database)} yet. Start Majlis once with `majlis serve`, "
             "make it with `majlis migrate`, or name another with --data-dir or --database-url."
         )
     async with opened(settings) as db:
-        found = await db.read(revision)
-        if found != REVISIONS[-1]:
+        if await db.read(revision) != REVISIONS[-1]:
             raise ConfigurationError(
                 f"The database {shown(settings.database)} is older than this program. Run `majlis migrate` first."
             )
@@ -65,15 +69,14 @@ async def open_local(settings: Settings) -> Gateway:
                 f"The server's key is not here: set MAJLIS_SECRET_KEY, or name the folder of its server.key with "
                 f"--data-dir (there is none in {settings.data_dir})."
             )
-    return await open_gateway(settings)
 
 
 @asynccontextmanager
-async def owner_token(gateway: Gateway) -> AsyncIterator[str]:
+async def owner_token(base: Foundation) -> AsyncIterator[str]:
     """A token of the owner for as long as the command runs. Should the command die, it ends within the hour."""
-    db = gateway.db
+    db = base.db
     try:
-        made, token = await db.write(_issue, gateway)
+        made, token = await db.write(_issue, base)
         renewing = asyncio.create_task(_renew_forever(db, made))
         try:
             yield token
@@ -81,7 +84,7 @@ async def owner_token(gateway: Gateway) -> AsyncIterator[str]:
             renewing.cancel()
             await db.write(end_tokens, tokens.c.id == made)
     finally:
-        await gateway.close()
+        await db.close()
 
 
 def renew(tx: Tx, token_id: str) -> None:
@@ -114,8 +117,8 @@ def reason(error: Exception) -> str:
     return lines[0].rstrip(".") if lines else type(error).__name__
 
 
-def _issue(tx: Tx, gateway: Gateway) -> tuple[str, str]:
-    made, token = issue(tx, gateway.hasher, gateway.owner_id, "api", LABEL, tx.now + LIFE_MILLIS)
+def _issue(tx: Tx, base: Foundation) -> tuple[str, str]:
+    made, token = issue(tx, base.hasher, base.owner_id, "api", LABEL, tx.now + LIFE_MILLIS)
     return made["id"], token
 
 

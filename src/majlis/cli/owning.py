@@ -7,14 +7,14 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
-from majlis.cli.local import explained, open_local
+from majlis.cli.local import explained, open_foundation
 from majlis.cli.naming import nobody
 from majlis.entities.caller import Caller
 from majlis.entities.entities import access_entity, find_by_names, list_entities
 from majlis.entities.sessions import create_sign_in_code
 from majlis.entities.shapes import TokenJson
 from majlis.entities.tokens import Hasher, create_token, list_tokens, revoke_token
-from majlis.gateway import owner_caller
+from majlis.founding import owner_caller
 from majlis.settings import Settings
 from majlis.store.ids import looks_like_id
 from majlis.store.transactions import Tx
@@ -29,16 +29,16 @@ async def as_owner(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    gateway = await open_local(settings)
+    base = await open_foundation(settings)
 
     def work(tx: Tx) -> T:
-        return verb(tx, gateway.hasher, owner_caller(tx, gateway.owner_id), *args, **kwargs)
+        return verb(tx, base.hasher, owner_caller(tx, base.owner_id), *args, **kwargs)
 
     try:
         with explained(settings):
-            return await gateway.db.write(work)
+            return await base.db.write(work)
     finally:
-        await gateway.close()
+        await base.db.close()
 
 
 def create_for(

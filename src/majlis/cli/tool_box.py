@@ -11,7 +11,7 @@ import orjson
 import sqlalchemy as sa
 
 from majlis.agents.config import AgentConfig, parse_config
-from majlis.cli.local import explained, open_local
+from majlis.cli.local import explained, open_foundation
 from majlis.cli.options import Where
 from majlis.cli.owning import find_entity
 from majlis.errors import NotFound
@@ -69,14 +69,16 @@ class Box:
 
 @asynccontextmanager
 async def opened_box(settings: Settings, name: str) -> AsyncIterator[Box]:
-    gateway = await open_local(settings)
+    base = await open_foundation(settings)
+    tools = Tools(Allowed.by(settings))
     try:
         with explained(settings):
-            agent_id, agent_name, raw = await gateway.db.read(_load, name)
+            agent_id, agent_name, raw = await base.db.read(_load, name)
         config = parse_config(raw)
-        yield Box(agent_id, agent_name, config, gateway.tools)
+        yield Box(agent_id, agent_name, config, tools)
     finally:
-        await gateway.close()
+        await tools.close()
+        await base.db.close()
 
 
 def quietly(where: Where) -> Settings:

@@ -7,7 +7,6 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from majlis.errors import ConfigurationError
-from majlis.store.postgres import PostgresDatabase
 from majlis.store.sqlite import SqliteDatabase
 from majlis.store.transactions import Database
 
@@ -18,6 +17,9 @@ def open_database(url: str) -> Database:
     parsed = parse_database_url(url)
     if parsed.get_backend_name() == "sqlite":
         return SqliteDatabase(_sqlite_path(parsed))
+    # Imported here: whoever keeps everything in one file would wait for a driver that is never used.
+    from majlis.store.postgres import PostgresDatabase
+
     return PostgresDatabase(parsed)
 
 
