@@ -24,12 +24,13 @@ setup-dev:
 run: setup ## start the server; options in ARGS
 	@exec $(BIN)/majlis serve $(ARGS)
 
-# mypy wants one core and the browser waits a lot: the two run beside each other.
+# mypy wants one core and the browser waits a lot: the two run beside each other. Tests take from seconds to
+# milliseconds: a worker that has done its own takes over from one that has not, so that no core is idle at the end.
 test: check-quickly ## check, then all tests; pytest options in ARGS leave out the web app's
 	@mkdir -p .mypy_cache; echo "== mypy$(if $(ARGS),, beside web)"; $(BIN)/mypy > .mypy_cache/test.log 2>&1 & types=$$!; \
 	$(if $(ARGS),true,$(BIN)/python -m tools.web test); web=$$?; \
 	wait $$types; types=$$?; cat .mypy_cache/test.log; rm -f .mypy_cache/test.log; exit $$((types || web))
-	@echo "== pytest"; $(BIN)/pytest -n $(WORKERS) $(ARGS)
+	@echo "== pytest"; $(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 web: setup-dev ## the web app's own tests, in a real browser too; vitest options in ARGS
 	$(call stage,web check,$(BIN)/python -m tools.web check)

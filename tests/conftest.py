@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from majlis import clock
 from majlis.settings import Settings
 from majlis.store import ids
+from tests.cli.forked import Commands
 from tests.databases import PostgresDatabases, SqliteDatabases, postgres_server
 from tests.nats_servers import NatsServer
 from tests.world import World, serve_world
@@ -19,6 +22,20 @@ ENGINES = ("sqlite", "postgresql")
 
 # Tests start `majlis` as a process many times: let it keep what it compiles, wherever the machine says not to.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Tracebacks as Majlis itself logs them. Those of structlog, with colours and every local variable, take seconds each.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: looking through all of it for garbage, again and again, takes its time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -80,6 +97,14 @@ async def world(settings: Settings) -> AsyncIterator[World]:
     """A gateway served over HTTP on a free port, its owner signed in."""
     async with serve_world(settings) as served:
         yield served
+
+
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """Starts the `majlis` command, as often as tests like."""
+    started = Commands()
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="session")

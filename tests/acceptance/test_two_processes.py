@@ -14,8 +14,8 @@ from tests.world import Person
 
 @pytest.fixture
 async def pair(database_url: str, bus_url: str, tmp_path: Path) -> AsyncIterator[tuple[Person, Person]]:
-    """The owner, through either process."""
-    servers = [ServerProcess(database_url, tmp_path, bus_url) for _ in range(2)]
+    """The owner, through either process. No Lobby: its agents speak when they like, and the owner would hear it."""
+    servers = [ServerProcess(database_url, tmp_path, bus_url, MAJLIS_DEMO="false") for _ in range(2)]
     await asyncio.gather(*(server.start() for server in servers))
     owners = [await server.owner() for server in servers]
     yield owners[0], owners[1]

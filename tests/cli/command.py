@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.cli.forked import Commands, Forked
+
 PATIENCE_SECONDS = 60
 
 
@@ -30,19 +32,28 @@ class Ran:
 class Command:
     """Knows no variable of Majlis but those it is given."""
 
-    def __init__(self, folder: Path, compiled: Path, **environment: str) -> None:
+    def __init__(self, folder: Path, commands: Commands, **environment: str) -> None:
         self._folder = folder
+        self._commands = commands
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith("MAJLIS_")}
-        self._environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        self._environment |= {"PYTHONPYCACHEPREFIX": str(compiled), "COLUMNS": "80", **environment}
+        self._environment |= {"COLUMNS": "80", **environment}
+        self._cold = False
 
     def given(self, **environment: str) -> Command:
-        other = Command(self._folder, self._folder)
+        other = Command(self._folder, self._commands)
         other._environment = self._environment | environment
+        other._cold = self._cold
+        return other
+
+    @property
+    def cold(self) -> Command:
+        """Started as a shell starts it: for what an interpreter does before and after a command, and what it loads."""
+        other = self.given()
+        other._cold = True
         return other
 
     async def __call__(self, *arguments: str | bytes, stdin: bytes = b"") -> Ran:
-        process = await self._start(*arguments)
+        process = await (self._start_cold(*arguments) if self._cold else self.start(*arguments))
         async with asyncio.timeout(PATIENCE_SECONDS):
             out, err = await process.communicate(stdin)
         assert b"Traceback" not in out + err, err.decode()
@@ -63,7 +74,7 @@ class Command:
 
     @asynccontextmanager
     async def running(self, *arguments: str) -> AsyncIterator[Running]:
-        process = await self._start(*arguments)
+        process = await self.start(*arguments)
         try:
             yield Running(process)
         finally:
@@ -71,7 +82,14 @@ class Command:
                 process.kill()
             await process.communicate()
 
-    async def _start(self, *arguments: str | bytes) -> Process:
+    async def start(self, *arguments: str | bytes) -> Forked:
+        return await self._commands.start(*arguments, folder=self._folder, environment=self._environment)
+
+    def start_on(self, stream: int, *arguments: str) -> Forked:
+        """Where all its streams are one file."""
+        return self._commands.start_on([stream] * 3, *arguments, folder=self._folder, environment=self._environment)
+
+    async def _start_cold(self, *arguments: str | bytes) -> Process:
         return await asyncio.create_subprocess_exec(
             sys.executable, "-m", "majlis", *arguments,
             cwd=self._folder, env=self._environment, stdin=PIPE, stdout=PIPE, stderr=PIPE,
@@ -81,21 +99,18 @@ class Command:
 class Running:
     """A command that goes on until it is told to stop."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Forked) -> None:
         self._process = process
 
     async def out(self) -> str:
-        assert self._process.stdout is not None
         return await self._line(self._process.stdout)
 
     async def err(self) -> str:
-        assert self._process.stderr is not None
         return (await self._line(self._process.stderr)).removeprefix("majlis: ")
 
     def hang_up(self) -> None:
         """Nobody reads what it prints any more."""
-        pipe = self._process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]
-        pipe.close()
+        self._process.hang_up()
 
     async def stop(self, signal: int) -> int:
         self._process.send_signal(signal)

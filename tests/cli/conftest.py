@@ -8,22 +8,17 @@ import pytest
 
 from majlis.settings import Settings
 from tests.cli.command import Command
+from tests.cli.forked import Commands
 from tests.nats_servers import free_port
 from tests.world import World
 
 
-@pytest.fixture(scope="session")
-def compiled(pytestconfig: pytest.Config) -> Path:
-    """Bytecode for all runs of all sessions: most of a command's time would go into compiling what it imports."""
-    return pytestconfig.rootpath / ".pytest_cache" / "bytecode"
-
-
 @pytest.fixture
-def bare(tmp_path: Path, compiled: Path) -> Command:
+def bare(tmp_path: Path, commands: Commands) -> Command:
     """In an empty folder on a machine where nothing is set up and nothing listens."""
     folder = tmp_path / "empty"
     folder.mkdir()
-    return Command(folder, compiled, MAJLIS_PORT=str(free_port()))
+    return Command(folder, commands, MAJLIS_PORT=str(free_port()))
 
 
 @pytest.fixture

@@ -6,18 +6,17 @@ import asyncio
 import os
 import pty
 import re
-import sys
-from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tests.cli.command import PATIENCE_SECONDS, Command
+from tests.cli.forked import Forked
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Terminal:
-    def __init__(self, process: Process, screen: int) -> None:
+    def __init__(self, process: Forked, screen: int) -> None:
         self._process = process
         self._screen = screen
         self._seen = b""
@@ -59,10 +58,7 @@ class Terminal:
 @asynccontextmanager
 async def in_terminal(command: Command, *arguments: str) -> AsyncIterator[Terminal]:
     screen, inside = pty.openpty()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "majlis", *arguments,
-        cwd=command._folder, env=command._environment, stdin=inside, stdout=inside, stderr=inside,
-    )  # fmt: skip
+    process = command.start_on(inside, *arguments)
     os.close(inside)
     try:
         yield Terminal(process, screen)

@@ -34,13 +34,29 @@ async def test_every_commands_help_fits_a_terminal_and_begins_with_its_usage(bar
 
 async def test_help_comes_at_once(bare: Command) -> None:
     """In processor time, so that a busy machine does not count; a command's own heavy imports wait until it runs."""
-    shown = await bare.given(PYTHONPROFILEIMPORTTIME="1").ok("--help")
-    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in shown.err.splitlines()}
-    assert "typer" in imported
-    assert imported.isdisjoint({"sqlalchemy", "alembic", "pydantic", "fastapi", "httpx", "rich", "nats", "structlog"})
+    loaded = await loaded_by(bare, "--help")
+    assert "typer" in loaded
+    assert loaded.isdisjoint({"sqlalchemy", "alembic", "pydantic", "fastapi", "httpx", "rich", "nats", "structlog"})
     before = children_seconds()
-    await bare.ok("--help")
+    await bare.cold.ok("--help")
     assert children_seconds() - before < 0.4
+
+
+async def test_a_command_loads_what_it_needs_and_nothing_else(bare: Command) -> None:
+    """Agents, models and tools took half the time of commands that only want a database."""
+    for command in (["migrate"], ["token", "create", "Owner"], ["doctor"], ["export"]):
+        loaded = await loaded_by(bare, *command)
+        assert "majlis.store.opening" in loaded
+        assert loaded.isdisjoint({"majlis.gateway", "majlis.runs", "majlis.models", "majlis.tools", "fastapi", "mcp"})
+    loaded = await loaded_by(bare, "send", "Lobby", "hello", "--url", "http://127.0.0.1:1")
+    assert "majlis.client" in loaded
+    assert loaded.isdisjoint({"sqlalchemy", "majlis.settings", "majlis.gateway", "structlog"})
+
+
+async def loaded_by(command: Command, *arguments: str) -> set[str]:
+    """The modules, as the interpreter itself tells."""
+    shown = await command.cold.given(PYTHONPROFILEIMPORTTIME="1")(*arguments)
+    return {line.rpartition("|")[2].strip() for line in shown.err.splitlines() if line.startswith("import time:")}
 
 
 def children_seconds() -> float:
@@ -49,7 +65,7 @@ def children_seconds() -> float:
 
 
 async def test_the_version_is_told(bare: Command) -> None:
-    assert (await bare.ok("--version")).out == f"{__version__}\n"
+    assert (await bare.cold.ok("--version")).out == f"{__version__}\n"
 
 
 BAD_USAGE = [
@@ -100,5 +116,5 @@ async def test_a_bad_variable_is_named(bare: Command) -> None:
 
 
 async def test_a_terminal_that_cannot_show_a_character_still_shows_the_line(bare: Command) -> None:
-    old = bare.given(PYTHONIOENCODING="latin-1")
+    old = bare.cold.given(PYTHONIOENCODING="latin-1")
     assert "\\u4f60.toml" in await old.line("migrate", "--config", "你.toml", code=2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import asyncpg
 import orjson
@@ -20,13 +19,6 @@ from tests.databases import PostgresDatabases, SqliteDatabases
 from tests.transfer.house import House, Said, exported, furnish, written
 
 Databases = SqliteDatabases | PostgresDatabases
-
-
-@pytest.fixture(scope="session")
-def compiled(pytestconfig: pytest.Config) -> Path:
-    """Where processes keep what they have compiled of Majlis and its libraries, from one session to the next."""
-    assert pytestconfig.cache is not None
-    return pytestconfig.cache.mkdir("compiled")
 
 
 @pytest.fixture(scope="session")

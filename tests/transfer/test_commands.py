@@ -18,18 +18,19 @@ from majlis.store.tables import messages
 from majlis.store.transactions import Database, Tx
 from majlis.transfer.reading import BATCH_LINES
 from tests.cli.command import PATIENCE_SECONDS, Command
+from tests.cli.forked import Commands
 from tests.transfer.house import Said, exported, imported, of_type, written
 from tests.world import World
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])  # where a reader could stand in a writer's way
 async def test_an_export_is_written_beside_a_running_server(
-    world: World, settings: Settings, target: Database, tmp_path: Path, compiled: Path
+    world: World, settings: Settings, target: Database, tmp_path: Path, commands: Commands
 ) -> None:
     space = await world.owner.create_space("Lobby")
     await world.owner.say(space, "hello")
     file = tmp_path / "lobby.jsonl"
-    command = Command(tmp_path, compiled, MAJLIS_DATABASE_URL=settings.database_url)
+    command = Command(tmp_path, commands, MAJLIS_DATABASE_URL=settings.database_url)
     ran = await command.ok("export", "-o", str(file), "--json")
     assert ran.json["counts"] == {"entity": 1, "space": 1, "member": 1, "message": 1}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -51,13 +52,17 @@ def many_messages(lines: list[Said], count: int) -> list[Said]:
 
 
 async def test_an_import_that_is_killed_in_the_middle_can_simply_be_repeated(
-    lines: list[Said], target: Database, engine: str, room_urls: dict[str, list[str]], tmp_path: Path, compiled: Path
+    lines: list[Said],
+    target: Database,
+    engine: str,
+    room_urls: dict[str, list[str]],
+    tmp_path: Path,
+    commands: Commands,
 ) -> None:
     whole = many_messages(lines, 3 * BATCH_LINES)
     content = written(whole)
-    command = Command(tmp_path, compiled, MAJLIS_DATABASE_URL=room_urls[engine][1])
-    child = await command._start("import", "-")
-    assert child.stdin is not None
+    command = Command(tmp_path, commands, MAJLIS_DATABASE_URL=room_urls[engine][1])
+    child = await command.start("import", "-")
     child.stdin.write(content[: len(content) * 3 // 4])
     async with timeout(PATIENCE_SECONDS):
         while await count_messages(target) == 0:

@@ -1,0 +1,155 @@
+"""A process that has all of Majlis loaded and forks a `majlis` command whenever it is asked to.
+
+Loading takes a second of processor time and most commands a tenth, so hundreds of commands would spend the tests'
+time on loading. What is forked has arguments, folder, environment and streams of its own, ends as any process does,
+and is as dead as any when it is killed. See forked.py for the other side.
+
+The socket whose number is on the command line brings orders: the length of one with four file descriptors, then the
+order itself (JSON). Three of them are the command's streams. The fourth is told its process id and, when it has ended,
+its exit code, four bytes each.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import runpy
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from typing import Any, NoReturn
+
+import alembic.command  # noqa: F401 - loaded here so that no child has to
+
+import majlis.cli.checks
+import majlis.serving
+import majlis.transfer
+from majlis.api.app import openapi_document
+
+
+class Nursery:
+    """One thread only, since nothing else can be forked safely."""
+
+    def __init__(self, orders: socket.socket) -> None:
+        self._orders = orders
+        self._ended, self._wake = socket.socketpair()
+        self._ended.setblocking(False)
+        self._wake.setblocking(False)
+        self._askers: dict[int, socket.socket] = {}
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake.fileno())
+
+    def until_orphaned(self) -> None:
+        """Orders end when the tests do."""
+        while True:
+            readable, _, _ = select.select([self._orders, self._ended], [], [])
+            if self._ended in readable:
+                self._ended.recv(4096)
+                self._tell_endings()
+            if self._orders in readable:
+                length, files, _, _ = socket.recv_fds(self._orders, 4, 4)
+                if not length:
+                    return
+                self._fork(json.loads(self._orders.recv(int.from_bytes(length), socket.MSG_WAITALL)), files)
+
+    def _fork(self, order: dict[str, Any], files: list[int]) -> None:
+        *streams, telling = files
+        asker = socket.socket(fileno=telling)
+        pid = os.fork()
+        if pid == 0:
+            self._leave(asker)
+            become(order, streams)
+        for stream in streams:
+            os.close(stream)
+        self._askers[pid] = asker
+        asker.sendall(pid.to_bytes(4))
+
+    def _tell_endings(self) -> None:
+        while self._askers:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            with self._askers.pop(pid) as asker:
+                asker.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, signed=True))
+
+    def _leave(self, asker: socket.socket) -> None:
+        """Nothing of this is the child's."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for each in (self._orders, self._ended, self._wake, asker, *self._askers.values()):
+            each.close()
+
+
+def become(order: dict[str, Any], streams: list[int]) -> NoReturn:
+    """`python -m majlis`, from here to its end."""
+    code = 1
+    try:
+        settle_in(order, streams)
+        code = run_majlis()
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def settle_in(order: dict[str, Any], streams: list[int]) -> None:
+    die_with_parent()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(order["folder"])
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    time.tzset()
+    sys.path[0] = order["folder"]
+    sys.argv = ["majlis", *order["arguments"]]
+    open_streams()
+
+
+def run_majlis() -> int:
+    try:
+        runpy.run_module("majlis", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def open_streams() -> None:
+    """As an interpreter opens them when it starts."""
+    was = sys.stdout
+    lines = os.isatty(1) or bool(os.environ.get("PYTHONUNBUFFERED"))
+    sys.stdin = open(0, encoding=was.encoding, errors=was.errors, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", 1 if lines else -1, was.encoding, was.errors, closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, was.encoding, "backslashreplace", closefd=False)  # noqa: SIM115
+
+
+def die_with_parent() -> None:
+    """No command outlives its tests, not even one of a test that was broken off."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def load_everything() -> None:
+    for package in (majlis.cli, majlis.cli.checks, majlis.transfer):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    openapi_document()  # works out the routes' types
+    gc.collect()
+    gc.freeze()
+
+
+if __name__ == "__main__":
+    load_everything()
+    Nursery(socket.socket(fileno=int(sys.argv[1]))).until_orphaned()

@@ -1,0 +1,42 @@
+"""The tests' own way to start the command: what is forked cannot be told from what a shell starts."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from tests.cli.command import Command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--version"], 0),
+        (["space", "--help"], 0),
+        (["token", "creat"], 2),
+        (["token", "list", "Owner"], 2),
+        (["send", "Lobby", "-", "--url", "http://127.0.0.1:1"], 1),
+        (["import", "-"], 2),
+    ],
+)
+async def test_it_prints_and_ends_as_one_that_was_started_cold(bare: Command, arguments: list[str], code: int) -> None:
+    forked = await bare(*arguments, stdin=b"no export\n")
+    assert forked == await bare.cold(*arguments, stdin=b"no export\n")
+    assert forked.code == code
+
+
+async def test_each_has_its_own_environment(bare: Command) -> None:
+    assert "MAJLIS_WORKERS" in await bare.given(MAJLIS_WORKERS="many").line("migrate", code=2)
+    assert "majlis.db" in (await bare.ok("migrate")).out
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGABRT])
+async def test_one_that_is_killed_is_dead_and_leaves_no_trace(bare: Command, number: int) -> None:
+    process = await bare.start("import", "-")
+    process.send_signal(number)
+    assert await process.wait() == -number
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
+    assert await process.communicate() == (b"", b"")
