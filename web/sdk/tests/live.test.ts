@@ -52,6 +52,23 @@ test('what is said while the history is on its way is in it', async () => {
   await until(() => store.state.spaces['spc_a']?.history?.length === 1)
 })
 
+test('a page of the newest that was read before the newest was said takes nothing away', async () => {
+  store.start()
+  await until(() => store.state.connection === 'live')
+  store.loading.watch('spc_a')
+  await until(() => store.state.spaces['spc_a']?.history?.length === 0)
+  const asked = peer.holdPage()
+  const newest = store.loading.newest('spc_a')
+  const answer = await asked
+  for (let n = 0; n < 2; n++) peer.gateway.post('spc_a', 'ent_b')
+  peer.send(peer.gateway.log[0]!, '1')
+  peer.send(peer.gateway.log[1]!, '2')
+  await until(() => head() === 2)
+  answer()
+  await newest
+  expect(store.state.spaces['spc_a']!.history!.map((message) => message.seq)).toEqual([1, 2])
+})
+
 test('resync loads everything anew', async () => {
   store.start()
   await until(() => store.state.connection === 'live')

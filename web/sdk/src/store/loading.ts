@@ -76,6 +76,7 @@ export class Loading {
     return this.#once(`newest ${spaceId}`, async () => {
       const page = await this.#newest(spaceId)
       this.#store.change((state) => loadHistory(state, spaceId, page, true))
+      await this.#toTheEnd(spaceId)
     })
   }
 
@@ -102,14 +103,7 @@ export class Loading {
   }
 
   later(spaceId: string): Promise<void> {
-    return this.#once(`later ${spaceId}`, async () => {
-      const space = this.#store.state.spaces[spaceId]
-      const last = space?.history?.at(-1)
-      if (!space?.history || !hasLater(space.history, space.headSeq)) return
-      if (!last) return this.newest(spaceId)
-      const page = await this.#client.messages.list(spaceId, { after: last.id, limit: PAGE * 2 })
-      this.#store.change((state) => loadHistory(state, spaceId, page.messages))
-    })
+    return this.#once(`later ${spaceId}`, async () => void (await this.#onwards(spaceId)))
   }
 
   /** So that this message is at hand, with what was said around it. */
@@ -134,9 +128,23 @@ export class Loading {
       // A permalink was quicker, and it is what somebody wants to see.
       if (this.#store.state.spaces[spaceId]?.history) return
       this.#store.change((state) => loadHistory(state, spaceId, page, true))
-      // What was said between the asking and the answer had no history to be added to.
-      await this.later(spaceId)
+      await this.#toTheEnd(spaceId)
     })
+  }
+
+  /** What was said between the asking and the answer found no history that it could be added to. */
+  async #toTheEnd(spaceId: string): Promise<void> {
+    for (let n = 0; n < PAGES && (await this.#onwards(spaceId)); n++);
+  }
+
+  /** Whether there was more. */
+  async #onwards(spaceId: string): Promise<boolean> {
+    const space = this.#store.state.spaces[spaceId]
+    const last = space?.history?.at(-1)
+    if (!space?.history || !hasLater(space.history, space.headSeq)) return false
+    const page = last ? (await this.#client.messages.list(spaceId, { after: last.id, limit: PAGE * 2 })).messages : await this.#newest(spaceId)
+    this.#store.change((state) => loadHistory(state, spaceId, page))
+    return true
   }
 
   /** What is at hand, as it is now, so that who reads in it stays where they are; of very much only the newest. */
