@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from majlis.agents.config import parse_config
+from majlis.errors import MajlisError
 from majlis.tools.allowed import Allowed
+from majlis.tools.mcp.connection import Connection
+from majlis.tools.mcp.routes import find_route
 from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
@@ -85,3 +88,25 @@ async def test_j4_a_server_that_hangs_costs_one_run_its_time_and_not_every_run(
         await tools.close()
     assert starts.read_text() == f"{started}\n"
     assert not works(started)
+
+
+@on_linux
+async def test_j4_a_server_that_is_being_ended_is_ended_whoever_else_wants_it(tmp_path: Path) -> None:
+    """Closing the gateway broke off the ending of a server that hung, and left it behind."""
+    noted, asked = tmp_path / "pid", tmp_path / "asked"
+    # Its input ends, which is the sign to go, and it stays.
+    script = f"trap '' TERM; echo $$ > {noted}; cat > /dev/null; echo > {asked}; sleep 60"
+    route = find_route(
+        parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]}).mcp[0],
+        Reach(),
+        Secrets(),
+        frozenset({"sh"}),
+    )
+    connection = Connection(route, Reach(), 0.5)
+    with pytest.raises(MajlisError, match="within"):
+        await connection.ready()
+    await until(asked.exists)
+    connection.task.cancel()
+    async with asyncio.timeout(20):
+        await asyncio.wait([connection.task])
+    assert not works(int(noted.read_text()))

@@ -94,7 +94,7 @@ class _Prepared:
                 cursor = raw.execute(self._text, self._bound(given[0]))
             else:
                 cursor = raw.executemany(self._text, [self._bound(each) for each in given])
-            rows = cursor.fetchall() if self._row is not None else []
+            rows = _all_of(cursor) if self._row is not None else []
         except sqlite3.IntegrityError as error:
             raise sa.exc.IntegrityError(self._text, None, error) from error
         except sqlite3.DatabaseError as error:
@@ -118,6 +118,16 @@ class _Prepared:
             if values[index] is not None:
                 values[index] = convert(values[index])
         return self._row._make(values)
+
+
+def _all_of(cursor: sqlite3.Cursor) -> list[Any]:
+    try:
+        return cursor.fetchall()
+    except sqlite3.Error:
+        # A row that cannot be read (R9) leaves the statement open, and with it a view of the database that is soon too
+        # old to write on: every later write of this connection would find it locked.
+        cursor.close()
+        raise
 
 
 def _row_class(names: list[str]) -> Any:

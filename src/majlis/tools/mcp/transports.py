@@ -134,7 +134,7 @@ async def _over_stdio(
         for stream in (*heard, *said):
             stream.close()
         with anyio.CancelScope(shield=True):
-            await _end(process)
+            await _surely_end(process)
 
 
 async def _hear(
@@ -156,6 +156,20 @@ async def _say(process: Process, session: ObjectReceiveStream[SessionMessage]) -
         async for message in session:
             process.stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             await process.stdin.drain()
+
+
+async def _surely_end(process: Process) -> None:
+    """A scope of anyio's keeps off its own cancellations only; who closes us in the middle of this sends another."""
+    ending = asyncio.ensure_future(_end(process))
+    canceled = False
+    while not ending.done():
+        try:
+            await asyncio.wait([ending])
+        except asyncio.CancelledError:
+            canceled = True
+    ending.result()
+    if canceled:
+        raise asyncio.CancelledError
 
 
 async def _end(process: Process) -> None:
