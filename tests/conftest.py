@@ -15,6 +15,7 @@ from majlis.settings import Settings
 from majlis.store import ids
 from tests.cli.forked import Commands
 from tests.databases import PostgresDatabases, SqliteDatabases, postgres_server
+from tests.dealing import dealt
 from tests.nats_servers import NatsServer
 from tests.world import World, serve_world
 
@@ -30,6 +31,12 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > 1:
+        items[:] = dealt(items, workers)
 
 
 def pytest_collection_finish() -> None:

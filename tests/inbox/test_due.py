@@ -285,14 +285,14 @@ async def test_p6_beats_missed_during_a_standstill_are_one_beat(db: Database) ->
 async def test_p6_after_the_last_beat_of_the_day_comes_the_next_morning(db: Database) -> None:
     hours = {"from": "09:00", "to": "09:30"}
     agent = await new_agent(db, timezone="Europe/Berlin", heartbeat={"everyMinutes": 20, "activeHours": hours})
-    for _ in range(5):
+    for _ in range(6):
         at = await beat(db, agent)
         assert at is not None
         clock.advance(max(at - clock.now(), 0))
         assert await db.write(fire_due_heartbeats) == 1
     beats = [parse_iso(delivery["payload"]["scheduledAt"]) for delivery in await delivered(db)]
     walls = [f"{datetime.fromtimestamp(at / 1000, ZoneInfo('Europe/Berlin')):%H:%M}" for at in beats]
-    # The first may fall anywhere within the half hour, if that is now.
+    # The first two may fall anywhere within the half hour, if that is now, or soon.
     assert all("09:00" <= wall < "09:30" for wall in walls)
     assert walls[-4:] in (["09:00", "09:20"] * 2, ["09:20", "09:00"] * 2)
 
