@@ -2,7 +2,7 @@
 SHELL := bash
 PYTHON ?= python3
 # More than the cores of a small machine: many tests wait for processes and disks.
-WORKERS ?= 4
+WORKERS ?= 6
 ARGS ?=
 BIN := .venv/bin
 
@@ -24,13 +24,14 @@ setup-dev:
 run: setup ## start the server; options in ARGS
 	@exec $(BIN)/majlis serve $(ARGS)
 
-# mypy wants one core and the browser waits a lot: the two run beside each other. Tests take from seconds to
+# The browser waits a lot, so its tests run beside the others, which give way to it. Tests take from seconds to
 # milliseconds: a worker that has done its own takes over from one that has not, so that no core is idle at the end.
 test: check-quickly ## check, then all tests; pytest options in ARGS leave out the web app's
-	@mkdir -p .mypy_cache; echo "== mypy$(if $(ARGS),, beside web)"; $(BIN)/mypy > .mypy_cache/test.log 2>&1 & types=$$!; \
-	$(if $(ARGS),true,$(BIN)/python -m tools.web test); web=$$?; \
-	wait $$types; types=$$?; cat .mypy_cache/test.log; rm -f .mypy_cache/test.log; exit $$((types || web))
-	@echo "== pytest"; $(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+	@mkdir -p .mypy_cache; log=.mypy_cache/web.log; \
+	$(if $(ARGS),true,($(BIN)/python -m tools.web test > $$log 2>&1; code=$$?; echo; cat $$log; rm -f $$log; exit $$code)) & web=$$!; \
+	echo "== mypy$(if $(ARGS),, (beside it the tests of the web app: what they say comes when they are done))"; \
+	nice $(BIN)/mypy && echo "== pytest" && nice $(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS); rest=$$?; \
+	wait $$web && exit $$rest
 
 web: setup-dev ## the web app's own tests, in a real browser too; vitest options in ARGS
 	$(call stage,web check,$(BIN)/python -m tools.web check)
