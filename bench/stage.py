@@ -52,7 +52,7 @@ def open_stage(engine: Engine, quick: bool) -> Iterator[Stage]:
         if engine == "sqlite":
             yield Stage(engine, SqliteDatabases(folder), folder, quick)
         else:
-            with postgres_server() as url:
+            with postgres_server(durable=True) as url:
                 stage = Stage(engine, databases := PostgresDatabases(url), folder, quick)
                 yield stage
                 for made in stage.made:

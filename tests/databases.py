@@ -23,8 +23,9 @@ from tests.sweeping import look_at, sweep
 
 
 @contextmanager
-def postgres_server() -> Iterator[str]:
-    """The developer's own server when MAJLIS_TEST_DATABASE_URL names one; else one from a wheel, for this session."""
+def postgres_server(durable: bool = False) -> Iterator[str]:
+    """The developer's own server when MAJLIS_TEST_DATABASE_URL names one; else one from a wheel, for this session.
+    `durable` is for measuring: a commit then is one."""
     given = os.environ.get("MAJLIS_TEST_DATABASE_URL")
     if given:
         yield given
@@ -32,7 +33,8 @@ def postgres_server() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="majlis-pg-"))
     folder.chmod(0o755)
     server = get_server(folder, cleanup_mode="delete")
-    asyncio.run(_hurry(str(server.get_uri())))
+    if not durable:
+        asyncio.run(_hurry(str(server.get_uri())))
     try:
         yield str(server.get_uri())
     finally:
