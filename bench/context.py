@@ -25,7 +25,8 @@ from bench.stage import Stage
 from majlis.agents.agents import create_agent
 from majlis.agents.config import AgentConfig
 from majlis.agents.model_choice import ModelObject
-from majlis.gateway import open_gateway, open_store, owner_caller
+from majlis.founding import open_store, owner_caller
+from majlis.gateway import open_gateway
 from majlis.minds.timeline.layouts import perceive
 from majlis.minds.timeline.loading import load_scene
 from majlis.minds.timeline.scene import Who

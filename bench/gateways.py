@@ -18,7 +18,8 @@ from bench.stage import Stage
 from majlis.agents.agents import create_agent
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
-from majlis.gateway import Gateway, open_gateway, owner_caller
+from majlis.founding import owner_caller
+from majlis.gateway import Gateway, open_gateway
 from majlis.models.port import Model
 from majlis.settings import Settings
 from majlis.spaces.members import add_member

@@ -5,8 +5,8 @@ and ends when the model is asked. In between lie the claim with its own durable 
 prompt. Every space has a full window of history.
 
 Work after a rest takes longer than the same work done again and again: by then the processor's caches hold other
-things. So like is held against like: a message that finds an idle gateway against a commit on an idle machine (this
-has a limit), and messages that follow each other at once against commits in a row.
+things. So like is held against like: a message that finds an idle gateway against a commit on an idle machine, and
+messages that follow each other at once against commits in a row.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _in_process(stage: Stage) -> list[Result]:
             busy = compare(waking.times, floor, stage.rounds, _EACH)
     return [
         Result("commit → model request, idle", stage.engine, idle.ours, "ms", idle.floor, idle.ratio, LIMIT),
-        Result("commit → model request, in a row", stage.engine, busy.ours, "ms", busy.floor, busy.ratio),
+        Result("commit → model request, in a row", stage.engine, busy.ours, "ms", busy.floor, busy.ratio, LIMIT),
         Result("call to post → model request, idle", stage.engine, whole, "ms", idle.floor, whole / idle.floor),
     ]
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import inspect
+from collections.abc import Awaitable, Callable
 
 PATIENCE_SECONDS = 20
 
 
-async def until(holds: Callable[[], object]) -> None:
+async def until(holds: Callable[[], object | Awaitable[object]]) -> None:
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while not holds():  # noqa: ASYNC110 - these are states of other processes and libraries, with nothing to await
+        while not await _told(holds()):  # noqa: ASYNC110 - states of other processes, libraries and tables
             await asyncio.sleep(0.001)
+
+
+async def _told(answer: object | Awaitable[object]) -> object:
+    return await answer if inspect.isawaitable(answer) else answer

@@ -9,7 +9,7 @@ import hmac
 from majlis import janitor
 from majlis.entities.sessions import issue_sign_in_code
 from majlis.entities.tokens import Hasher
-from majlis.founding import OWNER_TOKEN_ID, find_owner, found, open_store, owner_caller
+from majlis.founding import found, owner_caller
 from majlis.inbox.closing_cards import withdraw_cards_of_member
 from majlis.inbox.delivering import delivering
 from majlis.inbox.rings import leave_to_agents
@@ -24,8 +24,6 @@ from majlis.settings import Settings
 from majlis.store.transactions import Database
 from majlis.tools.allowed import Allowed
 from majlis.tools.toolbox import Tools
-
-__all__ = ["OWNER_TOKEN_ID", "Gateway", "find_owner", "open_gateway", "open_store", "owner_caller"]
 
 
 class Gateway:

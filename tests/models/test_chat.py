@@ -4,55 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
 import pytest
-from pydantic import TypeAdapter
 
-from majlis.agents.model_choice import ModelChoice
-from majlis.models.opening import Models
-from majlis.models.port import CallDelta, CallStarted, Model, ModelFailed, Prompt, System, Usage
+from majlis.models.port import CallDelta, CallStarted, ModelFailed, Prompt, System, Usage
 from majlis.models.wire import chat_messages, chat_tools
-from tests.model_server import ModelServer, Reply, call, calls, say, sequence, silent
-from tests.models.prompts import PROMPT, SECOND, answer, ask, chat_choice
-
-choices: TypeAdapter[Any] = TypeAdapter(ModelChoice)
-
-
-class Opened:
-    """A server, and models that ask it."""
-
-    def __init__(self, server: ModelServer) -> None:
-        self.server = server
-        self.environ: dict[str, str] = {}
-        self.models = Models(self.environ)
-
-    def model(self, **more: Any) -> Model:
-        return self.models.get(choices.validate_json(json.dumps(chat_choice(self.server.base_url, **more))))
-
-    async def answers(self, *replies: Reply, prompt: Prompt = PROMPT) -> Any:
-        self.server.script = sequence(*replies)
-        return await answer(self.model(), prompt)
-
-    async def fails(self, reply: Reply, **more: Any) -> ModelFailed:
-        self.server.script = sequence(reply)
-        with pytest.raises(ModelFailed) as failed:
-            await ask(self.model(**more))
-        return failed.value
-
-
-@pytest.fixture
-async def opened() -> AsyncIterator[Opened]:
-    async with ModelServer() as server:
-        opened = Opened(server)
-        yield opened
-        await opened.models.close()
-
-
-def events(*chunks: Any, end: str = "data: [DONE]\n\n") -> bytes:
-    return ("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + end).encode()
+from tests.model_server import Reply, call, calls, say, sequence, silent
+from tests.models.opened import Opened, events
+from tests.models.prompts import PROMPT, SECOND, answer, ask
 
 
 def delta(finish: str | None = None, **delta: Any) -> dict[str, Any]:

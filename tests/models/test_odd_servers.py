@@ -3,51 +3,17 @@ Majlis itself fail (J7)."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from majlis.agents.model_choice import ModelObject
-from majlis.models.opening import Models
-from majlis.models.port import Answer, Model, ModelFailed, Usage
-from tests.model_server import ModelServer, Reply, sequence
-from tests.models.prompts import answer, ask, chat_choice
+from majlis.models.port import Usage
+from tests.model_server import Reply
+from tests.models.opened import Opened, events
 
 
-class Odd:
-    """A server with one odd answer, and the model that asks it."""
-
-    def __init__(self, server: ModelServer) -> None:
-        self.server = server
-        self.models = Models({})
-
-    @property
-    def model(self) -> Model:
-        return self.models.get(ModelObject.model_validate_json(json.dumps(chat_choice(self.server.base_url))))
-
-    async def answers(self, *chunks: Any, **more: Any) -> Answer:
-        self.server.script = sequence(Reply(raw=events(*chunks), **more))
-        return await answer(self.model)
-
-    async def fails(self, reply: Reply) -> ModelFailed:
-        self.server.script = sequence(reply)
-        with pytest.raises(ModelFailed) as failed:
-            await ask(self.model)
-        return failed.value
-
-
-@pytest.fixture
-async def odd() -> AsyncIterator[Odd]:
-    async with ModelServer() as server:
-        odd = Odd(server)
-        yield odd
-        await odd.models.close()
-
-
-def events(*chunks: Any) -> bytes:
-    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode() + b"data: [DONE]\n\n"
+async def odd_answer(opened: Opened, *chunks: Any, **more: Any) -> Any:
+    return await opened.answers(Reply(raw=events(*chunks), **more))
 
 
 def delta(finish: Any = None, **delta: Any) -> dict[str, Any]:
@@ -69,25 +35,28 @@ def called(name: Any, arguments: Any, **more: Any) -> dict[str, Any]:
         ("a lot", Usage()),
     ],
 )
-async def test_j7_a_count_of_tokens_that_is_none_is_not_counted(odd: Odd, said: Any, usage: Usage) -> None:
-    made = await odd.answers(delta("stop", content="hi"), {"choices": [], "usage": said})
+async def test_j7_a_count_of_tokens_that_is_none_is_not_counted(opened: Opened, said: Any, usage: Usage) -> None:
+    made = await odd_answer(opened, delta("stop", content="hi"), {"choices": [], "usage": said})
     assert (made.text, made.usage) == ("hi", usage)
 
 
-async def test_j7_text_in_parts_is_text(odd: Odd) -> None:
+async def test_j7_text_in_parts_is_text(opened: Opened) -> None:
     """Reasoning models of some servers stream lists of parts; only what is text is the answer."""
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "hello"}]
-    made = await odd.answers(delta(content=parts), delta(content="!"), delta("stop", content=[]))
+    made = await odd_answer(opened, delta(content=parts), delta(content="!"), delta("stop", content=[]))
     assert made.text == "hello!"
 
 
-async def test_j7_names_and_ids_are_words_that_every_database_keeps(odd: Odd) -> None:
-    made = await odd.answers(delta(tool_calls=[called("de\0ploy\n", "{}", index=0, id="a\0b")]), delta("tool_calls"))
+async def test_j7_names_and_ids_are_words_that_every_database_keeps(opened: Opened) -> None:
+    made = await odd_answer(
+        opened, delta(tool_calls=[called("de\0ploy\n", "{}", index=0, id="a\0b")]), delta("tool_calls")
+    )
     assert [(call.name, call.id) for call in made.calls] == [("deploy", "ab")]
 
 
-async def test_j7_a_number_for_an_id_is_an_id(odd: Odd) -> None:
-    made = await odd.answers(
+async def test_j7_a_number_for_an_id_is_an_id(opened: Opened) -> None:
+    made = await odd_answer(
+        opened,
         delta(tool_calls=[called("a", '{"x"', id=7)]),
         delta(tool_calls=[{"id": 7, "function": {"arguments": ": 1}"}}]),
         delta("tool_calls"),
@@ -103,15 +72,15 @@ async def test_j7_a_number_for_an_id_is_an_id(odd: Odd) -> None:
         pytest.param(delta(finish=["stop"], content="x"), id="a reason that is a list"),
     ],
 )
-async def test_j7_what_has_no_known_form_is_a_broken_answer(odd: Odd, chunk: Any) -> None:
-    failed = await odd.fails(Reply(raw=events(chunk, delta("stop"))))
+async def test_j7_what_has_no_known_form_is_a_broken_answer(opened: Opened, chunk: Any) -> None:
+    failed = await opened.fails(Reply(raw=events(chunk, delta("stop"))))
     assert (failed.code, failed.retryable) == ("model_broken_stream", True)
 
 
-async def test_j7_a_connection_that_breaks_after_done_costs_nothing(odd: Odd) -> None:
+async def test_j7_a_connection_that_breaks_after_done_costs_nothing(opened: Opened) -> None:
     """The answer was whole; a server or a proxy that forgets to end its response is not asked the same again."""
-    made = await odd.answers(delta("stop", content="whole"), hang_up=True)
-    assert (made.text, len(odd.server.asked)) == ("whole", 1)
+    made = await odd_answer(opened, delta("stop", content="whole"), hang_up=True)
+    assert (made.text, len(opened.server.asked)) == ("whole", 1)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +90,9 @@ async def test_j7_a_connection_that_breaks_after_done_costs_nothing(odd: Odd) ->
         pytest.param(Reply(raw=b'{"status": "ok"}', headers={"Content-Type": "application/json"}), id="an object"),
     ],
 )
-async def test_j7_no_answer_at_all_is_not_silence(odd: Odd, reply: Reply) -> None:
+async def test_j7_no_answer_at_all_is_not_silence(opened: Opened, reply: Reply) -> None:
     """T9: an agent may say nothing, but a server that says nothing has failed."""
-    failed = await odd.fails(reply)
+    failed = await opened.fails(reply)
     assert (failed.code, failed.retryable) == ("model_broken_stream", True)
 
 
@@ -140,14 +109,14 @@ MUCH = "x" * 1_000_000
         pytest.param(Reply(raw=b" " * 12_000_000, headers={"Content-Type": "application/json"}), id="an object"),
     ],
 )
-async def test_j7_an_answer_without_end_is_not_kept_in_memory(odd: Odd, reply: Reply) -> None:
-    failed = await odd.fails(reply)
+async def test_j7_an_answer_without_end_is_not_kept_in_memory(opened: Opened, reply: Reply) -> None:
+    failed = await opened.fails(reply)
     assert (failed.code, failed.retryable) == ("model_broken_stream", True)
     assert "longer" in failed.message
 
 
-async def test_j7_what_a_filtered_answer_has_cost_is_known(odd: Odd) -> None:
+async def test_j7_what_a_filtered_answer_has_cost_is_known(opened: Opened) -> None:
     usage = {"choices": [], "usage": {"prompt_tokens": 70, "completion_tokens": 5}}
     for last in (delta("content_filter"), delta("length", tool_calls=[called("a", '{"x": "cut')])):
-        failed = await odd.fails(Reply(raw=events(last, usage)))
+        failed = await opened.fails(Reply(raw=events(last, usage)))
         assert failed.usage == Usage(70, 0, 5)

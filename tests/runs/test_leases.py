@@ -92,14 +92,13 @@ async def test_j2_a_lease_is_renewed_by_the_time_that_has_passed(house: House) -
     await house.model.until_asked(1)
     clock.stand_still()
     clock.advance(20_000)
-    async with asyncio.timeout(5):
-        while await house.world.gateway.db.read(_leased_until) < clock.now() + LEASE_MILLIS:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: house.world.gateway.db.read(_is_leased_anew))
     slow.gate.set()
 
 
-def _leased_until(tx: Tx) -> int:
-    return int(tx.execute(sa.select(runs.c.lease_until)).scalar_one())
+def _is_leased_anew(tx: Tx) -> bool:
+    until_then: int = tx.execute(sa.select(runs.c.lease_until)).scalar_one()
+    return until_then >= clock.now() + LEASE_MILLIS
 
 
 async def test_j2_a_worker_notices_that_its_run_was_taken_over_and_ended_meanwhile(house: House) -> None:

@@ -30,16 +30,25 @@ def ringing(first: str, second: str) -> Any:
     return script
 
 
-async def test_m12_two_agents_that_wait_for_each_other_in_two_spaces_are_noticed(house: House) -> None:
-    ann, bob = await house.agent("Ann"), await house.agent("Bob")
-    first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
+async def ring(house: House, ann: Person, first: str, second: str) -> None:
+    """Until both wait for each other, and nobody has noticed."""
     house.model.script = ringing(first, second)
     await house.tell(ann)
     await house.until_waiting(2)
     await house.quiet()
+
+
+async def end_ring(house: House) -> None:
     house.advance(1)
     await until_resumed(house, "Bob")
     await house.quiet()
+
+
+async def test_m12_two_agents_that_wait_for_each_other_in_two_spaces_are_noticed(house: House) -> None:
+    ann, bob = await house.agent("Ann"), await house.agent("Bob")
+    first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
+    await ring(house, ann, first, second)
+    await end_ring(house)
     [resumed] = [asked for asked in house.invocations("Bob") if "RESUME" in asked.text]
     assert timeline(resumed)[-1] == (
         "← RESUME: timeout (deadlock: everyone who could answer was waiting, too). Continue from here."
@@ -80,9 +89,7 @@ async def test_m12_a_ring_at_the_depth_limit_is_noticed_too(house: House) -> Non
     await house.quiet()
     waiting = [run for run in [*await all_runs(ann), *await all_runs(bob)] if run["status"] == "waiting_reply"]
     assert sorted(run["chainDepth"] for run in waiting) == [0, 4]
-    house.advance(1)
-    await until_resumed(house, "Bob")
-    await house.quiet()
+    await end_ring(house)
     [resumed] = [asked for asked in house.model.asked if "RESUME" in asked.text]
     assert "deadlock" in timeline(resumed)[-1]
 
@@ -90,10 +97,7 @@ async def test_m12_a_ring_at_the_depth_limit_is_noticed_too(house: House) -> Non
 async def test_m12_a_person_in_one_of_the_spaces_may_still_answer(house: House) -> None:
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await agents_only(house, "First", ann, bob), await house.space("Second", ann, bob)
-    house.model.script = ringing(first, second)
-    await house.tell(ann)
-    await house.until_waiting(2)
-    await house.quiet()
+    await ring(house, ann, first, second)
     house.advance(2)
     await house.quiet()
     assert not [asked for asked in house.model.asked if "RESUME" in asked.text]
@@ -103,15 +107,10 @@ async def test_m12_when_the_last_person_leaves_the_agents_are_noticed(house: Hou
     """Both waits had begun while somebody could have answered, and would have lasted for their whole time."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await house.space("First", ann, bob), await house.space("Second", ann, bob)
-    house.model.script = ringing(first, second)
-    await house.tell(ann)
-    await house.until_waiting(2)
-    await house.quiet()
+    await ring(house, ann, first, second)
     for space in (first, second):
         await house.leave_to(space, ann)
-    house.advance(1)
-    await until_resumed(house, "Bob")
-    await house.quiet()
+    await end_ring(house)
     [resumed] = [asked for asked in house.model.asked if "RESUME" in asked.text]
     assert "deadlock" in timeline(resumed)[-1]
 
@@ -124,13 +123,8 @@ async def test_m12_somebody_who_may_only_read_cannot_answer(house: House) -> Non
     for space in (first, second):
         await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": viewer.id, "role": "viewer"})
         await house.leave_to(space, ann)
-    house.model.script = ringing(first, second)
-    await house.tell(ann)
-    await house.until_waiting(2)
-    await house.quiet()
-    house.advance(1)
-    await until_resumed(house, "Bob")
-    await house.quiet()
+    await ring(house, ann, first, second)
+    await end_ring(house)
 
 
 async def test_m12_one_agent_that_waits_for_a_sleeping_one_is_no_ring(house: House) -> None:

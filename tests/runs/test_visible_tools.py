@@ -159,7 +159,8 @@ async def test_j4_what_the_schema_calls_secret_is_seen_nowhere(house: House, cap
     assert (await sara.get(f"/api/runs/{card['runId']}/context")).status_code == 403
 
 
-async def test_j2_a_secret_is_kept_only_while_the_call_waits_for_permission(house: House) -> None:
+async def wants_to_deploy(house: House) -> str:
+    """A space where an agent waits for permission to call a tool with a secret."""
     bot = await house.agent(
         "Bot", tools=[tool("deploy", inputSchema=SCHEMA)], policy=[{"tools": "deploy", "do": "ask"}]
     )
@@ -167,6 +168,11 @@ async def test_j2_a_secret_is_kept_only_while_the_call_waits_for_permission(hous
     house.model.script = sequence(call("deploy", version="1.4", password=SECRET), silent())
     await house.owner.say(space, "go")
     await house.until_waiting()
+    return space
+
+
+async def test_j2_a_secret_is_kept_only_while_the_call_waits_for_permission(house: House) -> None:
+    space = await wants_to_deploy(house)
     assert SECRET in await house.world.gateway.db.read(_everything)
     await house.owner.ok("POST", f"/api/runs/{(await card_in(house, space))['runId']}/cancel")
     assert SECRET not in await house.world.gateway.db.read(_everything)
@@ -204,6 +210,17 @@ async def test_j2_a_secret_is_forgotten_when_a_run_ends_that_a_dead_worker_had_b
     [run] = await house.runs()
     assert (run["status"], deploying.deployed) == ("completed", [])
     assert SECRET not in await house.world.gateway.db.read(_everything)
+
+
+async def test_j2_a_call_whose_secret_did_not_come_along_is_not_made_without_it(house: House) -> None:
+    """An import brings approved calls, and no secrets: the tool would have been given the mask for a password."""
+    space = await wants_to_deploy(house)
+    card = await card_in(house, space)
+    await house.world.gateway.db.write(lambda tx: tx.execute(steps.update().values(secret=sa.null())).rowcount)
+    await submit(house.owner, card, {"approved": True})
+    await house.quiet()
+    assert deploying.deployed == []
+    assert "its secret input is not kept here" in house.model.asked[-1].text
 
 
 def _leave_behind(tx: Tx, agent_id: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from tests.model_server import say, silent
 from tests.runs.asking import asking
 from tests.runs.house import House
-from tests.runs.test_rings import agents_only, ringing, until_resumed
+from tests.runs.test_rings import agents_only, end_ring, ring
 from tests.world import Person
 
 
@@ -51,13 +51,8 @@ async def test_m5_a_wait_that_was_answered_names_the_answer_each_time(house: Hou
 async def test_m12_a_ring_ends_with_the_result_timeout_and_its_reason(house: House) -> None:
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
-    house.model.script = ringing(first, second)
-    await house.tell(ann)
-    await house.until_waiting(2)
-    await house.quiet()
-    house.advance(1)
-    await until_resumed(house, "Bob")
-    await house.quiet()
+    await ring(house, ann, first, second)
+    await end_ring(house)
     [run] = [each for each in (await bob.ok("GET", "/api/runs"))["runs"] if each["trigger"]["text"] == "Bob?"]
     [result] = await waited(bob, run["id"])
     assert (result["status"], result["reason"]) == ("timeout", "deadlock")

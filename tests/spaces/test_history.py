@@ -53,8 +53,7 @@ async def test_r9_a_message_that_cannot_be_read_is_left_out_and_the_others_are_s
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
     ids = [(await post(As(db, husam), space, Draft(f"m{n}")))[0]["id"] for n in range(5)]
-    with closing(sqlite3.connect(sa.make_url(database_url).database or "", isolation_level=None)) as editor:
-        editor.execute(f"UPDATE messages SET {change} WHERE id = ?", (ids[2],))
+    edit(database_url, change, ids[2])
     with structlog.testing.capture_logs() as logs:
         page = await db.read(read_page, husam, space, 3)
     assert [(message["id"], message["seq"]) for message in page["messages"]] == [(ids[3], 4), (ids[4], 5)]
@@ -70,8 +69,7 @@ async def test_r9_nor_does_it_hide_its_space_or_others_when_it_is_the_last(db: D
     (husam,) = await callers(db, "Husam")
     here, other = await space_of(db, husam), await space_of(db, husam)
     last = {space: (await post(As(db, husam), space, Draft("hello")))[0]["id"] for space in (here, other)}
-    with closing(sqlite3.connect(sa.make_url(database_url).database or "", isolation_level=None)) as editor:
-        editor.execute("UPDATE messages SET mentions = 'no json' WHERE id = ?", (last[here],))
+    edit(database_url, "mentions = 'no json'", last[here])
     listed = {space["id"]: space["lastMessage"] for space in await db.read(list_spaces, husam)}
     assert listed[here] is None
     shown = listed[other]
@@ -89,8 +87,7 @@ async def test_r9_search_leaves_it_out_and_by_itself_it_is_said_to_be_damaged(
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
     ids = [(await post(As(db, husam), space, Draft(f"apple {n}")))[0]["id"] for n in range(5)]
-    with closing(sqlite3.connect(sa.make_url(database_url).database or "", isolation_level=None)) as editor:
-        editor.execute(f"UPDATE messages SET {change} WHERE id = ?", (ids[2],))
+    edit(database_url, change, ids[2])
     with structlog.testing.capture_logs() as logs:
         found = await db.read(search, husam, "apple", None, 3)
     assert [message["id"] for message in found["messages"]] == [ids[4], ids[3]]
@@ -182,3 +179,9 @@ async def test_search_pages_from_the_newest_to_the_oldest(db: Database) -> None:
             break
         before = found[-1]
     assert found == ids[::-1]
+
+
+def edit(database_url: str, change: str, message_id: str) -> None:
+    """As somebody does who has the file and an editor."""
+    with closing(sqlite3.connect(sa.make_url(database_url).database or "", isolation_level=None)) as editor:
+        editor.execute(f"UPDATE messages SET {change} WHERE id = ?", (message_id,))

@@ -254,9 +254,7 @@ async def test_closing_does_not_wait_for_a_server_that_never_answers() -> None:
 
 async def gone(pid: int) -> None:
     """A child of ours that has ended and been waited for."""
-    async with asyncio.timeout(10):
-        while lives(pid):  # noqa: ASYNC110 - the state of a process, told by nobody
-            await asyncio.sleep(0.01)
+    await until(lambda: not lives(pid))
 
 
 def lives(pid: int) -> bool:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from majlis.agents.config import dump_config, parse_config
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
-from majlis.gateway import find_owner, owner_caller
+from majlis.founding import find_owner, owner_caller
 from majlis.spaces.members import add_member
 from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.spaces.posting import Draft, post_message

@@ -11,7 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from majlis.entities.tokens import Hasher, find_caller, issue
-from majlis.gateway import find_owner, open_gateway, owner_caller
+from majlis.founding import find_owner, owner_caller
+from majlis.gateway import open_gateway
 from majlis.settings import Settings
 from majlis.spaces.overview import list_spaces
 from majlis.store.migrations import REVISIONS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Concatenate, Protocol
@@ -17,6 +16,7 @@ from majlis.runs.streaming import Channel
 from majlis.runs.toolbox import Toolbox
 from majlis.store.tables import agents
 from majlis.store.transactions import Database, P, T, Tx
+from majlis.unbroken import unbroken
 
 _CONFIGS = 2000
 
@@ -61,17 +61,7 @@ class Engine:
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """A transaction that is not torn: who is canceled meanwhile first learns how it ended."""
-        writing = self.db.write_brief(work, *args, **kwargs)
-        try:
-            return await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            # More than one may cancel a run: the bus, and the worker that looks for itself.
-            while not writing.done():
-                with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.wait([writing])
-            if not writing.cancelled():
-                writing.exception()  # looked at, so that nobody warns of it
-            raise
+        return await unbroken(self.db.write_brief(work, *args, **kwargs))
 
 
 def _load(tx: Tx, agent_id: str) -> tuple[int, object]:

@@ -24,6 +24,7 @@ from majlis.tools.http.exchange import usual_tls
 from majlis.tools.mcp.routes import Route
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.target import parse_target
+from majlis.unbroken import unbroken
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 _CONNECT_SECONDS = 10.0
@@ -133,8 +134,9 @@ async def _over_stdio(
     finally:
         for stream in (*heard, *said):
             stream.close()
+        # A scope of anyio's keeps off its own cancellations only.
         with anyio.CancelScope(shield=True):
-            await _surely_end(process)
+            await unbroken(asyncio.ensure_future(_end(process)))
 
 
 async def _hear(
@@ -156,20 +158,6 @@ async def _say(process: Process, session: ObjectReceiveStream[SessionMessage]) -
         async for message in session:
             process.stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             await process.stdin.drain()
-
-
-async def _surely_end(process: Process) -> None:
-    """A scope of anyio's keeps off its own cancellations only; who closes us in the middle of this sends another."""
-    ending = asyncio.ensure_future(_end(process))
-    canceled = False
-    while not ending.done():
-        try:
-            await asyncio.wait([ending])
-        except asyncio.CancelledError:
-            canceled = True
-    ending.result()
-    if canceled:
-        raise asyncio.CancelledError
 
 
 async def _end(process: Process) -> None:
