@@ -28,10 +28,11 @@ run: setup ## start the server; options in ARGS
 # milliseconds: a worker that has done its own takes over from one that has not, so that no core is idle at the end.
 test: check-quickly ## check, then all tests; pytest options in ARGS leave out the web app's
 	@mkdir -p .mypy_cache; log=.mypy_cache/web.log; \
-	$(if $(ARGS),true,($(BIN)/python -m tools.web test > $$log 2>&1; code=$$?; echo; cat $$log; rm -f $$log; exit $$code)) & web=$$!; \
+	$(if $(ARGS),true,($(BIN)/python -m tools.web test > $$log 2>&1; code=$$?; echo; cat $$log; exit $$code)) & web=$$!; \
 	echo "== mypy$(if $(ARGS),, (beside it the tests of the web app: what they say comes when they are done))"; \
 	nice $(BIN)/mypy && echo "== pytest" && nice $(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS); rest=$$?; \
-	wait $$web && exit $$rest
+	wait $$web || { echo "== the tests of the web app failed; the end of what they said, above in whole"; tail -n 60 $$log; rest=1; }; \
+	rm -f $$log; exit $$rest
 
 web: setup-dev ## the web app's own tests, in a real browser too; vitest options in ARGS
 	$(call stage,web check,$(BIN)/python -m tools.web check)
