@@ -6,5 +6,13 @@ import { resolve } from './vitest.config.ts'
 export default defineConfig({
   resolve,
   ssr: { resolve },
-  test: { globalSetup: ['tests/harness/browser.ts'], include: ['tests/**/*.browser.ts'], testTimeout: 90_000, hookTimeout: 90_000, maxWorkers: 3 },
+  test: {
+    globalSetup: ['tests/harness/browser.ts'],
+    include: ['tests/**/*.browser.ts'],
+    maxWorkers: 3,
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+    // One second, as it comes, is not enough on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
+  },
 })

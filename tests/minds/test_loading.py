@@ -174,7 +174,7 @@ async def test_x11_a_context_costs_the_same_statements_at_100_and_at_20000_messa
         counts.append([statement for statement in statements if statement.startswith(("SELECT", "WITH"))])
         assert len(scene.history) <= 50
     assert counts[0] == counts[1]
-    assert len(counts[0]) == 6
+    assert len(counts[0]) == 5
 
 
 async def test_x11_even_a_trigger_out_of_the_window_keeps_it_within_eight_statements(place: Place) -> None:
@@ -182,7 +182,7 @@ async def test_x11_even_a_trigger_out_of_the_window_keeps_it_within_eight_statem
     await place.db.write(say_much, place.husam, place.space, 300)
     with counted(place.db) as statements:
         await place.look(said)
-    assert len([statement for statement in statements if statement.startswith(("SELECT", "WITH"))]) == 7
+    assert len([statement for statement in statements if statement.startswith(("SELECT", "WITH"))]) == 6
 
 
 async def test_x4_the_name_of_somebody_who_was_deleted_stays_on_what_they_said(place: Place) -> None:

@@ -43,7 +43,7 @@ test('an approval is asked in every tab, decided once, and then known in all of 
   for (const page of [hers, his]) {
     await message(page, 'May I send').getByText('Approved: “but not to the press”').waitFor()
     await message(page, 'May I send').getByText('Omar').waitFor()
-    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
   }
   await spaceRow(elsewhere, 'Project Alpha').getByText('waits for your decision').waitFor({ state: 'detached' })
   await hers.reload()

@@ -128,7 +128,7 @@ describe('on a phone', () => {
     const page = await house.visit(lina, '/', { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true })
     await spaceRow(page, 'Project Alpha').tap()
     await messages(page).first().waitFor()
-    expect(await spaceRow(page, 'Project Alpha').isVisible()).toBe(false)
+    await expect.poll(() => spaceRow(page, 'Project Alpha').isVisible()).toBe(false)
     expect(await composer(page).isVisible()).toBe(true)
     const widths = () => page.evaluate(() => [document.documentElement.scrollWidth, ...[...document.querySelectorAll('header, form, article')].map((each) => Math.ceil(each.getBoundingClientRect().right))])
     expect(Math.max(...(await widths()))).toBeLessThanOrEqual(360)

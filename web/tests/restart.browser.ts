@@ -42,7 +42,7 @@ test('the server dies in the middle of a streamed message: afterwards the page i
   const fresh = await house.visit(lina, at)
   await composer(fresh).waitFor()
   await messages(fresh).getByText('I am here.').waitFor()
-  expect(await timeline(hers)).toEqual(await timeline(fresh))
+  await expect.poll(() => timeline(hers)).toEqual(await timeline(fresh))
   const texts = (await lina.client.messages.list(space.id)).messages.map((message) => message.text)
   expect(new Set(texts).size).toBe(texts.length)
 })

@@ -13,7 +13,7 @@ from majlis.store.transactions import Dialect, Tx
 
 INSERT_DELIVERY: dict[Dialect, Any] = {
     "sqlite": hot(sqlite.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"])),
-    "postgresql": postgresql.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"]),
+    "postgresql": hot(postgresql.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"])),
 }
 
 

@@ -35,20 +35,19 @@ _ONE_AGENT = hot(_AGENTS.where(agents.c.id == sa.bindparam("agent")))
 _SEVERAL_AGENTS = _AGENTS.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
 # Two workers that claim for one agent do so one after the other: its limit holds in the whole cluster. The weaker lock
 # does not stand in the way of a post, which refers to the agent while it holds the space that a claim needs.
-_LOCK_AGENTS = (
-    sa.select(agents.c.id)
-    .where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
-    .order_by(agents.c.id)
-    .with_for_update(key_share=True)
-)
+_LOCK = sa.select(agents.c.id).order_by(agents.c.id).with_for_update(key_share=True)
+_LOCK_ONE = hot(_LOCK.where(agents.c.id == sa.bindparam("agent")))
+_LOCK_SEVERAL = _LOCK.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
 
 
 def known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:
+    given: dict[str, Any] = {"agents": sorted(wanted)}
+    lock, look = _LOCK_SEVERAL, _SEVERAL_AGENTS
+    if len(wanted) == 1:
+        given = {"agent": next(iter(wanted))}
+        lock, look = _LOCK_ONE, _ONE_AGENT
     if tx.dialect == "postgresql":
         # First the lock, then the count: a statement that has waited still sees what was before it waited.
-        tx.execute(_LOCK_AGENTS, {"agents": sorted(wanted)})
-    if len(wanted) == 1:
-        found = tx.all(_ONE_AGENT, {"agent": next(iter(wanted))})
-    else:
-        found = tx.all(_SEVERAL_AGENTS, {"agents": sorted(wanted)})
+        tx.execute(lock, given)
+    found = tx.all(look, given)
     return {agent.id: agent for agent in found if agent.deleted_at is None}

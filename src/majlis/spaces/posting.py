@@ -69,9 +69,17 @@ _SAID_ONCE = sa.select(messages.c.id).where(
     messages.c.sender_id == sa.bindparam("sender"),
     messages.c.client_id == sa.bindparam("client"),
 )
+_IN_THIS_SPACE = hot(
+    sa.select(messages.c.id).where(
+        messages.c.id == sa.bindparam("message"), messages.c.space_id == sa.bindparam("space")
+    )
+)
+_MEMBERS = sa.select(members.c.entity_id).where(members.c.space_id == sa.bindparam("space"))
+_IS_MEMBER = hot(_MEMBERS.where(members.c.entity_id == sa.bindparam("entity")))
+_ARE_MEMBERS = _MEMBERS.where(members.c.entity_id.in_(sa.bindparam("entities", expanding=True)))
 _INSERT: dict[Dialect, sa.Executable] = {
     "sqlite": hot(sqlite.insert(messages).on_conflict_do_nothing().returning(messages.c.n)),
-    "postgresql": postgresql.insert(messages).on_conflict_do_nothing().returning(messages.c.n),
+    "postgresql": hot(postgresql.insert(messages).on_conflict_do_nothing().returning(messages.c.n)),
 }
 
 
@@ -191,20 +199,26 @@ def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None, o
 
 def _check_references(tx: Tx, space_id: str, draft: Draft) -> None:
     """A reply and a mention stay within the space; what exists elsewhere is as unknown as what does not exist."""
-    if draft.reply_to is not None:
-        found = sa.select(messages.c.id).where(messages.c.id == draft.reply_to, messages.c.space_id == space_id)
-        if tx.one(found) is None:
-            raise Invalid("unknown_reply_to", "replyTo names no message of this space.", {"path": "replyTo"})
+    answered = {"message": draft.reply_to, "space": space_id}
+    if draft.reply_to is not None and tx.one(_IN_THIS_SPACE, answered) is None:
+        raise Invalid("unknown_reply_to", "replyTo names no message of this space.", {"path": "replyTo"})
     if draft.mentions:
-        asked = set(draft.mentions)
-        statement = sa.select(members.c.entity_id).where(members.c.space_id == space_id, members.c.entity_id.in_(asked))
-        missing = asked - {row.entity_id for row in tx.all(statement)}
+        missing = set(draft.mentions) - _members_among(tx, space_id, sorted(set(draft.mentions)))
         if missing:
             raise Invalid(
                 "unknown_mention",
                 f"mentions names {min(missing)}, which is no member of this space.",
                 {"path": "mentions"},
             )
+
+
+def _members_among(tx: Tx, space_id: str, asked: list[str]) -> set[str]:
+    """One is called more often than several, and a list among the parameters costs more than the statement."""
+    if len(asked) == 1:
+        found = tx.all(_IS_MEMBER, {"space": space_id, "entity": asked[0]})
+    else:
+        found = tx.all(_ARE_MEMBERS, {"space": space_id, "entities": asked})
+    return {row.entity_id for row in found}
 
 
 def _values(sender: Sender, space_id: str, draft: Draft, text: str, seq: int) -> dict[str, Any]:

@@ -1,17 +1,16 @@
-"""Statements of the hot paths, straight to SQLite's driver.
+"""Statements of the hot paths, straight to the driver.
 
 SQLAlchemy composes, checks and types our statements; executing one through it costs some 40 µs, on SQLite several times
 the statement itself. A statement marked `hot` is compiled once by SQLAlchemy, with its own type conversions, and then
-run with the driver's cursor. Everything else, PostgreSQL, and whoever listens to SQLAlchemy's events (tests that count
-statements) takes the usual way; so both ways are tested by the same tests.
+run with the driver's cursor. Everything else, and whoever listens to SQLAlchemy's events (tests that count
+statements), takes the usual way; so both ways are tested by the same tests.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import sqlalchemy as sa
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -27,20 +26,30 @@ def hot(statement: S) -> S:
     return statement
 
 
-def run_hot(conn: sa.Connection, raw: sqlite3.Connection, statement: Any, parameters: Any) -> HotResult | None:
+class Driver(Protocol):
+    """Runs a statement's text once, or once for each row of parameters. Its errors are SQLAlchemy's."""
+
+    def run(self, text: str, given: list[list[Any]], has_rows: bool) -> tuple[Sequence[Any], int]: ...
+
+
+def run_hot(conn: sa.Connection, driver: Driver, statement: Any, parameters: Any) -> HotResult | None:
     """None for a statement that is not marked, or while somebody listens."""
     marked: tuple[int, dict[Any, _Prepared | None]] | None = statement.__dict__.get(_MARK)
     # A statement derived from a marked one is a copy with the mark, and not marked itself.
-    if marked is None or marked[0] != id(statement) or conn._has_events or conn.engine._has_events:
+    if marked is None or marked[0] != id(statement) or _somebody_listens(conn):
         return None
     prepared = marked[1]
     many = isinstance(parameters, list)
     first = (parameters[0] if many else parameters) or {}
-    keys = tuple(first)
-    if keys not in prepared:
-        prepared[keys] = _prepare(conn, statement, keys)
-    found = prepared[keys]
-    return found.run(raw, parameters if many else [first]) if found is not None else None
+    key = (conn.dialect.name, *first)
+    if key not in prepared:
+        prepared[key] = _prepare(conn, statement, list(first))
+    found = prepared[key]
+    return found.run(driver, parameters if many else [first]) if found is not None else None
+
+
+def _somebody_listens(conn: sa.Connection) -> bool:
+    return (conn._has_events or conn.engine._has_events) and bool(conn.dispatch.before_cursor_execute)
 
 
 class HotResult:
@@ -70,8 +79,8 @@ class HotResult:
         return self.one()[0] if self._rows else None
 
 
-def _prepare(conn: sa.Connection, statement: Any, keys: tuple[str, ...]) -> _Prepared | None:
-    compiled = statement.compile(dialect=conn.dialect, column_keys=list(keys) or None)
+def _prepare(conn: sa.Connection, statement: Any, keys: list[str]) -> _Prepared | None:
+    compiled = statement.compile(dialect=conn.dialect, column_keys=keys or None)
     assert isinstance(compiled, SQLCompiler)
     # A list among the parameters makes another text for each length: that is SQLAlchemy's business.
     return None if compiled.post_compile_params else _Prepared(conn, compiled)
@@ -88,18 +97,9 @@ class _Prepared:
         self._out = [(index, convert) for index, convert in enumerate(out) if convert is not None]
         self._row = _row_class([column.name for column in columns]) if columns else None
 
-    def run(self, raw: sqlite3.Connection, given: list[dict[str, Any]]) -> HotResult:
-        try:
-            if len(given) == 1:
-                cursor = raw.execute(self._text, self._bound(given[0]))
-            else:
-                cursor = raw.executemany(self._text, [self._bound(each) for each in given])
-            rows = _all_of(cursor) if self._row is not None else []
-        except sqlite3.IntegrityError as error:
-            raise sa.exc.IntegrityError(self._text, None, error) from error
-        except sqlite3.DatabaseError as error:
-            raise sa.exc.DBAPIError.instance(self._text, None, error, sqlite3.Error) from error
-        return HotResult([self._made(row) for row in rows], cursor.rowcount)
+    def run(self, driver: Driver, given: list[dict[str, Any]]) -> HotResult:
+        rows, count = driver.run(self._text, [self._bound(each) for each in given], self._row is not None)
+        return HotResult([self._made(row) for row in rows], count)
 
     def _bound(self, given: dict[str, Any]) -> list[Any]:
         bound = []
@@ -108,7 +108,7 @@ class _Prepared:
             bound.append(process(value) if process is not None else value)
         return bound
 
-    def _made(self, row: tuple[Any, ...]) -> Any:
+    def _made(self, row: Sequence[Any]) -> Any:
         assert self._row is not None
         if not self._out:
             return self._row._make(row)
@@ -118,16 +118,6 @@ class _Prepared:
             if values[index] is not None:
                 values[index] = convert(values[index])
         return self._row._make(values)
-
-
-def _all_of(cursor: sqlite3.Cursor) -> list[Any]:
-    try:
-        return cursor.fetchall()
-    except sqlite3.Error:
-        # A row that cannot be read (R9) leaves the statement open, and with it a view of the database that is soon too
-        # old to write on: every later write of this connection would find it locked.
-        cursor.close()
-        raise
 
 
 def _row_class(names: list[str]) -> Any:

@@ -10,6 +10,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from majlis.store.drivers import PostgresDriver
 from majlis.store.sqlite import dump_json
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
@@ -81,21 +82,24 @@ class PostgresDatabase:
         async with self._engine.begin() as conn:
 
             def run(sync_conn: sa.Connection) -> tuple[T, list[object]]:
-                tx = Tx(sync_conn, self.hooks)
+                tx = self._tx(sync_conn)
                 return work(tx), tx.outbox
 
             return await conn.run_sync(run)
+
+    def _tx(self, conn: sa.Connection) -> Tx:
+        return Tx(conn, self.hooks, PostgresDriver(conn))
 
     async def _look(self, engine: AsyncEngine, work: Callable[[Tx], T]) -> T:
         """Reading again does no harm: once more when the pooled connection had died (the server was restarted)."""
         try:
             async with engine.connect() as conn:
-                return await conn.run_sync(lambda c: work(Tx(c, self.hooks)))
+                return await conn.run_sync(lambda c: work(self._tx(c)))
         except sa.exc.DBAPIError as error:
             if not error.connection_invalidated:
                 raise
         async with engine.connect() as conn:
-            return await conn.run_sync(lambda c: work(Tx(c, self.hooks)))
+            return await conn.run_sync(lambda c: work(self._tx(c)))
 
 
 def _worth_retrying(error: sa.exc.DBAPIError) -> bool:

@@ -25,6 +25,7 @@ import orjson
 import sqlalchemy as sa
 
 from majlis.errors import Unavailable
+from majlis.store.drivers import SqliteDriver
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
 _BATCH = 128
@@ -101,9 +102,7 @@ class SqliteDatabase:
         another process, or both of ours, if it moved for both. Both are asked under the writer's lock: a foreign
         write between the two looks would move one now and the other at the next poll, and never be noticed."""
         conn, _ = self._open_at_once()
-        versions = cast(
-            "tuple[int, int]", await self._submit(lambda tx: (_data_version(tx), _data_version(Tx(conn, self.hooks))))
-        )
+        versions = cast("tuple[int, int]", await self._submit(lambda tx: (_data_version(tx.conn), _data_version(conn))))
         before, self._versions = self._versions, versions
         return before is None or (versions[0] != before[0] and versions[1] != before[1])
 
@@ -197,7 +196,7 @@ class SqliteDatabase:
         conn, raw = self._local.conn
         raw.execute("BEGIN")
         try:
-            return work(Tx(conn, self.hooks, raw))
+            return work(Tx(conn, self.hooks, SqliteDriver(raw)))
         finally:
             raw.execute("ROLLBACK")
 
@@ -258,7 +257,7 @@ class _Work:
         self.outbox: list[object] = []
 
     def run(self, conn: sa.Connection, hooks: Hooks, raw: sqlite3.Connection) -> bool:
-        tx = Tx(conn, hooks, raw)
+        tx = Tx(conn, hooks, SqliteDriver(raw))
         self.error = None
         try:
             self.result = self.work(tx)
@@ -331,8 +330,8 @@ def _use_write_ahead_log(raw: sqlite3.Connection) -> None:
             time.sleep(0.01)
 
 
-def _data_version(tx: Tx) -> int:
-    raw = cast(sqlite3.Connection, tx.conn.connection.driver_connection)
+def _data_version(conn: sa.Connection) -> int:
+    raw = cast(sqlite3.Connection, conn.connection.driver_connection)
     return int(raw.execute("PRAGMA data_version").fetchone()[0])
 
 

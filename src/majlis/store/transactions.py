@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import sqlalchemy as sa
 
 from majlis import clock
-from majlis.store.hot import run_hot
-
-if TYPE_CHECKING:
-    import sqlite3
+from majlis.store.hot import Driver, run_hot
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,12 +38,12 @@ class Hooks:
 class Tx:
     """One transaction: a connection, the moment it began, what hangs on it, and what leaves after its commit."""
 
-    __slots__ = ("_raw", "conn", "hooks", "now", "outbox")
+    __slots__ = ("_driver", "conn", "hooks", "now", "outbox")
 
-    def __init__(self, conn: sa.Connection, hooks: Hooks, raw: sqlite3.Connection | None = None) -> None:
+    def __init__(self, conn: sa.Connection, hooks: Hooks, driver: Driver) -> None:
         self.conn = conn
-        # SQLite's own connection, for statements marked `hot`.
-        self._raw = raw
+        # For statements marked `hot`.
+        self._driver = driver
         self.hooks = hooks
         self.now = clock.now()
         self.outbox: list[object] = []
@@ -56,11 +53,8 @@ class Tx:
         return "sqlite" if self.conn.dialect.name == "sqlite" else "postgresql"
 
     def execute(self, statement: sa.Executable, parameters: Any = None) -> sa.CursorResult[Any]:
-        if self._raw is not None:
-            result = run_hot(self.conn, self._raw, statement, parameters)
-            if result is not None:
-                return cast("sa.CursorResult[Any]", result)
-        return self.conn.execute(statement, parameters)
+        result = run_hot(self.conn, self._driver, statement, parameters)
+        return cast("sa.CursorResult[Any]", result) if result is not None else self.conn.execute(statement, parameters)
 
     def one(self, statement: sa.Executable, parameters: Any = None) -> sa.Row[Any] | None:
         return self.execute(statement, parameters).one_or_none()

@@ -13,8 +13,8 @@ import unicodedata
 from majlis.minds.quoting import unhidden
 
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-# What may stand before the first character that one sees: blanks, joiners, marks on nothing, and our own backslash.
-_LEAD = re.compile(r"[\s\\\u200c\u200d\ufe00-\ufe0f\u2800]*")
+# What may stand before the first character that one sees: blanks and our own backslash.
+_LEAD = re.compile(r"[\s\\]*")
 _MARKER = re.compile(r"[=꞊═━〓᐀゠⸗⹀≡≣]\s*[=꞊═━〓᐀゠⸗⹀≡≣]|[≡≣]")
 _LABEL = re.compile("[🟢🟩⬤💬🗨🗯🗪🗫💭]")
 _SUMMARY = re.compile(r"[*_\s]*previous\s+context")
@@ -42,13 +42,15 @@ def _line(line: str) -> str:
 
 def _could_be_ours(line: str) -> bool:
     seen = unicodedata.normalize("NFKC", line[:400]).casefold()
-    start = _LEAD.sub("", _without_marks(seen), count=1)
+    start = _LEAD.sub("", _visible(seen), count=1)
     return bool(_MARKER.match(start) or _LABEL.match(start) or _SUMMARY.match(start)) or _names_somebody(start)
 
 
-def _without_marks(text: str) -> str:
-    """Marks that are drawn over the letter before them; at the beginning of a line over nothing."""
-    return "".join(character for character in text if unicodedata.category(character) not in ("Mn", "Me"))
+def _visible(text: str) -> str:
+    """Without marks that are drawn over the letter before them, at the beginning of a line over nothing, and without
+    joiners, which words need and which nobody sees between two signs. Braille has a blank of its own."""
+    seen = (character for character in text if unicodedata.category(character) not in ("Mn", "Me", "Cf"))
+    return "".join(seen).replace("\u2800", " ")
 
 
 def _names_somebody(start: str) -> bool:

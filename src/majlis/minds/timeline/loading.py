@@ -1,4 +1,4 @@
-"""From the database to a scene: seven reads at most, meant for one snapshot (X11). Reading changes nothing."""
+"""From the database to a scene: six reads, seven at most, meant for one snapshot (X11). Reading changes nothing."""
 
 from __future__ import annotations
 
@@ -45,9 +45,10 @@ def load_scene(
 ) -> Scene:
     """A space that the agent is no longer a member of is not active, whatever the run says (A7). `alone`: the caller
     knows that the agent has no other run that is not over."""
-    active = _active(tx, agent, active_space_id)
+    listed = tx.all(statements.OWN_SPACES[tx.dialect], {"agent": agent.id})
+    spaces = _own_spaces(agent, listed)
+    active = _active(tx, agent, active_space_id, listed)
     history = _history(tx, config, trigger, active) if active else ()
-    spaces, more_spaces = _own_spaces(tx, agent)
     kept = _kept(tx, agent)
     return Scene(
         now=tx.now,
@@ -60,7 +61,7 @@ def load_scene(
         history=history,
         quoted=_quoted(tx, agent, history, trigger),
         spaces=spaces,
-        more_spaces=more_spaces,
+        more_spaces=listed[0].all_mine - len(spaces) if listed else 0,
         goals=tuple(Goal(row.id, row.text, row.number, bool(row.long_term)) for row in kept["goal"]),
         memories=tuple(Memory(row.id, row.text) for row in kept["memory"]),
         plans=tuple(Plan(row.id, row.name, row.text, row.cron, row.run_after, row.number) for row in kept["plan"]),
@@ -70,11 +71,14 @@ def load_scene(
     )
 
 
-def _active(tx: Tx, agent: Who, space_id: str | None) -> ActiveSpace | None:
+def _active(tx: Tx, agent: Who, space_id: str | None, listed: Sequence[sa.Row[Any]]) -> ActiveSpace | None:
+    """Nearly always it is one of the spaces that are listed anyway."""
     if space_id is None:
         return None
-    row = tx.one(statements.ACTIVE_SPACE, {"space": space_id, "agent": agent.id})
-    return ActiveSpace(row.id, row.name, row.head_seq, row.processed_seq or 0) if row else None
+    row = next((row for row in listed if row.space_id == space_id), None)
+    if row is None:
+        row = tx.one(statements.ACTIVE_SPACE, {"space": space_id, "agent": agent.id})
+    return ActiveSpace(space_id, row.name, row.head_seq, row.processed_seq or 0) if row else None
 
 
 def _history(tx: Tx, config: AgentConfig, trigger: Mapping[str, Any], active: ActiveSpace) -> tuple[Message, ...]:
@@ -115,10 +119,8 @@ def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str
     return {row.id: message_of(row, known) for row in rows}
 
 
-def _own_spaces(tx: Tx, agent: Who) -> tuple[tuple[OwnSpace, ...], int]:
-    rows = tx.all(statements.OWN_SPACES[tx.dialect], {"agent": agent.id})
-    spaces = tuple(_own_space(agent, list(group)) for _, group in groupby(rows, key=lambda row: row.space_id))
-    return spaces, rows[0].all_mine - len(spaces) if rows else 0
+def _own_spaces(agent: Who, listed: Sequence[sa.Row[Any]]) -> tuple[OwnSpace, ...]:
+    return tuple(_own_space(agent, list(group)) for _, group in groupby(listed, key=lambda row: row.space_id))
 
 
 def _own_space(agent: Who, rows: list[sa.Row[Any]]) -> OwnSpace:

@@ -18,6 +18,7 @@ MAX_RUNS = 20
 
 _AGENT: sa.BindParameter[str] = sa.bindparam("agent")
 
+# For a space that is not among those listed, and for minds that list none.
 ACTIVE_SPACE = hot(
     sa.select(spaces.c.id, spaces.c.name, spaces.c.head_seq, members.c.processed_seq)
     .join(members, members.c.space_id == spaces.c.id)
@@ -72,7 +73,14 @@ _IN_ALL = (
     .scalar_subquery()
 )
 _mine = (
-    sa.select(members.c.space_id, members.c.role, spaces.c.name, _IN_ALL.label("how_many"))
+    sa.select(
+        members.c.space_id,
+        members.c.role,
+        members.c.processed_seq,
+        spaces.c.name,
+        spaces.c.head_seq,
+        _IN_ALL.label("how_many"),
+    )
     .join(spaces, spaces.c.id == members.c.space_id)
     .where(members.c.entity_id == _AGENT, spaces.c.deleted_at.is_(None))
     .order_by(members.c.space_id.desc())
@@ -111,7 +119,7 @@ def _up_to_the_last_listed() -> sa.Select[Any]:
 # SQLite knows no LATERAL; PostgreSQL misjudges a range whose end it cannot see, and then reads all entities there are.
 OWN_SPACES: dict[Dialect, sa.Select[Any]] = {
     "sqlite": hot(_up_to_the_last_listed()),
-    "postgresql": _own_spaces(_IN_ORDER.limit(MAX_MEMBERS + 1).lateral("listed"), sa.true()),
+    "postgresql": hot(_own_spaces(_IN_ORDER.limit(MAX_MEMBERS + 1).lateral("listed"), sa.true())),
 }
 
 OTHER_RUNS = hot(

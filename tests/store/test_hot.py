@@ -1,0 +1,172 @@
+"""Statements that go straight to the driver behave as those that do not: rows, types, counts, errors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from majlis.store.hot import HotResult, hot
+from majlis.store.opening import open_database
+from majlis.store.tables import gateway, runs
+from majlis.store.transactions import Database, Tx
+from tests.databases import PostgresDatabases
+
+_WAYS = ["hot", "usual"]
+_things = sa.table(
+    "things",
+    sa.column("id", sa.Text),
+    sa.column("n", sa.BigInteger),
+    sa.column("data", runs.c.trigger.type),
+    sa.column("yes", sa.Boolean),
+)
+
+
+def marked(way: str, statement: Any) -> Any:
+    return hot(statement) if way == "hot" else statement
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    opened = open_database(database_url)
+    json = "jsonb" if opened.dialect == "postgresql" else "text"
+    table = sa.text(f"CREATE TABLE things (id text PRIMARY KEY, n bigint, data {json}, yes boolean)")
+    await opened.write(lambda tx: tx.execute(table))
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def postgres(postgres_databases: PostgresDatabases) -> AsyncIterator[Database]:
+    opened = open_database(await asyncio.to_thread(postgres_databases.fresh))
+    yield opened
+    await opened.close()
+
+
+async def test_a_marked_statement_goes_the_short_way_and_others_do_not(db: Database) -> None:
+    short = hot(sa.select(_things.c.id))
+    longer = short.where(_things.c.n == sa.bindparam("n"))
+    one_of = hot(sa.select(_things.c.id).where(_things.c.n.in_(sa.bindparam("list", expanding=True))))
+
+    def kinds(tx: Tx) -> list[bool]:
+        results = tx.execute(short), tx.execute(longer, {"n": 1}), tx.execute(one_of, {"list": [1, 2]})
+        return [isinstance(result, HotResult) for result in results]
+
+    assert await db.read(kinds) == [True, False, False]
+    listener = sa.event.listens_for(db.engine, "before_cursor_execute")
+    listener(lambda *_: None)
+    assert await db.read(kinds) == [False, False, False]
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_what_goes_in_comes_out(db: Database, way: str) -> None:
+    insert = marked(way, sa.insert(_things))
+    select = marked(way, sa.select(_things).order_by(_things.c.id))
+    rows = [
+        {"id": "a", "n": 2**62, "data": {"text": "ü ' \\ 😀", "deep": [1, None]}, "yes": True},
+        {"id": "b", "n": -1, "data": [], "yes": False},
+    ]
+    nothing = {"id": "c", "n": None, "data": None, "yes": None}
+
+    def store(tx: Tx) -> None:
+        tx.execute(insert, rows)
+        tx.execute(insert, nothing)
+
+    await db.write(store)
+    for look in (db.read, db.snapshot, db.write):
+        found = await look(lambda tx: tx.all(select))
+        assert [dict(row._mapping) for row in found] == [*rows, nothing]
+        assert [row.id for row in found] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_how_many_rows_were_changed_is_known(db: Database, way: str) -> None:
+    insert = marked(way, sa.insert(_things))
+    update = marked(way, sa.update(_things).where(_things.c.n > sa.bindparam("above")).values(yes=True))
+    returning = marked(way, sa.update(_things).values(n=_things.c.n + 1).returning(_things.c.n))
+    await db.write(lambda tx: tx.execute(insert, [{"id": str(n), "n": n} for n in range(5)]))
+    assert await db.write(lambda tx: tx.execute(update, {"above": 2}).rowcount) == 2
+    assert await db.write(lambda tx: tx.execute(update, {"above": 9}).rowcount) == 0
+    assert sorted(row.n for row in await db.write(lambda tx: tx.all(returning))) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_a_broken_constraint_is_an_integrity_error_and_undoes_all_of_it(db: Database, way: str) -> None:
+    insert = marked(way, sa.insert(_things))
+    count = marked(way, sa.select(sa.func.count()).select_from(_things))
+
+    def twice(tx: Tx) -> None:
+        tx.execute(insert, {"id": "new", "n": 1})
+        tx.execute(insert, {"id": "same", "n": 1})
+
+    await db.write(twice)
+    with pytest.raises(sa.exc.IntegrityError):
+        await db.write(twice)
+    with pytest.raises(sa.exc.IntegrityError):
+        await db.write(lambda tx: tx.execute(insert, [{"id": "other", "n": 1}, {"id": "same", "n": 1}]))
+    assert await db.read(lambda tx: tx.execute(count).scalar_one()) == 2
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_no_error_carries_what_was_to_be_stored(db: Database, way: str) -> None:
+    insert = marked(way, sa.insert(_things))
+
+    def twice(tx: Tx) -> None:
+        for _ in range(2):
+            tx.execute(insert, {"id": "same", "data": {"text": "a secret"}})
+
+    with pytest.raises(sa.exc.IntegrityError) as failed:
+        await db.write(twice)
+    assert "a secret" not in str(failed.value)
+
+
+_SLEEP = sa.select(sa.func.pg_sleep(sa.bindparam("seconds", type_=sa.Float)))
+_KEYS = sa.select(gateway.c.key)
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_a_statement_that_is_broken_off_takes_its_connection_with_it(postgres: Database, way: str) -> None:
+    """What it left on the wire would be read as the answer to the next."""
+    sleep, look = marked(way, sa.select(*_SLEEP.selected_columns)), marked(way, sa.select(*_KEYS.selected_columns))
+    for _ in range(30):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await postgres.write(lambda tx: tx.execute(sleep, {"seconds": 30.0}))
+        assert await postgres.read(lambda tx: tx.all(look)) == []
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_a_connection_that_was_ended_is_given_up(postgres: Database, way: str) -> None:
+    """A read is tried again over a new one; a write says that it did not happen, and the next one does."""
+    look, insert = marked(way, sa.select(*_KEYS.selected_columns)), marked(way, gateway.insert())
+    end = sa.text(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    other = open_database(postgres.engine.url.render_as_string(hide_password=False))
+    await postgres.write(lambda tx: tx.execute(insert, {"key": "a", "value": "x"}))
+    await other.write(lambda tx: tx.execute(end))
+    assert [row.key for row in await postgres.read(lambda tx: tx.all(look))] == ["a"]
+    await other.write(lambda tx: tx.execute(end))
+    with pytest.raises(sa.exc.DBAPIError) as failed:
+        await postgres.write(lambda tx: tx.execute(insert, {"key": "b", "value": "x"}))
+    assert failed.value.connection_invalidated
+    await postgres.write(lambda tx: tx.execute(insert, {"key": "b", "value": "x"}))
+    assert [row.key for row in await postgres.read(lambda tx: tx.all(look))] == ["a", "b"]
+    await other.close()
+
+
+@pytest.mark.parametrize("way", _WAYS)
+async def test_a_table_that_was_changed_meanwhile_is_read_again_after_one_error(postgres: Database, way: str) -> None:
+    """A newer version of us has migrated it while we run."""
+    look = marked(way, sa.select(sa.text("*")).select_from(gateway))
+    await postgres.read(lambda tx: tx.all(look))
+    other = open_database(postgres.engine.url.render_as_string(hide_password=False))
+    await other.write(lambda tx: tx.execute(sa.text("ALTER TABLE gateway ADD COLUMN more text")))
+    with pytest.raises(sa.exc.DBAPIError):
+        await postgres.read(lambda tx: tx.all(look))
+    assert await postgres.read(lambda tx: tx.all(look)) == []
+    await other.close()
