@@ -13,12 +13,15 @@ from majlis.store.tables import cards, events, members, messages, phases, spaces
 from majlis.store.transactions import Database, Tx
 
 _EVERY_SECONDS = 600
+# A gateway that starts has more urgent things to do.
+_FIRST_AFTER_SECONDS = 60
 _BATCH = 500
 _TOKENS_KEPT_MILLIS = 7 * 24 * 3_600_000
 _logger = structlog.get_logger(__name__)
 
 
 async def sweep_forever(db: Database, settings: Settings) -> None:
+    await asyncio.sleep(_FIRST_AFTER_SECONDS)
     while True:
         try:
             await sweep(db, settings)

@@ -6,12 +6,16 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.workers import Nursery, Workers
+from tests.databases import PostgresDatabases, SqliteDatabases
 from tests.model_server import ModelServer
 
 
 @pytest.fixture(scope="session")
-def worker_nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
-    nursery = Nursery(tmp_path_factory.mktemp("nursery") / "log")
+def worker_nursery(
+    tmp_path_factory: pytest.TempPathFactory, sqlite_databases: SqliteDatabases, postgres_databases: PostgresDatabases
+) -> Iterator[Nursery]:
+    databases = sqlite_databases.fresh(), postgres_databases.fresh()
+    nursery = Nursery(tmp_path_factory.mktemp("nursery") / "log", *databases)
     yield nursery
     nursery.close()
 

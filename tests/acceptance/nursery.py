@@ -11,18 +11,16 @@ import os
 import signal
 import sys
 
-import alembic.command  # noqa: F401 - loaded here so that no child has to
-
-from majlis.api.app import openapi_document
 from majlis.gateway import open_gateway
 from majlis.logs import set_up_logging
 from majlis.serving import Server, bind
 from majlis.settings import load_settings
+from tests.acceptance.warming import warm_up
 
 
 def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    openapi_document()  # works out the routes' types, so that no child has to
+    warm_up(load_settings())
     for _ in sys.stdin:
         if os.fork() == 0:
             sys.stdin.close()

@@ -6,16 +6,17 @@ import asyncio
 from pathlib import Path
 
 from tests.acceptance.processes import ServerProcess
+from tests.cli.forked import Commands
 from tests.databases import PostgresDatabases
 from tests.nats_servers import NatsServer
 
 
 async def test_events_cross_processes_while_nats_is_down(
-    postgres_databases: PostgresDatabases, nats_server: NatsServer, tmp_path: Path
+    commands: Commands, postgres_databases: PostgresDatabases, nats_server: NatsServer, tmp_path: Path
 ) -> None:
     url = await asyncio.to_thread(postgres_databases.fresh)
-    one = await ServerProcess(url, tmp_path, nats_server.url).start()
-    two = await ServerProcess(url, tmp_path, nats_server.url).start()
+    one = await ServerProcess(commands, url, tmp_path, nats_server.url).start()
+    two = await ServerProcess(commands, url, tmp_path, nats_server.url).start()
     here, there = await one.owner(), await two.owner()
     space = await here.create_space()
     async with there.follow(space) as stream:

@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.processes import ServerProcess
+from tests.cli.forked import Commands
 from tests.world import Person
 
 
 @pytest.fixture
-async def pair(database_url: str, bus_url: str, tmp_path: Path) -> AsyncIterator[tuple[Person, Person]]:
+async def pair(
+    commands: Commands, database_url: str, bus_url: str, tmp_path: Path
+) -> AsyncIterator[tuple[Person, Person]]:
     """The owner, through either process. No Lobby: its agents speak when they like, and the owner would hear it."""
-    servers = [ServerProcess(database_url, tmp_path, bus_url, MAJLIS_DEMO="false") for _ in range(2)]
+    servers = [ServerProcess(commands, database_url, tmp_path, bus_url, MAJLIS_DEMO="false") for _ in range(2)]
     await asyncio.gather(*(server.start() for server in servers))
     owners = [await server.owner() for server in servers]
     yield owners[0], owners[1]

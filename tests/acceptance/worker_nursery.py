@@ -1,7 +1,8 @@
 """A process that has everything loaded and forks a worker, served over HTTP, for every line on stdin.
 
 As in nursery.py a start takes tens of milliseconds; here each line (see `workers.Order`) also says on which database,
-how eagerly the worker looks for work, and at which place it is to die.
+how eagerly the worker looks for work, and at which place it is to die. The databases on the command line are for
+warming up.
 """
 
 from __future__ import annotations
@@ -13,25 +14,25 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 from typing import Any
 
-import alembic.command  # noqa: F401 - loaded here so that no child has to
-
 import majlis.runs.worker
-from majlis.api.app import openapi_document
 from majlis.gateway import Gateway, open_gateway
 from majlis.logs import set_up_logging
 from majlis.serving import Server, bind
 from majlis.settings import Settings
 from tests.acceptance import crash_points, tools_of_tests
+from tests.acceptance.warming import warm_up
 
 
 def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    openapi_document()  # works out the routes' types, so that no child has to
-    gc.freeze()
+    for url in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as folder:
+            warm_up(Settings(database_url=url, data_dir=Path(folder), port=0))
     for line in sys.stdin:
         if os.fork() == 0:
             sys.stdin.close()

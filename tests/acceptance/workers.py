@@ -100,10 +100,10 @@ class WorkerProcess:
 class Nursery:
     """The process that forks them: one for all tests of a session."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, *databases: str) -> None:
         self._log = log.open("wb")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.acceptance.worker_nursery"],
+            [sys.executable, "-m", "tests.acceptance.worker_nursery", *databases],
             env={name: value for name, value in os.environ.items() if not name.startswith("MAJLIS_")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -22,6 +22,7 @@ from opentelemetry.trace import StatusCode
 from majlis.runs import execute
 from majlis.runs.journal import Entry, write_entries
 from tests.acceptance.processes import ServerProcess
+from tests.cli.forked import Commands
 from tests.model_server import Asked, Reply, calls, say, sequence, silent
 from tests.runs.house import House
 from tests.waiting import until
@@ -240,9 +241,10 @@ async def test_a_missing_sdk_is_said_and_harms_nothing(collector: Collector) -> 
 
 
 async def test_a_server_that_is_stopped_sends_the_spans_of_its_runs(
-    collector: Collector, database_url: str, tmp_path: Path
+    collector: Collector, commands: Commands, database_url: str, tmp_path: Path
 ) -> None:
-    server = ServerProcess(database_url, tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url, NO_PROXY="127.0.0.1")
+    variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "NO_PROXY": "127.0.0.1"}
+    server = ServerProcess(commands, database_url, tmp_path, **variables)
     await server.start()
     owner = await server.owner()
     scout = await owner.ok("POST", "/api/agents", {"name": "Scout", "config": {"model": "demo"}})
