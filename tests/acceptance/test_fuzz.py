@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import asyncio
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -23,8 +21,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from majlis.api.app import openapi_document
-from tests.acceptance.processes import OWNER_TOKEN
-from tests.conftest import ENGINES
+from tests.acceptance.processes import OWNER_TOKEN, ServerProcess
+from tests.cli.forked import Commands
 from tests.databases import PostgresDatabases, SqliteDatabases
 
 CHECKS = [
@@ -38,33 +36,39 @@ CHECKS = [
 STREAMS = r"/events$"
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    engine = "sqlite_databases" if request.param == "sqlite" else "postgres_databases"
-    databases: SqliteDatabases | PostgresDatabases = request.getfixturevalue(engine)
-    url = databases.fresh()
-    data_dir: Path = tmp_path_factory.mktemp("fuzz")
-    environment = {
-        **os.environ,
-        "MAJLIS_DATABASE_URL": url,
-        "MAJLIS_OWNER_TOKEN": OWNER_TOKEN,
-        "MAJLIS_SIGN_INS_PER_MINUTE": "100000",
-        "PYTHONUNBUFFERED": "1",
-    }
-    command = [sys.executable, "-m", "majlis", "serve", "--port", "0", "--data-dir", str(data_dir)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        base_url = process.stdout.readline().removeprefix("Majlis is at ").strip()
-        yield base_url
-        process.terminate()
-        assert process.wait() == 0
-    databases.drop(url)
+@dataclass(frozen=True)
+class Served:
+    """A server, and something to find there: real ids in paths, so that requests get past "unknown"."""
+
+    base_url: str
+    known_ids: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def both(
+    commands: Commands,
+    sqlite_databases: SqliteDatabases,
+    postgres_databases: PostgresDatabases,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[list[str]]:
+    """A server on each engine: what is sent to both is made up once, which takes longer than the sending."""
+    made = [(databases, databases.fresh()) for databases in (sqlite_databases, postgres_databases)]
+    variables = {"MAJLIS_SIGN_INS_PER_MINUTE": "100000"}
+    servers = [ServerProcess(commands, url, tmp_path_factory.mktemp("fuzz"), **variables) for _, url in made]
+    with asyncio.Runner() as runner:
+        yield [runner.run(server.start()).base_url for server in servers]
+        assert [runner.run(server.stop()) for server in servers] == [0, 0]
+    for databases, url in made:
+        databases.drop(url)
 
 
 @pytest.fixture
-def known_ids(served: str) -> dict[str, str]:
-    """Something to find: real ids in paths, so that requests get past "unknown" to what they are about."""
-    with httpx.Client(base_url=served, headers={"Authorization": f"Bearer {OWNER_TOKEN}"}, verify=False) as http:
+def served(both: list[str]) -> list[Served]:
+    return [Served(base_url, _made_to_be_found(base_url)) for base_url in both]
+
+
+def _made_to_be_found(base_url: str) -> dict[str, str]:
+    with httpx.Client(base_url=base_url, headers={"Authorization": f"Bearer {OWNER_TOKEN}"}, verify=False) as http:
 
         def made(path: str, body: Any) -> str:
             return str(http.post(path, json=body).raise_for_status().json()["id"])
@@ -94,6 +98,10 @@ schema = schemathesis.openapi.from_dict(openapi_document()).exclude(path_regex=S
     suppress_health_check=list(HealthCheck),
     derandomize=True,
 )
-def test_no_request_makes_the_server_fail_or_break_its_word(served: str, known_ids: dict[str, str], case: Any) -> None:
-    case.path_parameters = {name: known_ids.get(name, value) for name, value in (case.path_parameters or {}).items()}
-    case.call_and_validate(base_url=served, headers={"Authorization": f"Bearer {OWNER_TOKEN}"}, checks=CHECKS)
+def test_no_request_makes_the_server_fail_or_break_its_word(served: list[Served], case: Any) -> None:
+    made_up = dict(case.path_parameters or {})
+    for each in served:
+        case.path_parameters = {name: each.known_ids.get(name, value) for name, value in made_up.items()}
+        case.call_and_validate(
+            base_url=each.base_url, headers={"Authorization": f"Bearer {OWNER_TOKEN}"}, checks=CHECKS
+        )
