@@ -34,7 +34,7 @@ def measure(stage: Stage) -> list[Result]:
 
 
 async def _count(url: str, folder: Path) -> list[tuple[str, int, int | None]]:
-    async with serve_world(Settings(database_url=url, data_dir=folder, port=0)) as world:
+    async with serve_world(Settings(database_url=url, data_dir=folder, port=0, workers=0)) as world:
         reader = await world.person("Reader")
         space, middle = await world.gateway.db.write(_fill, _caller(world.owner), _caller(reader))
         with statements(world.gateway.db.engine) as seen:
