@@ -120,6 +120,20 @@ describe('reading', () => {
     await house.owner.client.agents.delete(iris.id)
   })
 
+  test('what was said today was said yesterday when the day is over', async () => {
+    await omar!.client.messages.post(space.id, { text: 'good night' })
+    const hers = await house.visit(lina!, '/', { timezoneId: 'UTC' })
+    const lateToday = new Date()
+    lateToday.setUTCHours(23, 59, 0)
+    await hers.clock.install({ time: lateToday })
+    await hers.goto(at())
+    const days = hers.getByRole('group', { name: 'Messages' }).getByRole('listitem')
+    await days.getByText('Today').waitFor()
+    await hers.clock.fastForward(120_000)
+    await days.getByText('Yesterday').waitFor()
+    expect(await spaceRow(hers, 'Project Alpha').getByRole('time').innerText()).not.toMatch(/:/)
+  })
+
   test('what an agent says elsewhere tells why, to those who may know', async () => {
     const other = await house.space('Elsewhere', [lina!, omar!, ada!], { triggers: 'mentioned' })
     await house.owner.client.spaces.remove(space.id, omar!.id)

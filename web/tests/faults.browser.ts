@@ -59,6 +59,15 @@ test('an address that is none leads to a page that says so', async () => {
   expect(house.complaints.splice(0)).toEqual([])
 })
 
+test('a link to a message that is not in the space says so, and shows the space', async () => {
+  const space = await house.space('Astray', [lina])
+  await house.owner.client.messages.post(space.id, { text: 'the only word' })
+  const page = await house.visit(lina, `/spaces/${space.id}/messages/msg_nowhere`)
+  await page.getByText('The message of this link is not in this space.').waitFor()
+  await message(page, 'the only word').waitFor()
+  expect(house.complaints.splice(0)).toEqual([])
+})
+
 test('what one person has written is neither shown to the next at the same browser nor sent in their name', async () => {
   const nour = await house.person('Nour')
   const space = await house.space('Shared', [lina, nour])

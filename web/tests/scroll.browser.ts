@@ -128,6 +128,23 @@ describe('a long history', () => {
     await house.owner.client.spaces.delete(space.id)
   })
 
+  test('what the keys choose among much that was found is in sight', async () => {
+    const page = await house.visit(lina!, at, { viewport: { width: 1000, height: 500 } })
+    await scroller(page).getByRole('article').last().waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Find' }).fill('line')
+    const options = page.getByRole('option')
+    await expect.poll(() => options.count()).toBeGreaterThan(15)
+    for (let n = 0; n < 15; n++) await page.keyboard.press('ArrowDown')
+    const chosen = page.getByRole('option', { selected: true })
+    const seen = () => chosen.evaluate((row) => {
+      const { top, bottom, left } = row.getBoundingClientRect()
+      return [top + 5, bottom - 5].every((y) => row.contains(document.elementFromPoint(left + 20, y)))
+    })
+    await expect.poll(seen).toBe(true)
+    expect(house.complaints).toEqual([])
+  })
+
   test('a search leads into the middle of it, and down again to the newest', async () => {
     const page = await house.visit(lina!, at)
     await scroller(page).getByRole('article').last().waitFor()

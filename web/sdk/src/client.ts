@@ -10,7 +10,11 @@ export interface ClientOptions {
   baseUrl?: string
   token?: string
   fetch?: typeof fetch
+  /** How long a call may take, in milliseconds: a network that is dead without a word would keep it for ever, and all that waits behind it. */
+  patience?: number
 }
+
+const PATIENCE_MS = 30_000
 
 type Bodies = components['schemas']
 export type Client = ReturnType<typeof createClient>
@@ -19,7 +23,7 @@ export function createClient(options: ClientOptions = {}) {
   const http: Fetch<paths> = createFetch<paths>({
     baseUrl: options.baseUrl ?? '',
     headers: headersOf(options),
-    ...(options.fetch ? { fetch: options.fetch } : {}),
+    fetch: (request) => (options.fetch ?? fetch)(request, { signal: AbortSignal.timeout(options.patience ?? PATIENCE_MS) }),
   })
   const space = (space_id: string) => ({ path: { space_id } })
   const run = (run_id: string) => ({ path: { run_id } })

@@ -232,7 +232,7 @@ export interface paths {
         /**
          * List Usage By Day Of
          * @description The same day by day (UTC), oldest first; days without a run are left out. `cost` is set where the settings have a
-         *     price for the agent's model (`model_prices`).
+         *     price for every model that was used (`model_prices`).
          */
         get: operations["runs_list_usage_by_day_of"];
         put?: never;

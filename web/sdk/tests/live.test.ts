@@ -6,10 +6,12 @@ import { Peer } from './peer.ts'
 import { ME, runOf } from './world.ts'
 
 let peer: Peer
+let url: string
 let store: Store
 beforeEach(async () => {
   peer = new Peer()
-  store = new Store({ baseUrl: await peer.open() })
+  url = await peer.open()
+  store = new Store({ baseUrl: url })
 })
 afterEach(() => {
   store.stop()
@@ -117,6 +119,32 @@ test('an event that is missing fetches its space', async () => {
   peer.send(peer.gateway.log[2]!, '3')
   await until(() => store.state.spaces['spc_a']?.eventSeq === 3 && store.state.toFetch.size === 0)
   expect(store.state.spaces['spc_a']!.members.map((member) => member.name)).toContain('Badr the Elder')
+})
+
+test.each([
+  ['a resync', '/api/runs', () => peer.send({ type: 'resync' }, '9')],
+  ['a missing event', '/api/spaces/spc_a', () => peer.send(peer.gateway.log[1]!, '9')],
+])('who comes into a space while %s is being healed sees its history', async (_, path, heal) => {
+  store.start()
+  await until(() => store.state.connection === 'live')
+  for (let n = 0; n < 2; n++) peer.gateway.post('spc_a', 'ent_b')
+  const asked = peer.hold(path)
+  heal()
+  const answer = await asked
+  store.loading.watch('spc_a')
+  await until(() => store.state.spaces['spc_a']?.history?.length === 2)
+  answer()
+  await until(() => store.state.toFetch.size === 0 && store.state.spaces['spc_a']?.eventSeq === 2)
+  await until(() => store.state.spaces['spc_a']?.history?.length === 2)
+})
+
+test('an answer that never comes is given up, and everything is asked for again', async () => {
+  store = new Store({ baseUrl: url, patience: 200 })
+  const asked = peer.hold('/api/me')
+  store.start()
+  await asked
+  await until(() => store.state.connection === 'live')
+  expect(peer.connections.length).toBeGreaterThan(1)
 })
 
 test('an event that is missing may have been an agent’s: who works is asked anew, too', async () => {

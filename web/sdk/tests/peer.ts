@@ -22,6 +22,7 @@ export class Peer {
   #stream: ServerResponse | null = null
   #changed: () => void = () => {}
   #onPage: ((answer: () => void) => void) | null = null
+  readonly #onPath = new Map<string, (answer: () => void) => void>()
 
   async open(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
@@ -52,6 +53,11 @@ export class Peer {
   /** The next page of messages is what there is now, and comes when the test says so. */
   holdPage(): Promise<() => void> {
     return new Promise((asked) => (this.#onPage = asked))
+  }
+
+  /** The next answer at this path likewise. */
+  hold(path: string): Promise<() => void> {
+    return new Promise((asked) => this.#onPath.set(path, asked))
   }
 
   #page(response: ServerResponse, query: URLSearchParams): void {
@@ -89,7 +95,11 @@ export class Peer {
     }
     if (pathname === '/api/spaces') this.loads++
     const body = this.status === 200 ? answers[pathname] : { error: { code: 'over', message: 'The session is over.' } }
-    response.writeHead(this.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    const [status, text, held] = [this.status, JSON.stringify(body), this.#onPath.get(pathname)]
+    this.#onPath.delete(pathname)
+    const answer = () => void response.writeHead(status, { 'Content-Type': 'application/json' }).end(text)
+    if (held) held(answer)
+    else answer()
   }
 
   async #take(request: IncomingMessage, response: ServerResponse, pathname: string): Promise<void> {

@@ -55,6 +55,16 @@ describe('loaded state and events', () => {
     )
   })
 
+  test('a run that ended between the greeting and the load is not at work for ever', () => {
+    const gateway = new Gateway(SPACES)
+    gateway.work('spc_a', 'run_1', 'running')
+    const greeted = apply(nothing, { type: 'connected', activeAgents: [{ agentId: 'ent_a', runId: 'run_1', spaceId: 'spc_a' }], pendingToolCalls: [], streams: [] }, NOW)
+    const open = gateway.log.length
+    gateway.work('spc_a', 'run_1', 'completed')
+    // The stream was opened before the load, so it tells of the end, too, which the loaded space contains already.
+    expect(follow(fresh(gateway, 1000, greeted), gateway.log.slice(open)).agents.working).toEqual({})
+  })
+
   test('a part of the history is the same part of a fresh load, and earlier pages make it whole', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), fc.integer({ min: 1, max: 5 }), (steps, size) => {

@@ -1,7 +1,6 @@
 /** The real gateway and the scripted model as processes of the tests' own. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -42,28 +41,27 @@ export class Process {
 }
 
 export class Gateway {
-  readonly url: string
+  url = ''
   readonly data = mkdtempSync(join(tmpdir(), 'majlis-web-'))
-  readonly #port: number
   #process: Process | undefined
 
   readonly #settings: Record<string, string>
 
-  private constructor(port: number, settings: Record<string, string>) {
-    this.#port = port
+  private constructor(settings: Record<string, string>) {
     this.#settings = settings
-    this.url = `http://127.0.0.1:${port}`
   }
 
   static async start(settings: Record<string, string> = {}): Promise<Gateway> {
-    const gateway = new Gateway(await freePort(), settings)
+    const gateway = new Gateway(settings)
     await gateway.up()
     return gateway
   }
 
   /** The same address and the same data as before. */
   async up(): Promise<void> {
-    const args = ['-m', 'majlis', 'serve', '--port', String(this.#port), '--data-dir', this.data]
+    // A port that it chooses itself is not taken by somebody else meanwhile.
+    const port = this.url ? new URL(this.url).port : '0'
+    const args = ['-m', 'majlis', 'serve', '--port', port, '--data-dir', this.data]
     this.#process = new Process(args, {
       MAJLIS_OWNER_TOKEN: OWNER_TOKEN,
       MAJLIS_DEMO: 'false',
@@ -74,6 +72,7 @@ export class Gateway {
     })
     const line = await this.#process.line()
     if (!line.startsWith('Majlis is at ')) throw new Error(`the gateway said: ${line}`)
+    this.url = line.slice('Majlis is at '.length).trim()
   }
 
   /** A long past, straight into the database. */
@@ -115,13 +114,4 @@ export class Model {
   async close(): Promise<void> {
     await this.#process.end('SIGKILL')
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }

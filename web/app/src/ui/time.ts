@@ -37,6 +37,18 @@ export function lasting(millis: number): string {
 /** As exact as somebody wants to know it: "12 ms", "3.4 s", "2 min". */
 export const spanOf = (millis: number): string => (millis < 1000 ? `${Math.max(0, Math.round(millis))} ms` : millis < 10_000 ? `${(millis / 1000).toFixed(1)} s` : lasting(millis))
 
+const LOOK_MS = 20_000
+
+/** Which day it is; whoever shows days in words is told when it is over. */
+export function useToday(): string {
+  return useSyncExternalStore(untilTomorrow, () => new Date().toDateString())
+}
+
+function untilTomorrow(listener: () => void): () => void {
+  const timer = setInterval(listener, LOOK_MS)
+  return () => clearInterval(timer)
+}
+
 let ticking: ReturnType<typeof setInterval> | undefined
 const listeners = new Set<() => void>()
 

@@ -126,9 +126,13 @@ function applySpaceEvent(state: State, space: SpaceState, event: SpaceEvent): St
   return { ...heard, agents: event.streamId ? finishStream(agents, event.streamId) : agents }
 }
 
+/**
+ * Also when the space knows of it: who is at work was told with `connected`, before the space was read. What happened in
+ * between comes in its order, to its end, and so leads to the same as a fresh load.
+ */
 function applyRunEvent(state: State, space: SpaceState, event: RunEvent, now: number): State {
-  if (event.eventSeq <= space.eventSeq) return state
-  return put({ ...state, agents: applyRun(state.agents, event, now) }, { ...space, eventSeq: event.eventSeq })
+  const heard = { ...state, agents: applyRun(state.agents, event, now) }
+  return event.eventSeq > space.eventSeq ? put(heard, { ...space, eventSeq: event.eventSeq }) : heard
 }
 
 /** Events of a space are numbered without holes. One that is missing means: fetch the space. */

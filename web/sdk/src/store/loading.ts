@@ -32,6 +32,8 @@ export class Loading {
     const [runs, calls, ...pages] = await Promise.all([this.#runs(), this.#client.toolCalls(), ...wanted.map((space) => this.#again(space.id))])
     const histories = Object.fromEntries(wanted.map((space, n) => [space.id, pages[n] ?? []]))
     this.#store.change((state) => load(state, me, spaces, histories, runs, calls))
+    // Somebody may have gone to another space meanwhile.
+    this.watched()
   }
 
   /** Spaces that an event has told of, or where one was missed. */
@@ -46,7 +48,8 @@ export class Loading {
     const wanted = this.#watched.has(id) || this.#store.state.spaces[id]?.history
     try {
       const [space, page] = await Promise.all([this.#client.spaces.get(id), wanted ? this.#again(id) : null])
-      this.#store.change((state) => loadSpace(state, space, page))
+      // What came meanwhile, for somebody who has just begun to look, is as new as this.
+      this.#store.change((state) => loadSpace(state, space, page ?? state.spaces[id]?.history ?? null))
     } catch (failure) {
       if (!(failure instanceof MajlisError) || failure.status !== 404) throw failure
       this.#store.change((state) => dropSpace(state, id)) // left again since

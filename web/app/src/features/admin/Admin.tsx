@@ -15,6 +15,7 @@ const SECTIONS = [['people', 'People and services'], ['agents', 'Agents'], ['spa
 /** Who and what belongs to this gateway. */
 export default function Admin({ section, id }: { section: string; id: string | null }) {
   const me = useMe()!
+  const here = SECTIONS.some(([key]) => key === section) ? section : 'people'
   return (
     <section aria-labelledby="admin" className="flex min-h-0 flex-1 flex-col">
       <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line px-2 md:pl-6">
@@ -22,7 +23,7 @@ export default function Admin({ section, id }: { section: string; id: string | n
         <h2 id="admin" className="hidden md:block md:text-large">Administration</h2>
         <nav aria-label="Administration" className="flex gap-1 md:ml-4">
           {SECTIONS.map(([key, name]) => (
-            <Link key={key} href={`/admin/${key}`} aria-current={section === key ? 'page' : undefined} className="rounded-md px-3 py-1.5 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
+            <Link key={key} href={`/admin/${key}`} aria-current={here === key ? 'page' : undefined} className="rounded-md px-3 py-1.5 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
               {name}
             </Link>
           ))}
@@ -31,8 +32,8 @@ export default function Admin({ section, id }: { section: string; id: string | n
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-column p-4 md:p-6">
           {me.role === 'member' ? <p className="text-ink-soft">Only owners and administrators of this gateway look after it.</p>
-            : section === 'agents' ? id ? <AgentEditor key={id} id={id} /> : <Agents />
-            : section === 'spaces' ? <Spaces />
+            : here === 'agents' ? id ? <AgentEditor key={id} id={id} /> : <Agents />
+            : here === 'spaces' ? <Spaces />
             : id ? <PersonView key={id} id={id} /> : <People />}
         </div>
       </div>

@@ -7,20 +7,24 @@ import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { useAnswer } from '../../ui/useAnswer.ts'
+import { useFinding } from '../../ui/useFinding.tsx'
 
 export function Agents() {
   const { client } = useStore()
   const { data, problem } = useAnswer('agents', () => allPages((page) => client.agents.list(page)))
+  const { field, found, none } = useFinding(data, 'Find an agent')
   return (
     <div className="space-y-8">
       {problem && <p role="alert" className="text-bad">{problem}</p>}
+      {field}
+      {none && <p className="text-ink-soft">No agent is called so.</p>}
       <ul className="divide-y divide-line">
-        {data?.map((agent) => (
+        {found.map((agent) => (
           <li key={agent.id}>
             <Link href={`/admin/agents/${agent.id}`} className="-mx-2 flex items-center gap-3 rounded-md px-2 py-2 hover:bg-hover">
               <Avatar id={agent.id} name={agent.name} type="agent" />
               <span className="min-w-0 flex-1">
-                <bdi className="block truncate leading-tight font-medium text-agent">{agent.name}</bdi>
+                <bdi className="block truncate text-left leading-tight font-medium text-agent">{agent.name}</bdi>
                 <span className="block truncate text-small leading-tight text-ink-soft">{modelName(agent.config)}</span>
               </span>
               <span className="text-small text-ink-soft">{String(agent.config['mind'] ?? '')}</span>

@@ -8,6 +8,7 @@ import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { useAnswer } from '../../ui/useAnswer.ts'
+import { useFinding } from '../../ui/useFinding.tsx'
 
 export function People() {
   const { client } = useStore()
@@ -15,10 +16,13 @@ export function People() {
     const [people, services] = await Promise.all((['human', 'service'] as const).map((type) => allPages((page) => client.entities.list({ type, ...page }))))
     return [...people!, ...services!]
   })
+  const { field, found, none } = useFinding(data, 'Find a person or service')
   return (
     <div className="space-y-8">
       {problem && <p role="alert" className="text-bad">{problem}</p>}
-      <ul className="divide-y divide-line">{data?.map((entity) => <li key={entity.id}><Row entity={entity} /></li>)}</ul>
+      {field}
+      {none && <p className="text-ink-soft">Nobody is called so.</p>}
+      <ul className="divide-y divide-line">{found.map((entity) => <li key={entity.id}><Row entity={entity} /></li>)}</ul>
       <NewEntity />
     </div>
   )
@@ -28,7 +32,7 @@ function Row({ entity }: { entity: Entity }) {
   return (
     <Link href={`/admin/people/${entity.id}`} className="-mx-2 flex items-center gap-3 rounded-md px-2 py-2 hover:bg-hover">
       <Avatar id={entity.id} name={entity.name} type={entity.type} />
-      <bdi className="min-w-0 flex-1 truncate font-medium">{entity.name}</bdi>
+      <bdi className="min-w-0 flex-1 truncate text-left font-medium">{entity.name}</bdi>
       <span className="text-small text-ink-soft">{entity.type === 'service' ? 'service' : entity.role}</span>
     </Link>
   )

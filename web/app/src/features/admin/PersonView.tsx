@@ -11,16 +11,29 @@ import { Curl } from './Curl.tsx'
 import { NewToken } from './NewToken.tsx'
 import { Secret } from './Secret.tsx'
 
-/** One person or service: the ways in, and the way out. */
+/** One person or service. An owner is changed by owners only: a token for one would make an owner of whoever holds it. */
 export function PersonView({ id }: { id: string }) {
   const { client } = useStore()
+  const me = useMe()!
   const { data: entity, problem, again } = useAnswer(id, () => client.entities.get(id))
+  if (problem) return <p role="alert" className="text-bad">{problem}</p>
+  if (!entity) return <p className="text-ink-soft">Looking…</p>
+  return (
+    <div className="space-y-6">
+      <h3 className="flex items-center gap-3 text-title"><Avatar id={id} name={entity.name} type={entity.type} /><bdi className="truncate">{entity.name}</bdi></h3>
+      {entity.role === 'owner' && me.role !== 'owner' ? <p className="text-ink-soft">An owner of this gateway. Only owners may change it.</p> : <Change entity={entity} again={again} />}
+    </div>
+  )
+}
+
+/** The ways in, and the way out. */
+function Change({ entity, again }: { entity: Entity; again: () => void }) {
+  const { client } = useStore()
+  const { id } = entity
   const tokens = useAnswer(`tokens ${id}`, () => client.entities.tokens(id))
   const [secret, setSecret] = useState<{ title: string; text: string } | null>(null)
   const [said, setSaid] = useState('')
   const attempt = (work: Promise<unknown>) => void work.then(() => setSaid(''), (error: Error) => setSaid(error.message))
-  if (problem) return <p role="alert" className="text-bad">{problem}</p>
-  if (!entity) return <p className="text-ink-soft">Looking…</p>
 
   const link = async () => {
     const { url } = await client.entities.createSignInLink(id)
@@ -36,8 +49,7 @@ export function PersonView({ id }: { id: string }) {
     tokens.again()
   }
   return (
-    <div className="space-y-6">
-      <h3 className="flex items-center gap-3 text-title"><Avatar id={id} name={entity.name} type={entity.type} /><bdi className="truncate">{entity.name}</bdi></h3>
+    <>
       <p role="alert" className="text-small text-bad">{said}</p>
       <Rename entity={entity} onChange={(name) => attempt(client.entities.change(id, { name }).then(again))} />
       <Role entity={entity} onChange={(role) => attempt(client.entities.change(id, { role }).then(again))} />
@@ -57,7 +69,7 @@ export function PersonView({ id }: { id: string }) {
       </section>
       {entity.type === 'service' && <Curl token={secret?.text ?? null} name={entity.name} />}
       <Leave entity={entity} onDelete={() => attempt(client.entities.delete(id).then(() => go('/admin/people')))} />
-    </div>
+    </>
   )
 }
 
@@ -79,13 +91,16 @@ function Rename({ entity, onChange }: { entity: Entity; onChange: (name: string)
 }
 
 function Role({ entity, onChange }: { entity: Entity; onChange: (role: Entity['role']) => void }) {
+  const me = useMe()!
   if (entity.type !== 'human') return null
+  const mayGive = me.role === 'owner'
   return (
-    <label className="flex items-center gap-3 text-small">
+    <label className="flex flex-wrap items-center gap-3 text-small">
       <span className="text-ink-soft">On this gateway</span>
-      <select value={entity.role} className="field w-auto" onChange={(event) => onChange(event.target.value as Entity['role'])}>
+      <select value={entity.role} disabled={!mayGive} className="field w-auto" onChange={(event) => onChange(event.target.value as Entity['role'])}>
         <option value="member">member</option><option value="admin">administrator</option><option value="owner">owner</option>
       </select>
+      {!mayGive && <span className="text-ink-soft">Only owners give and take roles.</span>}
     </label>
   )
 }

@@ -1,12 +1,12 @@
 import type { SpaceOutline } from '@majlis/client'
 import { useMajlis, useStore } from '@majlis/client/react'
-import { useState } from 'react'
 
 import { spacePath } from '../../router.ts'
 import { allPages } from '../../ui/allPages.ts'
 import { Link } from '../../ui/Link.tsx'
 import { useAnswer } from '../../ui/useAnswer.ts'
-import { count } from '../inspector/runWords.tsx'
+import { useFinding } from '../../ui/useFinding.tsx'
+import { some } from '../inspector/runWords.tsx'
 
 const WAKES = { everyone: 'wakes every agent', mentioned: 'wakes who is called', orchestrated: 'one agent decides' }
 
@@ -14,20 +14,18 @@ const WAKES = { everyone: 'wakes every agent', mentioned: 'wakes who is called',
 export function Spaces() {
   const { client } = useStore()
   const { data, problem } = useAnswer('all spaces', () => allPages((page) => client.spaces.listAll(page)))
-  const [typed, setTyped] = useState('')
-  const found = data?.filter((space) => space.name.toLocaleLowerCase().includes(typed.trim().toLocaleLowerCase()))
+  const { field, found, none } = useFinding(data, 'Find a space')
   if (problem) return <p role="alert" className="text-bad">{problem}</p>
   return (
     <div className="space-y-4">
-      {data && data.length > 8 && <input type="search" aria-label="Find a space" placeholder="Find a space" className="field max-w-xs text-small" value={typed} onChange={(event) => setTyped(event.target.value)} />}
-      <ul className="divide-y divide-line">{found?.map((space) => <li key={space.id}><Row space={space} /></li>)}</ul>
-      {found?.length === 0 && <p className="text-ink-soft">{typed ? 'No space is called so.' : 'There is no space yet. The plus beside the name of the app makes one.'}</p>}
-      <p className="text-small text-ink-soft">A space is changed by its own admins. What is said in those that you are not in is not shown, to you neither.</p>
+      {field}
+      <ul className="divide-y divide-line">{found.map((space) => <li key={space.id}><Row space={space} /></li>)}</ul>
+      {none && <p className="text-ink-soft">No space is called so.</p>}
+      {data?.length === 0 && <p className="text-ink-soft">There is no space yet. The plus beside the name of the app makes one.</p>}
+      <p className="text-small text-ink-soft">A space is changed by its own admins. Of those that you are not in you see who is in them, and nothing of what is said there.</p>
     </div>
   )
 }
-
-const some = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
 
 function Row({ space }: { space: SpaceOutline }) {
   const mine = useMajlis((state) => space.id in state.spaces)
@@ -38,7 +36,7 @@ function Row({ space }: { space: SpaceOutline }) {
   return (
     <details className="py-2">
       <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-4 gap-y-1 rounded-sm">
-        <bdi className="min-w-40 flex-1 truncate font-medium">{space.name}</bdi>
+        <bdi className="min-w-40 flex-1 truncate text-left font-medium">{space.name}</bdi>
         <span className="text-small text-ink-soft tabular-nums">{some(people, 'person', 'people')}, {some(agents, 'agent')}, {some(space.messageCount, 'message')}</span>
       </summary>
       <div className="mt-2 space-y-2 text-small text-ink-soft">
@@ -51,7 +49,7 @@ function Row({ space }: { space: SpaceOutline }) {
             <Link href={`${at}?inspect=settings`} className={link}>Settings<span className="unseen"> of {space.name}</span></Link>
           </p>
         ) : (
-          <p>You are not in it. One of its admins can add you.</p>
+          <p>You are not in this space, so you can neither read nor change it. One of its admins can add you.</p>
         )}
       </div>
     </details>

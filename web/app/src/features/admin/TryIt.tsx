@@ -5,7 +5,7 @@ import { useState, type FormEvent } from 'react'
 import { Button } from '../../ui/Button.tsx'
 import { Blocks } from '../inspector/Blocks.tsx'
 import { blocksOf } from '../inspector/blocks.ts'
-import { count } from '../inspector/runWords.tsx'
+import { some } from '../inspector/runWords.tsx'
 
 /** A dry run with the config as it stands in the editor, saved or not: what the agent would be shown. No model is asked. */
 export function TryIt({ agent, config }: { agent: Agent; config: Record<string, unknown> | null }) {
@@ -44,7 +44,7 @@ export function TryIt({ agent, config }: { agent: Agent; config: Record<string, 
       <p role="alert" className="text-small text-bad empty:hidden">{problem}</p>
       {tried && (
         <div className="space-y-2">
-          <p role="status" className="text-small text-ink-soft">About {count(tried.tokens)} tokens, {tried.tools.length} tools.</p>
+          <p role="status" className="text-small text-ink-soft">About {some(tried.tokens, 'token')}, {some(tried.tools.length, 'tool')}.</p>
           {tried.notes.map((note) => <p key={note} className="rounded-md bg-paper-low px-3 py-2 text-small">{note}</p>)}
           <Blocks blocks={blocksOf(tried, tried.tokens, 0)} before={null} />
         </div>

@@ -1,10 +1,10 @@
 import type { SpaceState, WaitingRun, Working } from '@majlis/client'
-import { useRuns, useStore, useStreams } from '@majlis/client/react'
-import { useState } from 'react'
+import { useRuns, useStreams } from '@majlis/client/react'
 
 import { inspect } from '../../router.ts'
 import { Stop } from '../../ui/icons.tsx'
 import { lasting, useNow } from '../../ui/time.ts'
+import { useStop } from './useStop.ts'
 
 /** Above the composer: which agents are at work here or wait for an answer, since when, and a way to stop them. */
 export function AtWork({ space }: { space: SpaceState }) {
@@ -12,7 +12,7 @@ export function AtWork({ space }: { space: SpaceState }) {
   const nameOf = (id: string) => space.members.find((member) => member.id === id)?.name ?? 'An agent'
   const writing = new Set(useStreams(space.facts.id).map((stream) => stream.agentId))
   return (
-    <ul aria-label="Agents at work" tabIndex={working.length + waiting.length > 3 ? 0 : undefined} className="mx-auto flex max-h-18 min-h-6 w-full max-w-column shrink-0 flex-wrap items-center gap-x-5 overflow-y-auto px-4 text-small text-ink-soft md:px-7">
+    <ul aria-label="Agents at work" tabIndex={working.length + waiting.length > 3 ? 0 : undefined} className="mx-auto flex mb-1 max-h-18 min-h-6 w-full max-w-column shrink-0 flex-wrap items-center gap-x-5 overflow-y-auto px-4 text-small text-ink-soft md:px-7">
       {working.map((run) => (
         <Line key={run.runId} run={run} name={nameOf(run.agentId)} what={writing.has(run.agentId) ? 'is writing' : 'is thinking'} lively />
       ))}
@@ -24,13 +24,8 @@ export function AtWork({ space }: { space: SpaceState }) {
 }
 
 function Line({ run, name, what, lively = false }: { run: Working | WaitingRun; name: string; what: string; lively?: boolean }) {
-  const store = useStore()
   const now = useNow()
-  const [stopping, setStopping] = useState(false)
-  const stop = () => {
-    setStopping(true)
-    store.client.runs.cancel(run.runId).catch(() => setStopping(false))
-  }
+  const { mayStop, stopping, problem, stop } = useStop(run.runId, run.spaceId)
   return (
     <li className="flex animate-rise items-center gap-2">
       <span aria-hidden className={`size-2 rounded-full ${lively ? 'animate-breathe bg-agent' : 'border-2 border-agent'}`} />
@@ -38,16 +33,19 @@ function Line({ run, name, what, lively = false }: { run: Working | WaitingRun; 
         <b className="font-semibold text-agent">{name}</b> {what}
       </button>
       {now - run.since > 2000 && <span className="tabular-nums">{lasting(now - run.since)}</span>}
-      <button
-        type="button"
-        disabled={stopping}
-        aria-label={`Stop ${name}`}
-        className="flex items-center gap-1 rounded-sm px-1 hover:bg-hover hover:text-ink"
-        onClick={stop}
-      >
-        <Stop className="size-4" />
-        {stopping ? 'Stopping…' : 'Stop'}
-      </button>
+      {mayStop && (
+        <button
+          type="button"
+          disabled={stopping}
+          aria-label={`Stop ${name}`}
+          className="flex items-center gap-1 rounded-sm px-1 hover:bg-hover hover:text-ink"
+          onClick={stop}
+        >
+          <Stop className="size-4" />
+          {stopping ? 'Stopping…' : 'Stop'}
+        </button>
+      )}
+      {problem && <span role="alert" className="text-bad">{problem}</span>}
     </li>
   )
 }

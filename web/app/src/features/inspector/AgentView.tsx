@@ -6,12 +6,18 @@ import { Link } from '../../ui/Link.tsx'
 import { fullTime } from '../../ui/time.ts'
 import { useAnswer } from '../../ui/useAnswer.ts'
 import { Cycles } from './Cycles.tsx'
-import { count } from './runWords.tsx'
+import { count, some } from './runWords.tsx'
 import { UsageByDay } from './UsageByDay.tsx'
 import { UsagePlot } from './UsagePlot.tsx'
 
 /** What an agent holds: goals, memories, plans, and what it has used. For administrators, and the agent itself. */
 export function AgentView({ agentId }: { agentId: string }) {
+  const me = useMe()!
+  if (me.role !== 'member' || me.id === agentId) return <Held agentId={agentId} />
+  return <p className="text-small text-ink-soft">What an agent remembers, wants and plans is shown to the administrators of this gateway. What it does here, and why, stands under Runs.</p>
+}
+
+function Held({ agentId }: { agentId: string }) {
   const { client } = useStore()
   const me = useMe()!
   const { data, problem } = useAnswer(agentId, async () => {
@@ -33,11 +39,11 @@ export function AgentView({ agentId }: { agentId: string }) {
     <div className="space-y-5">
       <h3 className="flex items-center gap-3 text-large">
         <Avatar id={entity.id} name={entity.name} type={entity.type} />
-        <bdi className="min-w-0 flex-1 truncate">{entity.name}</bdi>
+        <bdi className="min-w-0 flex-1 truncate text-left">{entity.name}</bdi>
         {me.role !== 'member' && <Link href={`/admin/agents/${agentId}`} className="font-sans text-small font-normal text-warm underline underline-offset-4">Change</Link>}
       </h3>
       <p className="text-small text-ink-soft">
-        {count(usage.runs)} runs, {count(usage.requests)} requests, {count(usage.inputTokens)} tokens in ({count(usage.cachedTokens)} cached), {count(usage.outputTokens)} out.
+        {some(usage.runs, 'run')}, {some(usage.requests, 'request')}, {count(usage.inputTokens)} tokens in ({count(usage.cachedTokens)} cached), {count(usage.outputTokens)} out.
       </p>
       <UsageByDay days={days} />
       <UsagePlot runs={runs} />

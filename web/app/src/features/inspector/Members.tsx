@@ -4,7 +4,7 @@ import { useState } from 'react'
 
 import { inspect } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
-import { IconButton } from '../../ui/Button.tsx'
+import { Button, IconButton } from '../../ui/Button.tsx'
 import { Close } from '../../ui/icons.tsx'
 import { lasting, useNow } from '../../ui/time.ts'
 import { useDoing, type Doing } from '../agents/doing.ts'
@@ -39,6 +39,8 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
   const me = useMe()!
   const store = useStore()
   const [problem, setProblem] = useState('')
+  const [sure, setSure] = useState(false)
+  const mine = member.id === me.id
   const doing = useDoing(member.id, spaceId)
   const remove = () => store.client.spaces.remove(spaceId, member.id).catch((error: Error) => setProblem(error.message))
   const setRole = (role: SpaceRole) => store.client.spaces.add(spaceId, { entityId: member.id, role }).catch((error: Error) => setProblem(error.message))
@@ -46,7 +48,7 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
     <>
       <Avatar id={member.id} name={member.name} type={member.type} />
       <span className="min-w-0 flex-1 text-left">
-        <bdi className="block truncate leading-tight font-medium">{member.name}{member.id === me.id ? ' (you)' : ''}</bdi>
+        <span className="block truncate leading-tight font-medium"><bdi>{member.name}</bdi>{mine ? ' (you)' : ''}</span>
         <span className="block text-small leading-tight text-ink-soft">
           {member.type === 'agent' ? <State doing={doing} /> : member.role === 'member' ? member.type === 'service' ? 'service' : 'person' : member.role}
         </span>
@@ -60,12 +62,13 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
       ) : (
         <span className="flex min-w-0 flex-1 items-center gap-3 py-1.5">{body}</span>
       )}
-      {removable && member.id !== me.id && (
+      {removable && !mine && (
         <select aria-label={`Role of ${member.name}`} value={member.role} className="field w-auto py-1 text-tiny" onChange={(event) => void setRole(event.target.value as SpaceRole)}>
           <option value="admin">admin</option><option value="member">member</option><option value="viewer">viewer</option>
         </select>
       )}
-      {removable && <IconButton label={`Remove ${member.name}`} className="size-8" onClick={() => void remove()}><Close className="size-4" /></IconButton>}
+      {removable && !(mine && sure) && <IconButton label={mine ? 'Leave the space' : `Remove ${member.name}`} className="size-8" onClick={() => (mine ? setSure(true) : void remove())}><Close className="size-4" /></IconButton>}
+      {removable && mine && sure && <Button look="bad" onClick={() => void remove()}>Really leave it</Button>}
       {problem && <p role="alert" className="w-full text-small text-bad">{problem}</p>}
     </li>
   )

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useAnswer } from '../../ui/useAnswer.ts'
 import { Blocks } from './Blocks.tsx'
 import { blocksOf, type Block } from './blocks.ts'
-import { count } from './runWords.tsx'
+import { count, some } from './runWords.tsx'
 
 interface Seen {
   context: Context
@@ -36,7 +36,7 @@ export function Saw({ run }: { run: Run }) {
         return (
           <section key={request.step} aria-label={`Request ${n + 1}`}>
             <h4 className="mb-1 text-small text-ink-soft">
-              Request {n + 1} · {count(usage?.inputTokens ?? 0)} tokens, {count(usage?.cachedTokens ?? 0)} cached · {request.tools.length} tools
+              Request {n + 1} · {count(usage?.inputTokens ?? 0)} tokens, {count(usage?.cachedTokens ?? 0)} cached · {some(request.tools.length, 'tool')}
             </h4>
             <Blocks blocks={blocks} before={comparing ? data.before : null} />
           </section>

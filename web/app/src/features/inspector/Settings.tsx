@@ -17,7 +17,8 @@ export function Settings({ space }: { space: SpaceState }) {
   const store = useStore()
   const me = useMe()!
   const { facts, members } = space
-  const [said, setSaid] = useState('')
+  const [said, setSaid] = useState<{ bad: boolean; words: string } | null>(null)
+  const refused = (error: unknown) => setSaid({ bad: true, words: (error as Error).message })
   const [sure, setSure] = useState(false)
   const [toolPolicy, setToolPolicy] = useState([...facts.toolPolicy])
   const admin = members.find((member) => member.id === me.id)?.role === 'admin'
@@ -28,13 +29,13 @@ export function Settings({ space }: { space: SpaceState }) {
     const orchestratorId = triggers === 'orchestrated' ? String(form.get('orchestratorId') ?? '') || null : null
     try {
       await store.client.spaces.change(facts.id, { name: String(form.get('name')).trim(), description: String(form.get('description')).trim(), triggers, orchestratorId, toolPolicy })
-      setSaid('Saved.')
+      setSaid({ bad: false, words: 'Saved.' })
     } catch (error) {
-      setSaid((error as Error).message)
+      refused(error)
     }
   }
-  const remove = () => store.client.spaces.delete(facts.id).then(() => go('/'), (error: Error) => setSaid(error.message))
-  const leave = () => store.client.spaces.remove(facts.id, me.id).then(() => go('/'), (error: Error) => setSaid(error.message))
+  const remove = () => store.client.spaces.delete(facts.id).then(() => go('/'), refused)
+  const leave = () => store.client.spaces.remove(facts.id, me.id).then(() => go('/'), refused)
   return (
     <form className="space-y-4 text-small" onSubmit={(event) => void change(event)}>
       <label className="block"><span className="mb-1 block text-ink-soft">Name</span><input name="name" required maxLength={64} defaultValue={facts.name} disabled={!admin} className="field" /></label>
@@ -54,7 +55,7 @@ export function Settings({ space }: { space: SpaceState }) {
       </fieldset>
       <PolicyEditor rules={toolPolicy} disabled={!admin} onChange={setToolPolicy} />
       {facts.phase && <p>Phase: <b className="font-semibold">{facts.phase}</b></p>}
-      <p role="status" className="min-h-5 text-ink-soft">{said}</p>
+      <p role="status" className={`min-h-5 ${said?.bad ? 'text-bad' : 'text-ink-soft'}`}>{said?.words}</p>
       {!admin && (
         <div className="flex items-center justify-between gap-3">
           <p className="text-ink-soft">Only admins of this space change it.</p>

@@ -42,3 +42,4 @@ export function tookOf(run: Run): string {
 
 const figures = new Intl.NumberFormat()
 export const count = (n: number): string => figures.format(n)
+export const some = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`

@@ -5,6 +5,7 @@ import remarkGfm from 'remark-gfm'
 
 import { Guard } from '../../ui/Guard.tsx'
 import { CodeBlock } from './CodeBlock.tsx'
+import { lineBreaks } from './lineBreaks.ts'
 import { mentionNames } from './mentionNames.ts'
 import { piecesOf } from './pieces.ts'
 
@@ -14,7 +15,7 @@ interface Props {
   me: string
 }
 
-const REMARK = [remarkGfm]
+const REMARK = [remarkGfm, lineBreaks]
 
 /**
  * Safe by construction: the text becomes React elements, never markup; HTML in it is dropped, what is left passes an

@@ -5,10 +5,12 @@ export function plainText(text: string): string {
     .slice(0, 400)
     .replace(/```\w*\n?/g, ' ')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/(^|\s)[#>]+\s/g, '$1')
+    .replace(/^(?:[ \t]*(?:#{1,6}|>+)[ \t]+)+/gm, '')
     .replace(/\|?\s*:?-{3,}:?\s*\|/g, ' ')
     .replace(/\s*\|\s*/g, ' ')
-    .replace(/[*_`~]{1,3}(?=\S)|(?<=\S)[*_`~]{1,3}/g, '')
+    .replace(/[*`~]{1,3}(?=\S)|(?<=\S)[*`~]{1,3}/g, '')
+    // Within a word it is a part of it: read_messages.
+    .replace(/(?<![\p{L}\p{N}_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![\p{L}\p{N}_])/gu, '')
     .replace(/\s+/g, ' ')
     .trim()
 }

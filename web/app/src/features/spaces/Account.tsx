@@ -24,7 +24,7 @@ export function Account({ onOver }: { onOver: (over: Over) => void }) {
       <DropdownMenu.Root modal={false}>
         <DropdownMenu.Trigger className="flex w-full items-center gap-3 rounded-md px-2 py-1.5 text-left hover:bg-hover">
           <Avatar id={me.id} name={me.name} type={me.type} size="small" />
-          <bdi className="min-w-0 flex-1 truncate font-medium">{me.name}</bdi>
+          <bdi className="min-w-0 flex-1 truncate text-left font-medium">{me.name}</bdi>
           <More className="size-5 text-ink-soft" />
           <span className="unseen">Menu</span>
         </DropdownMenu.Trigger>

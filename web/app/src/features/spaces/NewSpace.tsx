@@ -6,11 +6,13 @@ import { Button, IconButton } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Plus } from '../../ui/icons.tsx'
 
-export function NewSpace() {
+/** A plus, or a button that says so where there is room and nothing else to do. */
+export function NewSpace({ words }: { words?: string }) {
   const [open, setOpen] = useState(false)
+  const begin = () => setOpen(true)
   return (
     <>
-      <IconButton label="New space" onClick={() => setOpen(true)}><Plus /></IconButton>
+      {words ? <Button look="primary" onClick={begin}>{words}</Button> : <IconButton label="New space" onClick={begin}><Plus /></IconButton>}
       {open && <Dialog title="A new space" onClose={() => setOpen(false)}><NewSpaceForm onDone={() => setOpen(false)} /></Dialog>}
     </>
   )

@@ -5,6 +5,7 @@ import type { Over } from '../../App.tsx'
 import { usePlace } from '../../router.ts'
 import { Search } from '../../ui/icons.tsx'
 import { Link } from '../../ui/Link.tsx'
+import { useToday } from '../../ui/time.ts'
 import { Account } from './Account.tsx'
 import { NewSpace } from './NewSpace.tsx'
 import { SpaceRow } from './SpaceRow.tsx'
@@ -13,6 +14,7 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
   const spaces = useSpaces()
   const place = usePlace()
   const here = place.page === 'space' ? place.spaceId : null
+  const today = useToday()
   const news = spaces.filter((space) => unread(space) > 0).length
   return (
     <nav aria-label="Spaces" className={`w-full shrink-0 flex-col border-r border-line bg-paper-low md:w-72 lg:w-80 ${className}`}>
@@ -21,7 +23,7 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
           <img src="/page/icon.svg" alt="" width="26" height="26" />
           <h1>Majlis</h1>
         </Link>
-        <span className="unseen">{news} spaces with news</span>
+        <span className="unseen">{news === 1 ? '1 space' : `${news} spaces`} with news</span>
         <span className="flex-1" />
         <NewSpace />
       </header>
@@ -36,7 +38,7 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
       </button>
       <ul className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
         {spaces.map((space) => (
-          <li key={space.facts.id}><SpaceRow space={space} here={space.facts.id === here} /></li>
+          <li key={space.facts.id}><SpaceRow space={space} here={space.facts.id === here} today={today} /></li>
         ))}
         {spaces.length === 0 && (
           <li className="p-4 text-small text-ink-soft">No spaces yet. Make the first one, or ask somebody to add you to theirs.</li>

@@ -17,8 +17,8 @@ export function SpaceHeader({ space }: { space: SpaceState }) {
     <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line pr-2 pl-2 md:pl-6">
       <IconButton label="All spaces" className="md:hidden" onClick={() => go('/')}><Back /></IconButton>
       <div className="min-w-0 flex-1">
-        <h2 id="space-name" className="truncate text-large leading-tight"><bdi>{facts.name}</bdi></h2>
-        {facts.description && <p className="hidden truncate text-small leading-tight text-ink-soft md:block">{facts.description}</p>}
+        <h2 id="space-name" dir="auto" className="truncate text-left text-large leading-tight">{facts.name}</h2>
+        {facts.description && <p dir="auto" className="hidden truncate text-left text-small leading-tight text-ink-soft md:block">{facts.description}</p>}
       </div>
       <button
         type="button"

@@ -1,5 +1,6 @@
 import { unread, type SpaceState } from '@majlis/client'
 import { useMajlis, useMe, usePendingTools } from '@majlis/client/react'
+import { memo } from 'react'
 
 import { spacePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
@@ -8,7 +9,8 @@ import { StateDot } from '../agents/StateDot.tsx'
 import { draftOf } from '../composer/drafts.ts'
 import { plainText } from '../markdown/plain.ts'
 
-export function SpaceRow({ space, here }: { space: SpaceState; here: boolean }) {
+/** There may be hundreds: only those are rendered again of which something is new. `today` is what its time is told by. */
+export const SpaceRow = memo(function SpaceRow({ space, here }: { space: SpaceState; here: boolean; today: string }) {
   const news = unread(space)
   const { facts, lastMessage } = space
   return (
@@ -18,7 +20,7 @@ export function SpaceRow({ space, here }: { space: SpaceState; here: boolean }) 
       className="block rounded-md px-3 py-2 hover:bg-hover aria-[current]:bg-paper-high aria-[current]:shadow-low"
     >
       <span className="flex items-baseline gap-2">
-        <bdi className={`min-w-0 flex-1 truncate ${news > 0 ? 'font-semibold' : 'font-medium'}`}>{facts.name}</bdi>
+        <bdi className={`min-w-0 flex-1 truncate text-left ${news > 0 ? 'font-semibold' : 'font-medium'}`}>{facts.name}</bdi>
         {lastMessage && <time dateTime={lastMessage.createdAt} className="text-tiny text-ink-soft">{brief(lastMessage.createdAt)}</time>}
       </span>
       <span className="flex items-center gap-2 text-small text-ink-soft">
@@ -32,7 +34,7 @@ export function SpaceRow({ space, here }: { space: SpaceState; here: boolean }) 
       </span>
     </Link>
   )
-}
+})
 
 /** Who thinks there now, else what one has begun to write, else the last word. */
 function Below({ space, here }: { space: SpaceState; here: boolean }) {
@@ -44,11 +46,17 @@ function Below({ space, here }: { space: SpaceState; here: boolean }) {
   const asking = usePendingTools(id)[0]
   if (asking) return <span className="text-warm">{asking.agentName} waits for your decision</span>
   if (names.length > 0) {
-    return <span className="inline-flex items-center gap-1.5 text-agent"><StateDot state="thinking" /> {names.join(', ')} {names.length > 1 ? 'are' : 'is'} thinking</span>
+    return <span className="text-agent"><span className="mr-1.5"><StateDot state="thinking" /></span>{thinking(names)}</span>
   }
   const draft = here || !me ? '' : draftOf(me.id, id)
   if (draft) return <><span className="text-warm">Draft:</span> {draft}</>
   if (!last) return 'Nothing said yet'
   const who = last.kind === 'notice' ? '' : last.sender.id === me?.id ? 'You: ' : `${last.sender.name}: `
   return <bdi>{who}{last.kind === 'tool' ? `used ${last.tool?.name}` : plainText(last.text)}</bdi>
+}
+
+/** Names as long as they fit. */
+function thinking(names: readonly string[]): string {
+  if (names.length > 2) return `${names.length} agents are thinking`
+  return `${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} thinking`
 }

@@ -1,6 +1,6 @@
 import type { Message } from '@majlis/client'
 import { useSpaces, useStore } from '@majlis/client/react'
-import { useEffect, useId, useState, type KeyboardEvent } from 'react'
+import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
 
 import { go, messagePath, spacePath } from '../../router.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -23,6 +23,12 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
   const listId = useId()
   const found = [...useFoundSpaces(typed), ...useFoundMessages(typed)]
   const chosen = Math.min(active, found.length - 1)
+  const list = useRef<HTMLUListElement>(null)
+  // The keys may choose what is out of sight; the pointer never does.
+  useEffect(() => {
+    // Not its answer: newer browsers give a promise, which is nothing to clean up with.
+    list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' })
+  }, [chosen])
 
   const open = (each: Found | undefined) => {
     if (!each) return
@@ -30,6 +36,7 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
     go(each.path)
   }
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
     if (event.key === 'ArrowDown') setActive(Math.min(chosen + 1, found.length - 1))
     else if (event.key === 'ArrowUp') setActive(Math.max(chosen - 1, 0))
     else if (event.key === 'Enter') open(found[chosen])
@@ -57,7 +64,7 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <ul id={listId} role="listbox" aria-label="Found" className="p-1.5">
+      <ul ref={list} id={listId} role="listbox" aria-label="Found" className="p-1.5">
         {found.map((each, n) => (
           <li
             key={each.key}

@@ -20,7 +20,7 @@ export function MessageTools({ message, onReply }: { message: Message; onReply: 
     <div
       className={`absolute -top-3 right-1 z-10 flex rounded-md border border-line bg-paper-high shadow-low ${open ? '' : 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:pointer-events-none pointer-coarse:group-focus-within:pointer-events-auto'}`}
     >
-      <IconButton label="Answer this message" className="size-8" onClick={() => onReply(message)}><Reply className="size-4" /></IconButton>
+      {mayWrite && <IconButton label="Answer this message" className="size-8" onClick={() => onReply(message)}><Reply className="size-4" /></IconButton>}
       <Popover.Root open={open} onOpenChange={setOpen}>
         <Popover.Trigger asChild>
           <IconButton label="Who has it" className="size-8"><Receipt className="size-4" /></IconButton>

@@ -16,8 +16,8 @@ export function Quote({ spaceId, messageId, history }: { spaceId: string; messag
     >
       {quoted ? (
         <>
-          <bdi className="shrink-0 font-semibold">{quoted.sender.name}</bdi>
-          <span className="truncate">{plainText(quoted.text) || quoted.kind}</span>
+          <bdi className="max-w-1/2 shrink-0 truncate font-semibold">{quoted.sender.name}</bdi>
+          <bdi className="truncate">{plainText(quoted.text) || quoted.kind}</bdi>
         </>
       ) : (
         <span>an earlier message</span>

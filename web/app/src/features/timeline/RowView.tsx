@@ -1,7 +1,7 @@
 import type { Message, SpaceState } from '@majlis/client'
 import { memo } from 'react'
 
-import { dayName, fullTime } from '../../ui/time.ts'
+import { dayName, fullTime, useToday } from '../../ui/time.ts'
 import { Card } from '../cards/Card.tsx'
 import { MessageView } from './MessageView.tsx'
 import { NoticeView } from './NoticeView.tsx'
@@ -21,7 +21,7 @@ interface Props {
 export const RowView = memo(function RowView({ row, space, names, target, onReply }: Props) {
   switch (row.kind) {
     case 'day':
-      return <Line>{<time dateTime={row.at} title={fullTime(row.at)}>{dayName(row.at)}</time>}</Line>
+      return <Line><Day at={row.at} /></Line>
     case 'new':
       return <Line warm>New</Line>
     case 'sending':
@@ -45,6 +45,11 @@ function sameRow(a: Props, b: Props): boolean {
   }
   if (a.row.kind === 'stream' && b.row.kind === 'stream') return a.row.stream === b.row.stream
   return a.row.key === b.row.key && a.row.kind !== 'sending'
+}
+
+function Day({ at }: { at: string }) {
+  useToday()
+  return <time dateTime={at} title={fullTime(at)}>{dayName(at)}</time>
 }
 
 function Line({ children, warm = false }: { children: React.ReactNode; warm?: boolean }) {

@@ -52,7 +52,7 @@ export function Timeline({ space, messageId, onReply }: Props) {
   virtual.shouldAdjustScrollPositionOnItemSizeChange = (item, _, { scrollOffset }) => item.end <= (scrollOffset ?? 0)
   const { atEnd, onScroll } = useEnds(virtual, store, space, whole)
   const following = useFollowing(virtual, virtual.getTotalSize(), whole)
-  const target = useJump(virtual, rows, store, spaceId, messageId, newAfter, following)
+  const { target, astray } = useJump(virtual, rows, store, spaceId, messageId, newAfter, following)
   useOwnWords(sending.at(-1), () => void toNewest())
   useReadUpTo(whole && atEnd ? (history?.at(-1) ?? null) : null)
 
@@ -97,6 +97,7 @@ export function Timeline({ space, messageId, onReply }: Props) {
           })}
         </div>
       </div>
+      {astray && <p role="status" className="absolute inset-x-0 top-3 mx-auto w-fit rounded-full border border-line bg-paper-high px-4 py-1.5 text-small text-ink-soft shadow-low">The message of this link is not in this space.</p>}
       {newAfter !== null && history?.[0] && history[0].seq > newAfter + 1 && (
         <ToFirstUnread spaceId={spaceId} lastRead={lastRead} newAfter={newAfter} count={history[0].seq - newAfter - 1} />
       )}

@@ -15,3 +15,10 @@ test('each row has a name of its own, though a clientId belongs to its sender on
   // One's own keeps the name that it had on its way.
   expect(keys).toContain('1')
 })
+
+test('each day has a row of its own, also where the clock of the server was set back', () => {
+  const at = (seq: number, createdAt: string): Message => ({ ...message(seq, 'ent_other', null), createdAt })
+  const history = [at(1, '2026-11-16T12:00:00.000Z'), at(2, '2026-11-18T12:00:00.000Z'), at(3, '2026-11-16T12:01:00.000Z'), at(4, '2026-11-18T12:02:00.000Z')]
+  const days = rowsOf(history, [], [], null, 'ent_me').filter((row) => row.kind === 'day')
+  expect(new Set(days.map((row) => row.key)).size).toBe(4)
+})

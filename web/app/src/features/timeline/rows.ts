@@ -22,10 +22,11 @@ export function rowsOf(
 ): Row[] {
   const rows: Row[] = []
   let before: Message | null = null
+  const days = new Set<string>()
   for (const message of history) {
     const sameDay = before !== null && dayKey(before.createdAt) === dayKey(message.createdAt)
     const beginsNew = newAfter !== null && message.seq > newAfter && (before?.seq ?? message.seq - 1) <= newAfter
-    if (!sameDay) rows.push({ kind: 'day', key: `day ${dayKey(message.createdAt)}`, at: message.createdAt })
+    if (!sameDay) rows.push({ kind: 'day', key: dayRowKey(message, days), at: message.createdAt })
     if (beginsNew) rows.push({ kind: 'new', key: 'new' })
     const first = !sameDay || beginsNew || !goesOn(before, message)
     rows.push({ kind: 'message', key: keyOf(message, me), message, first })
@@ -37,6 +38,14 @@ export function rowsOf(
     rows.push({ kind: 'sending', key: each.clientId, sending: each, first: first || each.replyTo !== undefined })
   })
   return rows
+}
+
+/** A day comes twice where the server's clock was set back. */
+function dayRowKey({ createdAt, id }: Message, days: Set<string>): string {
+  const day = dayKey(createdAt)
+  const key = days.has(day) ? `day ${day} ${id}` : `day ${day}`
+  days.add(day)
+  return key
 }
 
 /** A message of one's own keeps its row when it is stored. Those of others may have the same `clientId` as any other. */

@@ -1,0 +1,24 @@
+import { MajlisError } from '@majlis/client'
+import { useMe, useStore } from '@majlis/client/react'
+import { useState } from 'react'
+
+import { useMayWrite } from '../spaces/useMayWrite.ts'
+
+/** Ending a run. Viewers look on, except for those who look after the gateway. */
+export function useStop(runId: string, spaceId: string | null) {
+  const store = useStore()
+  const administers = useMe()?.role !== 'member'
+  const mayStop = useMayWrite(spaceId ?? '') || administers
+  const [stopping, setStopping] = useState(false)
+  const [problem, setProblem] = useState('')
+  const stop = () => {
+    setStopping(true)
+    setProblem('')
+    store.client.runs.cancel(runId).catch((error: Error) => {
+      setStopping(false)
+      // It has ended by itself meanwhile.
+      if (!(error instanceof MajlisError && error.status === 409)) setProblem(error.message)
+    })
+  }
+  return { mayStop, stopping, problem, stop }
+}
