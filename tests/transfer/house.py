@@ -89,6 +89,7 @@ def _work(tx: Tx, agent_id: str, space_id: str, message_id: str) -> tuple[str, s
             "trigger_space_id": space_id,
             "active_space_id": space_id,
             "chain_depth": 2,
+            "model": "openai:gpt-5.2",
             "started_at": tx.now,
         }
         if status == "running":

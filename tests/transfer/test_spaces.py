@@ -12,8 +12,9 @@ from majlis.errors import ConfigurationError
 from majlis.founding import owner_caller
 from majlis.spaces.spaces import create_space, delete_space
 from majlis.store import ids
-from majlis.store.tables import agents, deliveries, entities, members, runs
+from majlis.store.tables import agents, deliveries, entities, members, messages, runs, steps
 from majlis.store.transactions import Database, Tx
+from majlis.transfer.discretion import STAYED
 from tests.transfer.house import House, exported, imported, of_type
 
 
@@ -73,6 +74,52 @@ async def test_what_leads_to_another_space_is_not_said(
     assert (await imported(source, lines, tmp_path))[0].counts.keys() == {
         (name, "present") for name in lines[-1]["counts"]
     }
+
+
+async def test_words_of_another_space_do_not_leave_with_what_an_agent_did(
+    source: Database, furnished: House, target: Database, tmp_path: Path
+) -> None:
+    """A cycle with events of two spaces, in which the agent looks into the other one, remembers what it read, comes
+    back and says so. "Beta" is said wherever that space's words are kept."""
+    here = {"type": "space_message", "chainDepth": 2, "spaceId": furnished.alpha, "text": "alpha asks"}
+    there = {"type": "space_message", "chainDepth": 2, "spaceId": furnished.beta, "text": "Beta asks"}
+    trigger = {**here, "events": [here, there, {"type": "plan", "chainDepth": 0, "instruction": "Beta plan"}]}
+    run = {"trigger": trigger, "cycle": True, "reason": "Beta is dull", "notes": ["Skipped: Beta is dull"]}
+    entered = {"spaceId": furnished.beta, "history": ["Beta answer"]}
+    back = {"spaceId": furnished.alpha, "history": ["alpha answer"]}
+    unfinished: dict[str, object] = {"state": "started", "input": {"about": "Beta"}, "output": None}
+    journal: list[dict[str, object]] = [
+        {"kind": "model", "name": None, "output": {"text": "Beta thought", "calls": []}},
+        {"name": "enter_space", "input": {"spaceId": furnished.beta}, "output": entered},
+        {"name": "set_memories", "input": {"memories": [{"key": "b", "value": "Beta fact"}]}, "output": {}},
+        {"name": "deploy", **unfinished},
+        {"name": "enter_space", "input": {"spaceId": furnished.alpha}, "output": back},
+        {"name": "deploy", "input": {"about": "alpha"}, "output": {"done": True}},
+    ]
+    common = {"run_id": furnished.run, "kind": "tool", "state": "done", "started_at": 5}
+    origin = {"sourceSpace": furnished.beta, "sourceEvent": "msg_0123456789abcdef", "sourceText": "Beta question"}
+
+    def work(tx: Tx) -> None:
+        tx.execute(runs.update().where(runs.c.id == furnished.run).values(run))
+        tx.execute(messages.update().where(messages.c.space_id == furnished.alpha).values(origin=origin))
+        for n, step in enumerate(journal, 2):
+            tx.execute(steps.insert(), {"input": None, "output": None, **common, **step, "n": n})
+
+    await source.write(work)
+    lines = await exported(source, furnished.alpha)
+    assert [line for line in lines if "Beta" in str(line)] == []
+    [moved] = [line for line in of_type(lines, "run") if line["id"] == furnished.run]
+    assert moved["trigger"] == {**here, "events": [here]}
+    told = [(line["state"], line["output"]) for line in of_type(lines, "step")][1:]
+    stayed = [("done", STAYED)] * 3 + [("error", STAYED)]
+    assert told == [*stayed, ("done", back), ("done", {"done": True})]
+    assert (await imported(source, lines, tmp_path))[0].counts.keys() == {
+        (name, "present") for name in lines[-1]["counts"]
+    }
+    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
+    assert (await imported(target, lines, tmp_path))[0].clean
+    # Whoever moves everything moves all of it.
+    assert "Beta thought" in str(await exported(source))
 
 
 async def test_a_deleted_space_leaves_its_tombstone_only(

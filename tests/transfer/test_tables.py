@@ -16,7 +16,7 @@ from majlis.transfer import kinds
 from majlis.transfer.checking import Line, Refused, parse
 from majlis.transfer.kinds import KINDS, NOT_EXPORTED, describe
 from majlis.transfer.reading import Raw
-from tests.transfer.house import House, exported, imported, of_type
+from tests.transfer.house import House, Said, exported, imported, of_type
 
 
 def test_every_table_travels_or_says_why_not() -> None:
@@ -47,8 +47,8 @@ def test_every_key_is_unique_in_the_database() -> None:
 
 
 def test_what_is_written_is_read_again_with_the_columns_own_limits() -> None:
-    goal = {"type": "goal", "agentId": "ent_0123456789abcdef", "id": "g", "description": "d", "status": "active"}
-    goal |= {"priority": 2**31, "longTerm": 1, "updatedAt": "yesterday", "more": 0}  # type: ignore[dict-item]
+    goal: Said = {"type": "goal", "agentId": "ent_0123456789abcdef", "id": "g", "description": "d", "status": "active"}
+    goal |= {"priority": 2**31, "longTerm": 1, "updatedAt": "yesterday", "more": 0}
     with pytest.raises(Refused) as refused:
         parse(Raw(1, orjson.dumps(goal)), "gateway")
     assert refused.value.reason == "priority: input should be less than or equal to 2147483647 (3 more)"

@@ -10,11 +10,10 @@ import sqlalchemy as sa
 
 from majlis.store.tables.columns import Key
 from majlis.store.transactions import Tx
+from majlis.transfer.damage import DAMAGE
+from majlis.transfer.discretion import Discretion
 from majlis.transfer.kinds import Kind
 from majlis.transfer.scope import Scope, ordered, parts, selected
-
-# What the stored bytes of a damaged row can make of reading it.
-DAMAGE = (ValueError, TypeError, OverflowError, sa.exc.OperationalError)
 
 Keyed = tuple[tuple[Any, ...], "sa.Row[Any] | Exception"]
 
@@ -27,6 +26,7 @@ class Selection:
         self._kind = kind
         self._scope = scope
         self._columns = selected(kind, scope)
+        self._discretion = Discretion(tx, scope.space_id) if scope.space_id is not None else None
         self._order = [_bytewise(tx, column) for column in ordered(kind, scope)]
         self._everything = sa.select(*(read.label(each.name) for each, read, _ in self._columns), *self._keys())
 
@@ -40,11 +40,15 @@ class Selection:
     def line(self, row: sa.Row[Any] | Exception) -> bytes:
         if isinstance(row, Exception):
             raise row
-        written: dict[str, Any] = {"type": self._kind.name}
-        for (each, _, may_be_unsaid), value in zip(self._columns, row, strict=False):
-            if not (may_be_unsaid and value is None):
-                written[each.wire] = each.write(value)
-        return orjson.dumps(written, option=orjson.OPT_APPEND_NEWLINE)
+        said = {
+            each.name: value
+            for (each, _, may_be_unsaid), value in zip(self._columns, row, strict=False)
+            if not (may_be_unsaid and value is None)
+        }
+        if self._discretion is not None:
+            said = self._discretion.of_space(self._kind.name, said)
+        written = {each.wire: each.write(said[each.name]) for each, _, _ in self._columns if each.name in said}
+        return orjson.dumps({"type": self._kind.name, **written}, option=orjson.OPT_APPEND_NEWLINE)
 
     def _page(self, *conditions: sa.ColumnElement[bool]) -> list[Keyed]:
         def of_page(what: sa.Select[Any]) -> Sequence[sa.Row[Any]]:

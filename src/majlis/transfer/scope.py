@@ -1,9 +1,9 @@
 """What of each table is exported: everything of the gateway, or what belongs to one space.
 
 A space travels without what its agents keep for themselves (memories, goals, plans, cycles): those speak of their
-other spaces too. It also says nothing of roles on the gateway, nor of other spaces: such keys are left out, which
-means "not said" and is neither written nor compared on import. The gateway's own voice has the same id everywhere
-and does not travel.
+other spaces too. It also says nothing of roles on the gateway, nor of other spaces (and within a column:
+`discretion.py`): such keys are left out, which means "not said" and is neither written nor compared on import. The
+gateway's own voice has the same id everywhere and does not travel.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from majlis.store.transactions import Tx
 from majlis.transfer.checking import Line
+from majlis.transfer.discretion import same_but_for_what_stayed
 from majlis.transfer.kinds import Kind
 from majlis.transfer.placeholders import replace_placeholders
 from majlis.transfer.references import missing_references, wrong_numbers
@@ -98,7 +99,10 @@ def _differing(line: Line, row: Mapping[Any, Any]) -> list[str]:
     return [
         each.wire
         for each in kind.fields
-        if each.name in here and each.name not in kind.positions and here[each.name] != line.values[each.name]
+        if each.name in here
+        and each.name not in kind.positions
+        and here[each.name] != line.values[each.name]
+        and not same_but_for_what_stayed(kind.name, each.name, line.values, row)
     ]
 
 
