@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Awaitable, Callable
 
 import httpx
 import pytest
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.live.log import LoggedEvent
-from majlis.live.replay import REPLAY_LIMIT
+from majlis.live.replay import REPLAY_CHARACTERS, REPLAY_LIMIT
 from majlis.settings import Settings
 from majlis.spaces.posting import Draft, post_message
 from majlis.store.tables import events
@@ -49,7 +50,11 @@ async def test_what_is_spoken_while_a_stream_opens_comes_after_connected(world: 
     hub = world.gateway.hub
     space = await world.owner.create_space()
     caller = Caller(world.owner.id, "Owner", "human", "owner", "tok_x")
-    opening = asyncio.create_task(hub.open_space(caller, space, None, '{"type":"connected"}'))
+
+    async def hello() -> str:
+        return '{"type":"connected"}'
+
+    opening = asyncio.create_task(hub.open_space(caller, space, None, hello))
     await until(lambda: space in hub._channels)
     hub.publish_ephemeral(space, "tool-input-delta", {"streamId": "s", "textDelta": "Hel", "offset": 0})
     stream = await opening
@@ -60,6 +65,65 @@ async def test_what_is_spoken_while_a_stream_opens_comes_after_connected(world: 
     told = [line.removeprefix("event: ") for line in sent.splitlines() if line.startswith("event: ")]
     assert told == ["connected", "tool-input-delta", "tool-input-delta"]
     hub.leave(stream)
+
+
+async def test_what_happens_while_a_stream_learns_what_is_going_on_comes_after_it(world: World, whole: bool) -> None:
+    """`connected` was read before the stream followed: an agent that began in between was never shown at work."""
+    space = await world.owner.create_space()
+
+    async def hello() -> str:
+        await world.owner.say(space, "meanwhile")
+        return '{"type":"connected"}'
+
+    assert await opened(world, None if whole else space, hello) == ["connected", "space.message"]
+
+
+async def test_a7_who_leaves_while_a_stream_opens_hears_nothing_of_the_space(world: World) -> None:
+    """Its position was forgotten, so that all that had ever been said there was taken for missed."""
+    sara = await world.person("Sara")
+    space = await world.owner.create_space("Lobby", sara)
+    async with world.owner.follow(space) as other:
+        await other.next()
+        await world.owner.say(space, "before")
+
+        async def hello() -> str:
+            await world.owner.ok("DELETE", f"/api/spaces/{space}/members/{sara.id}")
+            await world.owner.say(space, "secret")
+            await other.until_message("secret")
+            return '{"type":"connected"}'
+
+        assert await opened(world, None, hello, sara) == ["connected", "space.member.left"]
+
+
+async def test_who_joins_while_a_stream_opens_is_told_after_connected(world: World) -> None:
+    """A second tab made the joining known at once, to a stream that had not begun."""
+    sara = await world.person("Sara")
+    async with sara.follow() as other:
+        await other.next()
+
+        async def hello() -> str:
+            space = await world.owner.create_space("Lobby", sara)
+            await world.owner.say(space, "hello")
+            await other.until_message("hello")
+            return '{"type":"connected"}'
+
+        assert await opened(world, None, hello, sara) == ["connected", "space.member.joined", "space.message"]
+
+
+async def opened(
+    world: World, space: str | None, hello: Callable[[], Awaitable[str]], person: Person | None = None
+) -> list[str]:
+    """What a stream says whose `connected` is read so."""
+    hub, who = world.gateway.hub, person or world.owner
+    caller = Caller(who.id, who.name, "human", "member", "tok_x")
+    stream = await (
+        hub.open_gateway(caller, None, hello) if space is None else hub.open_space(caller, space, None, hello)
+    )
+    assert stream is not None
+    stream.close()
+    sent = b"".join([chunk async for chunk in stream.chunks()]).decode()
+    hub.leave(stream)
+    return [line.removeprefix("event: ") for line in sent.splitlines() if line.startswith("event: ")]
 
 
 async def test_reconnecting_replays_exactly_what_was_missed(world: World, whole: bool) -> None:
@@ -131,10 +195,48 @@ async def test_more_missed_than_can_be_replayed_is_one_resync_and_never_a_part(w
         assert (await stream.next()).data["message"]["text"] == "live"
 
 
-def _say_many(tx: Tx, person: Person, space: str, count: int) -> None:
+async def test_what_was_missed_is_replayed_whole_however_long_the_messages(world: World, whole: bool) -> None:
+    """A replay of more than a mebibyte counted as falling behind: the stream was cut, came back, and was cut again."""
+    space = await world.owner.create_space()
+    async with follow(world.owner, space, whole) as stream:
+        await stream.next()
+        mark = stream.last_id
+    await world.gateway.db.write(_say_many, world.owner, space, 40, "x" * 60_000)
+    async with follow(world.owner, space, whole, mark) as stream:
+        await world.owner.say(space, "live")
+        await stream.until_message("live")
+        assert [text[60_000:] for text in texts(stream.seen)] == [*(f"m{n}" for n in range(40)), ""]
+
+
+async def test_as_much_as_can_be_replayed_is_replayed(world: World) -> None:
+    """With `connected` it was one event more than may wait in a stream."""
+    space = await world.owner.create_space()
+    async with world.owner.follow(space) as stream:
+        await stream.next()
+        mark = stream.last_id
+    await world.gateway.db.write(_say_many, world.owner, space, REPLAY_LIMIT)
+    async with world.owner.follow(space, mark) as stream:
+        await stream.until_message(f"m{REPLAY_LIMIT - 1}")
+        assert len(texts(stream.seen)) == REPLAY_LIMIT
+
+
+async def test_longer_messages_missed_than_can_be_replayed_is_one_resync(world: World, whole: bool) -> None:
+    """A thousand long messages would be a hundred megabytes, for each who comes back."""
+    space = await world.owner.create_space()
+    async with follow(world.owner, space, whole) as stream:
+        await stream.next()
+        mark = stream.last_id
+    await world.gateway.db.write(_say_many, world.owner, space, REPLAY_CHARACTERS // 60_000 + 1, "x" * 60_000)
+    async with follow(world.owner, space, whole, mark) as stream:
+        assert [(await stream.next()).type for _ in range(2)] == ["connected", "resync"]
+        await world.owner.say(space, "live")
+        assert (await stream.next()).data["message"]["text"] == "live"
+
+
+def _say_many(tx: Tx, person: Person, space: str, count: int, beginning: str = "") -> None:
     sender = Caller(person.id, person.name, "human", "owner", "")
     for n in range(count):
-        post_message(tx, sender, space, Draft(f"m{n}"))
+        post_message(tx, sender, space, Draft(f"{beginning}m{n}"))
 
 
 async def test_what_was_trimmed_from_the_log_is_one_resync(world: World, whole: bool) -> None:

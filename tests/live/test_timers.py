@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
+import asyncpg
 import pytest
+import sqlalchemy as sa
 
 from majlis import clock
 from majlis.live import hub
@@ -17,11 +21,12 @@ from tests.world import serve_world
 @pytest.fixture
 def quick_timers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "_POLL_SECONDS", 0.01)
-    monkeypatch.setattr(hub, "_BEAT_EVERY", 2)
+    monkeypatch.setattr(hub, "_BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(hub, "_LOOK_AT_TOKENS_EVERY", 2)
 
 
 def test_the_heartbeat_is_due_before_fifteen_seconds_are_over() -> None:
-    assert hub._POLL_SECONDS * hub._BEAT_EVERY <= 15
+    assert hub._POLL_SECONDS + hub._BEAT_SECONDS <= 15
 
 
 @pytest.mark.usefixtures("quick_timers")
@@ -36,6 +41,34 @@ async def test_an_idle_stream_hears_a_heartbeat(settings: Settings) -> None:
                     await world.owner.get("/api/health")
             await world.owner.say(space, "awake")
             assert (await waiting).type == "space.message"
+
+
+@pytest.mark.usefixtures("quick_timers")
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+async def test_a_heartbeat_waits_for_no_database(settings: Settings) -> None:
+    """It came after the log had been polled: a database that took its time made clients give up their streams."""
+    async with serve_world(settings) as world:
+        space = await world.owner.create_space()
+        async with world.owner.follow(space) as stream, stuck(settings.database_url, "spaces"):
+            await stream.next()
+            heard = stream.comments
+            waiting = asyncio.create_task(stream.next())
+            async with asyncio.timeout(10):
+                while stream.comments < heard + 5:
+                    await world.owner.get("/api/health")
+            waiting.cancel()
+
+
+@asynccontextmanager
+async def stuck(database_url: str, table: str) -> AsyncIterator[None]:
+    """Whoever reads this table waits."""
+    connection = await asyncpg.connect(sa.make_url(database_url).set(drivername="postgresql").render_as_string(False))
+    try:
+        async with connection.transaction():
+            await connection.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+            yield
+    finally:
+        await connection.close()
 
 
 @pytest.mark.usefixtures("quick_timers")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from secrets import token_hex
+from time import monotonic
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -36,10 +37,13 @@ from majlis.store.transactions import Database
 
 _SHARDS = 64
 _POLL_SECONDS = 1.0
-_BEAT_EVERY = 10
+_BEAT_SECONDS = 10.0
+_LOOK_AT_TOKENS_EVERY = 10
 _CONTROL = "control"
 _TELL_AT_ONCE = 1000
 _logger = structlog.get_logger(__name__)
+
+Hello = Callable[[], Awaitable[str]]
 
 
 class Spoken(Protocol):
@@ -67,7 +71,7 @@ class Hub:
         self._stop_control: Unsubscribe | None = None
         self._name = token_hex(8)
         self._spoken: dict[str, dict[str, Spoken]] = {}
-        self._poller: asyncio.Task[None] | None = None
+        self._timers: list[asyncio.Task[None]] = []
 
     @property
     def open_streams(self) -> int:
@@ -76,17 +80,19 @@ class Hub:
     async def start(self) -> None:
         self._db.after_commit = self.publish
         self._stop_control = self._bus.subscribe(_CONTROL, self._on_control)
-        self._poller = asyncio.create_task(self._poll_forever(), name="live-poll")
+        self._timers = [
+            asyncio.create_task(self._poll_forever(), name="live-poll"),
+            asyncio.create_task(self._beat_forever(), name="live-beat"),
+        ]
 
     async def close(self) -> None:
         self.end_streams()
         if self._stop_control is not None:
             self._stop_control()
-        for task in (self._poller, *self._tasks):
-            if task is not None:
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+        for task in (*self._timers, *self._tasks):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
 
     def end_streams(self) -> None:
         """For a graceful stop: clients come back to another process with their last id."""
@@ -130,8 +136,9 @@ class Hub:
             for stream in self._spoken.get(space, {}).values()
         ]
 
-    async def open_space(self, caller: Listener, space_id: str, last_id: str | None, hello: str) -> Stream | None:
-        """None when the caller may not follow this space. `hello` is the data of the `connected` event."""
+    async def open_space(self, caller: Listener, space_id: str, last_id: str | None, hello: Hello) -> Stream | None:
+        """None when the caller may not follow this space. `hello` reads the data of the `connected` event
+        once the stream follows: what happens meanwhile comes after it, and does not fall between."""
         cursor = parse_space_cursor(last_id, space_id) if last_id else None
         stream = Stream(caller, space_id, lambda: self._verified_at)
 
@@ -140,7 +147,7 @@ class Hub:
 
         return await self._open(stream, [space_id, caller.id], start, hello)
 
-    async def open_gateway(self, caller: Listener, last_id: str | None, hello: str) -> Stream | None:
+    async def open_gateway(self, caller: Listener, last_id: str | None, hello: Hello) -> Stream | None:
         cursor = parse_gateway_cursor(last_id, caller.id) if last_id else None
         stream = Stream(caller, None, lambda: self._verified_at)
 
@@ -157,7 +164,7 @@ class Hub:
             self._detach(stream, topic)
 
     async def _open(
-        self, stream: Stream, topics: list[str], start: Callable[[], Coroutine[Any, Any, Start | None]], hello: str
+        self, stream: Stream, topics: list[str], start: Callable[[], Coroutine[Any, Any, Start | None]], hello: Hello
     ) -> Stream | None:
         self._streams.add(stream)
         for topic in topics:
@@ -170,33 +177,36 @@ class Hub:
             # Spaces that only the snapshot told of: subscribe, then look once more, so that nothing falls between.
             for topic in begin.heads.keys() - set(topics):
                 self._attach(stream, topic)
-            self._begin(stream, begin, hello)
+            self._begin(stream, begin, await hello())
             await self._catch_up(stream, list(begin.heads))
+            while stream.joining:
+                await self._follow(stream, *stream.joining.pop(0))
         except BaseException:
             self.leave(stream)
             raise
         return stream
 
     def _begin(self, stream: Stream, begin: Start, hello: str) -> None:
-        # A space joined while we were reading is followed already; the snapshot may not know it.
-        stream.position.update(begin.positions)
-        stream.moved_at.update(begin.moved_at or {})
+        # A space that was left while we were reading is followed no more, though the snapshot knows it.
         held, stream.held = stream.held, {}
+        stream.position.update({topic: seq for topic, seq in begin.positions.items() if topic in held})
+        stream.moved_at.update({topic: at for topic, at in (begin.moved_at or {}).items() if topic in held})
         stream.send("connected", hello)
         if begin.resync:
             stream.send("resync", '{"type":"resync"}')
-        stream.replay(begin.missed)
+        stream.replay([event for event in begin.missed if event.topic in held])
         stream.begun()
         stream.held = held
-        for topic, head in begin.heads.items():
-            self._channels[topic].start_at(head)
+        for topic in begin.heads.keys() & held.keys():
+            self._channels[topic].start_at(begin.heads[topic])
 
     async def _catch_up(self, stream: Stream, topics: list[str]) -> None:
         """Bring the stream to where the channels are, then let it run with them."""
         heads = await self._db.read(log.heads, topics)
         for topic in topics:
             channel = self._channels.get(topic)
-            if channel is None or stream.closed:
+            # Left while we were reading: what is said there is for this one no more.
+            if channel is None or stream.closed or topic not in stream.held:
                 continue
             channel.start_at(stream.position.get(topic, 0))
             target = max(heads.get(topic, 0), channel.last or 0)
@@ -209,7 +219,9 @@ class Hub:
     async def _read_missing(self, stream: Stream, topic: str, target: int) -> None:
         after = stream.position.get(topic, 0)
         found = await self._db.read(log.read_events, topic, after, target)
-        held = stream.held.pop(topic, [])
+        if topic not in stream.held:
+            return
+        held = stream.held.pop(topic)
         if len(found) == target - after:
             stream.replay(found)
         else:
@@ -284,6 +296,10 @@ class Hub:
                     self._spawn(self._follow(stream, data["spaceId"], data["eventSeq"]))
 
     async def _follow(self, stream: Stream, space_id: str, seq: int) -> None:
+        if not stream.has_begun:
+            # Nothing comes before `connected`; and the snapshot that it begins with may know the space already.
+            stream.joining.append((space_id, seq))
+            return
         if stream.closed or space_id in stream.position:
             return
         self._attach(stream, space_id)
@@ -323,22 +339,33 @@ class Hub:
             self._filling.discard(channel.topic)
 
     async def _poll_forever(self) -> None:
-        beat = 0
+        polls = 0
         while True:
             await asyncio.sleep(_POLL_SECONDS)
-            beat += 1
+            polls += 1
             try:
                 await self._poll()
-                if beat % _BEAT_EVERY == 0:
+                if polls % _LOOK_AT_TOKENS_EVERY == 0:
                     await self._end_invalid()
             except Exception as error:
                 _logger.warning("the event log could not be polled; trying again", error=str(error))
-            now = clock.now()
-            for stream in tuple(self._streams):
-                if stream.caller.expires_at is not None and stream.caller.expires_at <= now:
-                    stream.close()
-                elif beat % _BEAT_EVERY == 0:
+
+    async def _beat_forever(self) -> None:
+        """Apart from the polling: a database that takes its time must not silence a stream."""
+        beaten_at = monotonic()
+        while True:
+            await asyncio.sleep(_POLL_SECONDS)
+            self._end_expired()
+            if monotonic() - beaten_at >= _BEAT_SECONDS:
+                beaten_at = monotonic()
+                for stream in tuple(self._streams):
                     stream.beat()
+
+    def _end_expired(self) -> None:
+        now = clock.now()
+        for stream in tuple(self._streams):
+            if stream.caller.expires_at is not None and stream.caller.expires_at <= now:
+                stream.close()
 
     async def _poll(self) -> None:
         """Compare every channel with the log. On SQLite this costs nothing while no other process writes."""

@@ -13,6 +13,7 @@ from majlis.store.tables import entities, events, members, spaces, tokens
 from majlis.store.transactions import Tx
 
 REPLAY_LIMIT = 1000
+REPLAY_CHARACTERS = 8 * 1024 * 1024
 
 _EVENTS = sa.select(events)
 
@@ -50,6 +51,8 @@ def start_space_stream(
         if part is None:
             return Start(dict(heads), heads, [], resync=True)
         missed += part
+    if _is_too_long(missed):
+        return Start(dict(heads), heads, [], resync=True)
     return Start(wanted, heads, _in_order(missed))
 
 
@@ -93,7 +96,7 @@ def start_gateway_stream(
         if row.seq > known_seq if known_seq is not None else row.at >= joined_at[row.topic]:
             missed.append(LoggedEvent(row.topic, row.seq, row.type, row.data, row.at))
     positions = _positions_before(missed, heads)
-    if len(missed) > REPLAY_LIMIT or not _complete(missed, positions, heads, cursor):
+    if len(missed) > REPLAY_LIMIT or _is_too_long(missed) or not _complete(missed, positions, heads, cursor):
         return afresh
     return Start(positions, heads, _in_order(missed), moved_at=moved_at)
 
@@ -124,6 +127,10 @@ def _whole(tx: Tx, topic: str, after: int, head: int) -> list[LoggedEvent] | Non
     rows = tx.all(_EVENTS.where(events.c.topic == topic, events.c.seq > after).order_by(events.c.seq))
     found = [LoggedEvent(row.topic, row.seq, row.type, row.data, row.at) for row in rows if row.seq <= head]
     return found if len(found) == head - after else None
+
+
+def _is_too_long(missed: list[LoggedEvent]) -> bool:
+    return sum(len(event.data) for event in missed) > REPLAY_CHARACTERS
 
 
 def _positions_before(missed: list[LoggedEvent], heads: dict[str, int]) -> dict[str, int]:

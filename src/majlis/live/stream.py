@@ -44,6 +44,7 @@ class Stream:
         "caller",
         "cut_off",
         "held",
+        "joining",
         "moved_at",
         "position",
         "space",
@@ -59,6 +60,8 @@ class Stream:
         self.moved_at: dict[str, int] = {}
         # Topics still being caught up from the log: what arrives meanwhile waits here.
         self.held: dict[str, list[LoggedEvent]] = {}
+        # Spaces joined before the stream has begun, and the number of the joining: followed then.
+        self.joining: list[tuple[str, int]] = []
         self.cut_off: Callable[[], None] | None = None
         self._queue: list[bytes] = []
         self._count = 0
@@ -71,6 +74,10 @@ class Stream:
     @property
     def closed(self) -> bool:
         return self._closed
+
+    @property
+    def has_begun(self) -> bool:
+        return self._early is None
 
     def offer(self, event: LoggedEvent) -> None:
         """The next event of a topic. Those up to the stream's position are known to it already."""
@@ -94,6 +101,7 @@ class Stream:
     def replay(self, events: list[LoggedEvent]) -> None:
         """What was missed, in one go. It was bounded when it was read, so it does not count as falling behind."""
         for event in events:
+            self._count = self._queued = 0
             self.offer(event)
         self._count = self._queued = 0
 
@@ -157,7 +165,8 @@ class Stream:
     def _push(self, chunk: bytes) -> None:
         if self._closed:
             return
-        if self._count >= MAX_QUEUED_EVENTS or self._queued + len(chunk) > MAX_QUEUED_BYTES:
+        # What is too long by itself would be too long again whenever its reader comes back.
+        if self._count >= MAX_QUEUED_EVENTS or (self._queued and self._queued + len(chunk) > MAX_QUEUED_BYTES):
             self._cut()
             return
         self._queue.append(chunk)

@@ -51,7 +51,11 @@ async def follow_space(
     last_event_id: LastEventIdParam = None,
 ) -> Response:
     caller = await entry.caller()
-    hello = await _hello(gateway, await entry.read(_if_member, space_id), caller.id, space_id)
+    space_ids = await entry.read(_if_member, space_id)
+
+    async def hello() -> str:
+        return await _hello(gateway, space_ids, caller.id, space_id)
+
     stream = await gateway.hub.open_space(caller, space_id, header or last_event_id, hello)
     if stream is None:
         raise unknown_space(space_id)
@@ -63,7 +67,10 @@ async def follow_all(
     gateway: TheGateway, entry: TheEntry, header: LastEventId = None, last_event_id: LastEventIdParam = None
 ) -> Response:
     caller = await entry.caller()
-    hello = await _hello(gateway, await gateway.db.read(spaces_of, caller.id), caller.id, None)
+
+    async def hello() -> str:
+        return await _hello(gateway, await gateway.db.read(spaces_of, caller.id), caller.id, None)
+
     stream = await gateway.hub.open_gateway(caller, header or last_event_id, hello)
     if stream is None:
         raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
@@ -104,7 +111,8 @@ def _if_member(tx: Tx, caller: Caller, space_id: str) -> list[str]:
 
 
 async def _hello(gateway: Gateway, space_ids: list[str], entity_id: str, space_id: str | None) -> str:
-    """What is going on at this moment. Events that follow are applied on top, whichever of the two came first."""
+    """What is going on at this moment, read when the stream follows already: nothing falls between the two. Events that
+    follow are applied on top, whichever of the two came first."""
     active, pending = await gateway.db.read(_going_on, space_ids, entity_id, space_id)
     connected = {
         "type": "connected",
