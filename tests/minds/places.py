@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.minds.timeline.loading import load_scene
-from majlis.minds.timeline.scene import Scene, Who
+from majlis.minds.timeline.scene import Resume, Scene, Who
 from majlis.spaces.members import join
 from majlis.spaces.posting import Draft, post_message
 from majlis.spaces.shapes import MessageJson
@@ -40,9 +40,11 @@ class Place:
     async def look(self, trigger: MessageJson, **more: Any) -> Scene:
         return await self.db.snapshot(self.load, trigger, **more)
 
-    def load(self, tx: Tx, /, trigger: MessageJson, active: str | None = None, **settings: Any) -> Scene:
-        agent = Who(self.agent.id, self.agent.name, "agent")
-        return load_scene(tx, agent, config(**settings), "run_this", trigger_of(trigger), active or self.space)
+    def load(
+        self, tx: Tx, /, trigger: MessageJson, active: str | None = None, resume: Resume | None = None, **settings: Any
+    ) -> Scene:
+        agent, space = Who(self.agent.id, self.agent.name, "agent"), active or self.space
+        return load_scene(tx, agent, config(**settings), "run_this", trigger_of(trigger), space, resume=resume)
 
 
 async def make_place(db: Database) -> Place:

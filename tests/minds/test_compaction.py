@@ -11,7 +11,7 @@ from majlis.minds.consciousness.scene import Cycle, Group, Head, Past, Waking
 from majlis.minds.consciousness.summaries import count_groups, earlier_cycles, within
 from majlis.minds.consciousness.tokens import count_turns
 from majlis.minds.consciousness.views import count_around, perceive, shown_turns
-from majlis.models.port import Prompt
+from majlis.models.port import Prompt, Result
 from majlis.models.wire import chat_messages, chat_tools
 from majlis.tools.toolbox import built_in_tools
 from tests.minds.wakings import cycle, said, waking
@@ -63,7 +63,23 @@ def test_k7_300_cycles_with_large_outputs_stay_under_a_small_budget_and_no_summa
     text = "\n".join(str(message["content"]) for message in chat_messages(Prompt(perceive(life.wake()).turns)))
     assert [n for n in range(1, 301) if f"Request {n} is" not in text] == []
     assert all(each.tokens > 3_000 for each in life.cycles), "with what the tool answered"
-    assert life.compactions < 300 // 2, "in large steps"
+
+
+def test_k7_the_recent_cycles_that_the_config_asks_for_are_whole_where_there_is_room() -> None:
+    """Three of 3,000 tokens each were cut to 1,500 in a budget of 20,000, for the sake of larger steps."""
+    life = Life()
+    for n in range(1, 61):
+        results = [turn.content for turn in perceive(life.wake()).turns if isinstance(turn, Result)]
+        assert results[-3:] == [LARGE] * min(n - 1, 3)
+        life.live()
+
+
+def test_k7_where_recent_cycles_leave_room_the_past_is_compacted_in_large_steps() -> None:
+    life = Life(minRecentCycles=1)
+    for _ in range(300):
+        life.wake()
+        life.live()
+    assert life.compactions < 300 // 2
 
 
 def covered(groups: tuple[Group, ...]) -> list[int]:

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from majlis.minds.timeline.layouts import perceive
-from majlis.minds.timeline.scene import Goal, Memory, Plan
+from majlis.minds.timeline.scene import Goal, Memory, Plan, Resume
 from majlis.spaces.members import join, leave
 from majlis.spaces.spaces import delete_space
 from majlis.store.tables import entities, goals, members, memories, plans
@@ -50,6 +50,22 @@ async def test_x4_the_window_and_the_cursor_come_from_the_space(place: Place) ->
     assert perceive(scene).shown == {place.space: 5}
     lines = history_of(seen_text(scene))
     assert [line.rpartition("  ")[2] for line in lines] == ["[SEEN]"] * 3 + ["[NEW]", "[NEW] ← TRIGGER"]
+
+
+async def test_m10_an_answer_that_fell_out_of_the_window_is_loaded_with_it(place: Place) -> None:
+    """A run that had to queue after its answer came was told that somebody replied, and not what."""
+    first, answer = await place.say("the trigger"), await place.say("the answer", place.sarah)
+    await place.db.write(say_much, place.husam, place.space, 200)
+    resume = Resume("replied", answer["id"], "Sarah")
+    for layout, start in (("classic", 153), ("stable", 176)):
+        with counted(place.db) as statements:
+            scene = await place.look(first, layout=layout, resume=resume)
+        assert [message.seq for message in scene.history] == [1, 2, *range(start, 203)]
+        omitted, asked, answered, *_ = history_of(seen_text(scene))
+        assert f"(… {start - 3} earlier messages are not shown" in omitted
+        assert asked.endswith('"the trigger"  [NEW] ← TRIGGER')
+        assert answered.endswith('"the answer"  [NEW] ← RESUME: Sarah replied. Continue from here.')
+        assert len(statements) <= 8
 
 
 async def test_x10_a_trigger_that_fell_out_of_the_window_is_loaded_with_it(place: Place) -> None:
@@ -151,6 +167,16 @@ async def test_x6_goals_memories_and_plans_are_the_agents_own_and_active(place: 
     }
 
 
+async def test_x6_a_waiting_run_names_first_who_set_it_going_and_how_many_more_may_answer(place: Place) -> None:
+    """In a larger space the first three of the alphabet were named, as if nobody else were waited for."""
+    said = await place.say("What was the revenue?", place.sarah)
+    for name in ("Ahmad", "Bilal", "Omar"):
+        await place.db.write(_let_in, place, name)
+    await place.db.write(add_run, place.agent, said, "waiting_reply", wait_space_id=place.space)
+    [line] = [line for line in seen_text(await place.look(said)).splitlines() if "waiting_reply" in line]
+    assert line.endswith('waiting_reply in "Project Alpha" (waiting for Sarah, Ahmad, Bilal, and 2 others)')
+
+
 async def test_t8_other_runs_that_have_not_ended_are_listed_with_whom_they_wait_for(place: Place) -> None:
     said = await place.say("hello")
     waiting = await place.db.write(add_run, place.agent, said, "waiting_reply", wait_space_id=place.space)
@@ -213,3 +239,7 @@ def plan_of(tx: Tx, statement: str) -> list[str]:
 def _process(tx: Tx, place: Place, seq: int) -> None:
     mine = members.c.space_id == place.space, members.c.entity_id == place.agent.id
     tx.execute(members.update().where(*mine).values(processed_seq=seq))
+
+
+def _let_in(tx: Tx, place: Place, name: str) -> None:
+    join(tx, place.space, add_caller(tx, name).id, "member")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -131,6 +132,42 @@ def test_x10_what_a_run_did_before_the_window_is_counted_and_an_unknown_outcome_
         "repeat it",
         "[2026-02-18T16:31:00.001Z] You: called recent() → {}",
     ]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_m10_j5_what_the_run_waited_for_is_shown_however_much_was_said_meanwhile(layout: str) -> None:
+    """After more than a window of talk only the count of its calls was left, and with it went the submitted value."""
+    said = tuple(message(seq, HUSAM, f"m{seq}") for seq in range(101, 151))
+    form = Action(START + 1, "form", {}, {"n": 3}, "done", message_id(7), ALPHA.id, ALPHA.name)
+    calls = (form, replace(ASKED, at=START + 2), replace(form, at=START + 3, output={"n": 4}))
+    trigger = trigger_of(said[-1])
+    answered = _lines(
+        layout, said, trigger=trigger, actions=calls, resume=Resume("answered", None, "Husam", tool="form")
+    )
+    assert [line for line in answered if "You: called" in line] == [
+        '[msg:msg_0000000000000007] [2026-02-18T14:50:00.003Z] You: called form() in "Project Alpha" → {"n":4}'
+    ]
+    assert any("no longer shown: form × 1, send_message × 1)" in line for line in answered)
+    replied = _lines(layout, said, trigger=trigger, actions=calls, resume=Resume("replied", said[-2].id, "Husam"))
+    [question] = [line for line in replied if "You: called" in line]
+    assert question.endswith(
+        'You: called send_message("@Designer please review the mock-up", wait: true) in "Project Alpha"'
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("in_view", [True, False])
+def test_j5_a_long_answer_is_whole_where_the_run_goes_on(layout: str, in_view: bool) -> None:
+    """A text of 16,000 characters, which a form may have, was cut after 4,000."""
+    asked = SAID[1].id if in_view else message_id(99)
+    text = "words " * 2_500
+    form = Action(START, "form", {}, {"text": text}, "done", asked, ALPHA.id, ALPHA.name)
+    earlier = replace(form, at=START - 9, message_id=message_id(98))
+    resume = Resume("answered", None, "Husam", tool="form")
+    lines = _lines(layout, actions=(earlier, form), resume=resume)
+    shown = [line.partition(" → ")[2] for line in lines if "You: called form" in line]
+    assert shown[1] == f'{{"text":"{text}"}}'
+    assert "(cut: the first 4000 of" in shown[0]
 
 
 def test_x8_what_this_run_did_is_never_in_the_part_that_stays() -> None:

@@ -7,6 +7,14 @@ from majlis.models.port import System, User
 from tests.minds.scenes import AHMAD, ANALYST, HUSAM, config, history, in_alpha, seed_scene
 
 USER = """\
+GOALS:
+  - Complete Q4 revenue analysis (priority: 2)
+  - Maintain daily report pipeline (long-term, priority: 1)
+
+MEMORIES:
+  - [Q4] Revenue source breakdown uses the new categorization from October
+  - [reports] Sarah prefers charts over tables
+
 YOUR SPACES:
   - "1:1 with Husam" (id: spc_direct) — Husam (human), You
   - "Daily Reports" (id: spc_reports) — Sarah (human), You
@@ -21,14 +29,6 @@ SPACE HISTORY ("Project Alpha"):
 "Looks good. Can you add the revenue breakdown?"  [NEW]
   [msg:msg_0000000000000004] [2026-02-18T14:54:00.000Z] Husam (human, id:ent_husam): "Pull the Q4 revenue numbers"  \
 [NEW] ← TRIGGER
-
-GOALS:
-  - Complete Q4 revenue analysis (priority: 2)
-  - Maintain daily report pipeline (long-term, priority: 1)
-
-MEMORIES:
-  - [Q4] Revenue source breakdown uses the new categorization from October
-  - [reports] Sarah prefers charts over tables
 
 PLANS:
   - "Follow up with Designer" (one-time, scheduledAt: 2026-02-18T17:07:00.000Z, in 2h 00m)  \

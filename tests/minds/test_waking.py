@@ -104,6 +104,49 @@ async def test_r9_a_cycle_that_cannot_be_read_is_shown_by_its_summary(place: Pla
     assert (line["agent"], line["cycle"]) == (place.agent.id, 2)
 
 
+@pytest.mark.parametrize("kept", ["null", "7", '{"role": "user"}'])
+async def test_r9_nor_one_that_holds_something_else(place: Place, kept: str) -> None:
+    run = await new_run(place)
+    for n in (1, 2, 3):
+        await place.db.write(live, place, run, None, n)
+    broken = sa.text(f"UPDATE cycles SET messages = '{kept}' WHERE n = 2".replace(":", "\\:"))
+    await place.db.write(lambda tx: tx.execute(broken).rowcount)
+    sent = chat_messages(Prompt(perceive(await place.db.snapshot(wake, place)).turns))
+    assert [message["content"] for message in sent][5:7] == ["(Cycle 2 cannot be read.)", "Request 2 is done."]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_r9_a_summary_that_cannot_be_read_is_only_named(place: Place) -> None:
+    run = await new_run(place)
+    for n in (1, 2, 3):
+        await place.db.write(live, place, run, None, n)
+    broken = sa.text("UPDATE cycles SET summary = CAST(x'ff00fe' AS TEXT) WHERE n = 2")
+    await place.db.write(lambda tx: tx.execute(broken).rowcount)
+    found = await place.db.snapshot(wake, place)
+    assert [(each.n, each.summary) for each in found.recent] == [
+        (1, "Request 1 is done."),
+        (2, "(cannot be read)"),
+        (3, "Request 3 is done."),
+    ]
+    assert "request 2" in str(perceive(found).turns), "what was said in it is whole"
+
+
+@pytest.mark.parametrize("kept", ["null", '[{"first": 1}]'])
+async def test_r9_k7_what_was_compacted_follows_from_the_cycles(place: Place, kept: str) -> None:
+    run = await new_run(place)
+    large = json.dumps("x" * 12_000)
+    for n in range(1, 11):
+        found = await place.db.snapshot(wake, place)
+        await place.db.write(live, place, run, found.past, n, large)
+    assert found.past.groups
+    broken = sa.text(f"UPDATE pasts SET groups = '{kept}'".replace(":", "\\:"))
+    await place.db.write(lambda tx: tx.execute(broken).rowcount)
+    found = await place.db.snapshot(wake, place)
+    assert found.compacted
+    text = str(perceive(found).turns)
+    assert [n for n in range(1, 11) if f"Request {n} is" not in text] == []
+
+
 async def test_k7_waking_costs_the_same_after_ten_thousand_cycles(place: Place) -> None:
     run = await new_run(place)
     counts, rows = [], []

@@ -33,6 +33,13 @@ def test_x8_stable_shows_26_to_50_messages_and_moves_by_25() -> None:
     ]
 
 
+def test_x4_a_window_of_an_odd_size_is_filled_before_anything_is_left_out() -> None:
+    """An agent with a window of 3 was shown two of three messages."""
+    for window in (3, 5, 7, 49):
+        starts = [window_start(config(window=window), total) for total in (window, window + 1)]
+        assert starts == [1, window // 2 + 1]
+
+
 @settings(deadline=None)
 @given(window=st.integers(2, 500), total=st.integers(1, 100_000))
 def test_x8_a_stable_window_is_never_larger_than_it_may_be_nor_smaller_than_half(window: int, total: int) -> None:

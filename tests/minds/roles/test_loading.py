@@ -11,7 +11,7 @@ import sqlalchemy as sa
 import structlog
 
 from majlis.inbox.turns import NewTurn, begin_turn
-from majlis.minds.roles.loading import load_scene
+from majlis.minds.roles.loading import load_scene, window_start
 from majlis.minds.roles.perceiving import perceive
 from majlis.minds.roles.scene import Scene
 from majlis.minds.timeline.scene import Who
@@ -77,6 +77,13 @@ async def test_r3_the_window_ends_at_the_trigger_and_begins_in_steps_of_half_its
     assert scene.left_out == 25
 
 
+@pytest.mark.parametrize("window", [2, 3, 7, 50, 51])
+def test_r3_a_window_is_filled_before_anything_is_left_out(window: int) -> None:
+    """Of fifty messages before the trigger half were left out, and of three one."""
+    starts = [window_start(config(window=window), trigger_seq) for trigger_seq in (1, window + 1, window + 2)]
+    assert starts == [1, 1, window // 2 + 1]
+
+
 async def test_the_beginning_stays_the_same_for_many_runs(db_place: Place) -> None:
     await db_place.db.write(say_much, db_place.husam, db_place.space, 80)
     starts = set()
@@ -98,6 +105,18 @@ async def test_r6_the_summary_of_the_last_change_is_shown_whichever_was_written_
     assert text == "**Previous context**: It is built.\n\n=== NEW INTERACTION ==="
     after = turns(await look(db_place, await db_place.say("and now?")))[-2][1]
     assert "**Previous context**: It is built." in after
+
+
+async def test_r6_also_when_it_was_changed_on_a_node_whose_clock_is_ahead(db_place: Place) -> None:
+    """The agent that was called right after the change was shown the summary of the phase before, or none."""
+
+    def change_ahead(tx: Tx) -> None:
+        tx.now += 5_000
+        change_phase(tx, db_place.husam, db_place.space, PhaseChange("build", summary="The plan is agreed."))
+
+    await db_place.db.write(change_ahead)
+    text = turns(await look(db_place, await db_place.say("go")))[-2][1]
+    assert text == "**Previous context**: The plan is agreed.\n\n=== NEW INTERACTION ==="
 
 
 async def test_a7_a_space_that_the_agent_has_left_shows_nothing(db_place: Place) -> None:

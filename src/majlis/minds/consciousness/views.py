@@ -15,7 +15,7 @@ from majlis.minds.consciousness.events import inbox_lines
 from majlis.minds.consciousness.instructions import instructions_block
 from majlis.minds.consciousness.scene import Cycle, Past, Waking
 from majlis.minds.consciousness.summaries import earlier_cycles
-from majlis.minds.consciousness.tokens import BYTES_OF_A_TOKEN, count, fair_limit, size
+from majlis.minds.consciousness.tokens import BYTES_OF_A_TOKEN, count_turns, fair_limit, size
 from majlis.minds.consciousness.turns import closed, restored
 from majlis.minds.quoting import bare, quote
 from majlis.minds.roles.routing import routing_text
@@ -61,8 +61,8 @@ def inbox_turn(waking: Waking) -> User:
 
 
 def count_around(waking: Waking) -> int:
-    """Tokens of everything but the past."""
-    return count(system_text(waking)) + count(inbox_turn(waking).text)
+    """Tokens of everything but the past, what is around its summaries included."""
+    return count_turns((System(system_text(waking)), User(("",)), inbox_turn(waking)))
 
 
 def _past(waking: Waking) -> Iterable[Turn]:

@@ -23,6 +23,9 @@ from majlis.minds.timeline.statements import ACTIVE_SPACE, READABLE
 from majlis.spaces.damage import read_named
 from majlis.store.transactions import Tx
 
+# At a first look whatever has happened counts, by whichever node's clock.
+_ANY_TIME: Millis = 2**62
+
 
 def load_scene(
     tx: Tx,
@@ -42,7 +45,7 @@ def load_scene(
     common = replace(common, trigger=trigger)
     space_id = trigger.get("spaceId")
     first = tx.one(statements.KNOWN_THEN, {"run": tried}) if tried else None
-    tried_at = first.created_at if first else tx.now
+    tried_at = first.created_at if first else _ANY_TIME
     row = _place(tx, agent, config, trigger, tried_at) if space_id is not None else None
     elsewhere = _elsewhere(tx, agent, active_space_id) if active_space_id not in (None, row and row.id) else None
     if row is None:
@@ -69,7 +72,7 @@ def load_routing(
     tx: Tx, agent: Who, config: AgentConfig, common: timeline.Scene, event: Mapping[str, Any]
 ) -> Scene | None:
     """What the orchestrator of a space is shown of a message from there; none if it is the orchestrator no more."""
-    row = _place(tx, agent, config, event, tx.now)
+    row = _place(tx, agent, config, event, _ANY_TIME)
     if row is None or not _conducts(row, agent):
         return None
     place = _as_place(row, row.processed_seq)
@@ -80,7 +83,8 @@ def window_start(config: AgentConfig, trigger_seq: int) -> int:
     """Of the messages before the trigger. In steps of half a window, so that the beginning of what the model reads
     stays the same for many runs."""
     half = config.window // 2
-    return max(1, (-(-trigger_seq // half) - 2) * half + 1)
+    halves_left_out = -(-max(0, trigger_seq - 1 - config.window) // half)
+    return halves_left_out * half + 1
 
 
 def _place(tx: Tx, agent: Who, config: AgentConfig, trigger: Mapping[str, Any], tried_at: Millis) -> sa.Row[Any] | None:

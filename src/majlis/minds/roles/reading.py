@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import sqlalchemy as sa
-
 from majlis.minds.roles import statements
 from majlis.minds.timeline.loading import message_of
 from majlis.minds.timeline.scene import Message, Who
-from majlis.spaces.damage import Damaged, Unreadable, read_rows, reading, set_aside, set_aside_named
+from majlis.spaces.damage import Damaged, Unreadable, read_rows, reading, set_aside_named, sound
 from majlis.store.transactions import Tx
-
-_KINDS = ("text", "tool", "notice")
 
 
 def read_window(tx: Tx, space_id: str, start: int, end: int) -> tuple[tuple[Message, ...], tuple[Damaged, ...]]:
@@ -27,10 +20,8 @@ def read_window(tx: Tx, space_id: str, start: int, end: int) -> tuple[tuple[Mess
     for row in rows:
         if isinstance(row, Damaged):
             damaged.append(row)
-        elif (problem := _problem(row)) is None:
-            found.append(message_of(row, known))
         else:
-            damaged.append(set_aside(space_id, Damaged(str(row.id), row.seq, problem)))
+            found.append(message_of(row, known))
     return tuple(found), tuple(damaged)
 
 
@@ -38,24 +29,8 @@ def read_one(tx: Tx, space_id: str, message_id: str) -> Message | None:
     """None if it is not there, or damaged."""
     try:
         with reading():
-            row = tx.one(statements.ONE, {"space": space_id, "id": message_id})
+            row = sound(tx.one(statements.ONE, {"space": space_id, "id": message_id}))
     except Unreadable as error:
         set_aside_named(tx, message_id, error)
         return None
-    return message_of(row, {}) if row is not None and _problem(row) is None else None
-
-
-def _problem(row: sa.Row[Any]) -> str | None:
-    if row.sender_name is None:
-        return "its sender is unknown"
-    if not isinstance(row.text, str):
-        return "its text is no text"
-    if row.kind not in _KINDS:
-        return "it is of no known kind"
-    if not isinstance(row.tool, Mapping if row.kind == "tool" else Mapping | None):
-        return "its tool is no object"
-    if not isinstance(row.created_at, int):
-        return "its time is no time"
-    if not isinstance(row.origin, Mapping | None):
-        return "its origin is no object"
-    return None
+    return message_of(row, {}) if row is not None else None

@@ -7,22 +7,33 @@ from collections.abc import Iterable, Mapping
 
 from majlis.clock import iso
 from majlis.minds.quoting import quote
-from majlis.minds.timeline.lines import json_part, marks, stamp, tool_name
+from majlis.minds.timeline.lines import MAX_JSON, json_part, marks, stamp, tool_name
 from majlis.minds.timeline.scene import Action, Message, Scene
 
+# Of what the run was waiting for: as much as any tool's result may have.
+MAX_AWAITED = 64 * 1024
 _UNKNOWN = "outcome unknown: the call was interrupted; check before you repeat it"
 
 
-def posted_line(scene: Scene, action: Action, message: Message) -> str:
+def awaited(scene: Scene) -> Action | None:
+    """The call that the run was waiting for: what came of it is nowhere else to be read."""
+    if scene.resume is None:
+        return None
+    name = scene.resume.tool or "send_message"
+    return next((action for action in reversed(scene.actions) if action.name == name and _waits(action)), None)
+
+
+def posted_line(scene: Scene, action: Action, message: Message, most: int = MAX_JSON) -> str:
     """The call that made a message, in place of the message's own line."""
-    outcome = "" if action.name == "send_message" else _outcome(action)
+    outcome = "" if action.name == "send_message" else _outcome(action, most)
     return f"  {stamp(message)} You: called {_call(action)}{outcome}{marks(scene, message)}"
 
 
-def action_line(action: Action) -> str:
+def action_line(action: Action, most: int = MAX_JSON) -> str:
+    """`most` characters of its outcome."""
     stored = f"[msg:{action.message_id}] " if action.message_id else ""
     where = f" in {quote(action.space_name)}" if action.space_name else ""
-    outcome = "" if stored and action.name == "send_message" and action.state == "done" else _outcome(action)
+    outcome = "" if stored and action.name == "send_message" and action.state == "done" else _outcome(action, most)
     return f"  {stored}[{iso(action.at)}] You: called {_call(action)}{where}{outcome}"
 
 
@@ -30,6 +41,12 @@ def summary_line(actions: Iterable[Action]) -> str:
     counts = Counter(action.name for action in actions)
     listed = ", ".join(f"{tool_name(name)} × {count}" for name, count in sorted(counts.items()))
     return f"  (earlier in this run you made calls that are no longer shown: {listed})"
+
+
+def _waits(action: Action) -> bool:
+    if action.name != "send_message":
+        return True
+    return isinstance(action.input, Mapping) and action.input.get("wait") is True
 
 
 def _call(action: Action) -> str:
@@ -48,7 +65,7 @@ def _sent(given: Mapping[str, object]) -> str:
     return ", ".join(parts)
 
 
-def _outcome(action: Action) -> str:
+def _outcome(action: Action, most: int) -> str:
     if action.state == "started":
         return f" → {_UNKNOWN}"
-    return f" → {'error: ' if action.state == 'error' else ''}{json_part(action.output)}"
+    return f" → {'error: ' if action.state == 'error' else ''}{json_part(action.output, most)}"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from majlis.clock import Millis
 from majlis.minds.quoting import quote
-from majlis.minds.timeline.actions import action_line, posted_line, summary_line
-from majlis.minds.timeline.lines import message_line, resume_mark
+from majlis.minds.timeline.actions import MAX_AWAITED, action_line, awaited, posted_line, summary_line
+from majlis.minds.timeline.lines import MAX_JSON, message_line, resume_mark
 from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Scene
 from majlis.minds.timeline.window import window_start
 
@@ -45,14 +45,21 @@ def timeline(scene: Scene, messages: Sequence[Message]) -> list[str]:
     shown = {message.id for message in scene.history}
     numbers = {id(action): n for n, action in enumerate(scene.actions)}
     others = sorted((a for a in scene.actions if a.message_id not in shown), key=lambda action: action.at)
-    recent, older = _split(scene, others)
+    waited_for = awaited(scene)
+    recent, older = _split(scene, others, waited_for)
     lines = [summary_line(older)] if older else []
+
+    def most(action: Action) -> int:
+        return MAX_AWAITED if action is waited_for else MAX_JSON
+
     for message in messages:
         number, action = posting.get(message.id, (0, None))
         while recent and (recent[0].at, numbers[id(recent[0])]) < (message.created_at, number):
-            lines.append(action_line(recent.pop(0)))
-        lines.append(posted_line(scene, action, message) if action else message_line(scene, message))
-    return [*lines, *map(action_line, recent), *_own_resume_line(scene, shown)]
+            before = recent.pop(0)
+            lines.append(action_line(before, most(before)))
+        posted = posted_line(scene, action, message, most(action)) if action else None
+        lines.append(posted or message_line(scene, message))
+    return [*lines, *(action_line(action, most(action)) for action in recent), *_own_resume_line(scene, shown)]
 
 
 def this_run_block(scene: Scene) -> str | None:
@@ -63,14 +70,15 @@ def this_run_block(scene: Scene) -> str | None:
     return "\n".join(["THIS RUN SO FAR:", *lines]) if lines else None
 
 
-def _split(scene: Scene, actions: list[Action]) -> tuple[list[Action], list[Action]]:
-    """What is shown, and what is so long ago that a count has to do. An unknown outcome is never put away."""
+def _split(scene: Scene, actions: list[Action], waited_for: Action | None) -> tuple[list[Action], list[Action]]:
+    """What is shown, and what is so long ago that a count has to do. An unknown outcome is never put away, nor is what
+    the run was waiting for."""
     since = _window_begins(scene)
     first = max(0, len(actions) - scene.config.window)
     recent: list[Action] = []
     older: list[Action] = []
     for index, action in enumerate(actions):
-        kept = action.state == "started" or (action.at >= since and index >= first)
+        kept = action.state == "started" or action is waited_for or (action.at >= since and index >= first)
         (recent if kept else older).append(action)
     return recent, older
 

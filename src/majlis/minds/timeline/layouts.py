@@ -1,8 +1,9 @@
 """The order of the blocks (X8): `classic` as in the seed, `stable` so that a provider's prompt cache can help.
 
 In `stable` what never changes comes first, then the history, which only grows at its end, then what is new each time.
-YOUR SPACES stands before the history because it changes less often than the history's first line moves. The new lines
-follow the seen ones under one heading: the next run repeats them, so they belong to the beginning that two runs share.
+GOALS, MEMORIES and YOUR SPACES stand before the history because they change less often than the history's first line
+moves; of these, what is the same in all spaces first. PLANS say how long it is until each, so they stand behind it. The
+new lines follow the seen ones under one heading: the next run repeats them, so they belong to what two runs share.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _whole_history(scene: Scene) -> str | None:
 def _lasting_parts(scene: Scene, until: int) -> list[str]:
     """Full blocks of half a window are a part each, since only they are in the next runs exactly as they are here;
     what leads up to the history goes with the first."""
-    lead = f"{blocks.spaces_block(scene)}\n\n"
+    lead = _joined(blocks.goals_block(scene), blocks.memories_block(scene), blocks.spaces_block(scene), "")
     if scene.active is None:
         return [lead]
     lead += _lines([heading(scene.active), *omission(scene, scene.active)])
@@ -82,8 +83,6 @@ def _passing_part(scene: Scene, until: int) -> str:
     new = timeline(scene, [message for message in scene.history if message.seq > until]) if scene.active else []
     rest = _joined(
         this_run_block(scene),
-        blocks.goals_block(scene),
-        blocks.memories_block(scene),
         blocks.plans_block(scene),
         trigger_block(scene),
         blocks.active_space_block(scene),

@@ -63,8 +63,8 @@ def quotes(scene: Scene, text: str) -> str:
     )
 
 
-def json_part(value: Any) -> str:
-    return quote_json(value, MAX_JSON)
+def json_part(value: Any, most: int = MAX_JSON) -> str:
+    return quote_json(value, most)
 
 
 def tool_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""From the database to a scene: six reads, seven at most, meant for one snapshot (X11). Reading changes nothing."""
+"""From the database to a scene: six reads, eight at most, meant for one snapshot (X11). Reading changes nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def load_scene(
     listed = tx.all(statements.OWN_SPACES[tx.dialect], {"agent": agent.id})
     spaces = _own_spaces(agent, listed)
     active = _active(tx, agent, active_space_id, listed)
-    history = _history(tx, config, trigger, active) if active else ()
+    history = _history(tx, config, trigger, resume, active) if active else ()
     kept = _kept(tx, agent)
     return Scene(
         now=tx.now,
@@ -81,18 +81,20 @@ def _active(tx: Tx, agent: Who, space_id: str | None, listed: Sequence[sa.Row[An
     return ActiveSpace(space_id, row.name, row.head_seq, row.processed_seq or 0) if row else None
 
 
-def _history(tx: Tx, config: AgentConfig, trigger: Mapping[str, Any], active: ActiveSpace) -> tuple[Message, ...]:
-    """The window, and before it the trigger if that has fallen out of it."""
+def _history(
+    tx: Tx, config: AgentConfig, trigger: Mapping[str, Any], resume: Resume | None, active: ActiveSpace
+) -> tuple[Message, ...]:
+    """The window, and before it the trigger and the answer that ended a wait, if they have fallen out of it."""
     window = {"space": active.id, "start": window_start(config, active.total), "end": active.total}
     known: dict[str, Who] = {}
     rows = read_rows(
         tx, active.id, lambda: tx.all(statements.WINDOW, window), statements.NUMBERS, window, statements.BY_NUMBER
     )
     history = [message_of(row, known) for row in rows if not isinstance(row, Damaged)]
-    message_id = trigger.get("messageId")
-    if message_id is not None and all(message.id != message_id for message in history):
-        earlier = tx.one(statements.ONE_OF_SPACE, {"space": active.id, "id": message_id})
-        history[:0] = [message_of(earlier, known)] if earlier else []
+    for message_id in (resume.message_id if resume else None, trigger.get("messageId")):
+        if message_id is not None and all(message.id != message_id for message in history):
+            earlier = tx.one(statements.ONE_OF_SPACE, {"space": active.id, "id": message_id})
+            history[:0] = [message_of(earlier, known)] if earlier else []
     return tuple(history)
 
 
@@ -147,5 +149,14 @@ def _other_runs(tx: Tx, agent: Who, run_id: str, spaces: Iterable[OwnSpace]) -> 
 def _other_run(row: sa.Row[Any], space: OwnSpace | None) -> OtherRun:
     if space is None:
         return OtherRun(row.id, row.status, row.trigger, None)
-    awaited = tuple(member.name for member in space.members[:_WAITED_FOR]) if row.status == "waiting_reply" else ()
+    awaited = _awaited(row.trigger, space) if row.status == "waiting_reply" else ()
     return OtherRun(row.id, row.status, row.trigger, space.name, awaited)
+
+
+def _awaited(trigger: Mapping[str, Any], space: OwnSpace) -> tuple[str, ...]:
+    """Anybody there may answer; whoever set the run going is the likeliest, and of a crowd a few names will do."""
+    likeliest_first = sorted(space.members, key=lambda member: member.id != trigger.get("senderId"))
+    names = [member.name for member in likeliest_first]
+    more = len(names[_WAITED_FOR:]) + space.more_members
+    others = (f"and {more} other{'s' if more > 1 else ''}",) if more else ()
+    return (*names[:_WAITED_FOR], *others)

@@ -13,8 +13,8 @@ def window_start(config: AgentConfig, total: int) -> int:
     if config.layout == "classic":
         return max(1, total - config.window + 1)
     half = half_window(config)
-    blocks = -(-total // half)
-    return max(1, (blocks - 2) * half + 1)
+    blocks_left_out = -(-max(0, total - config.window) // half)
+    return blocks_left_out * half + 1
 
 
 def half_window(config: AgentConfig) -> int:
