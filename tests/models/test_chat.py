@@ -228,13 +228,36 @@ async def test_a_failure_says_what_to_do_and_tells_no_secret(opened: Opened) -> 
     assert len(failed.message) < 500
 
 
+async def test_j7_a_refused_key_is_answered_with_one_readable_advice(opened: Opened) -> None:
+    """It once read "Put a valid key for x there of majlis"."""
+    opened.environ["MY_KEY"] = "very-secret-1"
+    place = "in the environment of majlis, and restart."
+    refused = await opened.fails(Reply(status=401), apiKeyEnv="MY_KEY")
+    assert refused.message.endswith(
+        f" refused the key in MY_KEY (401). Put one that is valid for scripted there, {place}"
+    )
+    missing = await opened.fails(Reply(status=401))
+    assert missing.message.endswith(f" asks for a key (401), and OPENAI_API_KEY is not set. Set it {place}")
+    unnamed = await opened.fails(Reply(status=403), provider="litellm")
+    assert unnamed.message.endswith(
+        f" asks for a key (403). Name its variable in the model's apiKeyEnv, set that {place}"
+    )
+
+
+async def test_j7_a_rate_limit_promises_no_further_try(opened: Opened) -> None:
+    """The space also reads it after the last one."""
+    message = (await opened.fails(Reply(status=429))).message
+    assert message.endswith("(429). A lower concurrentRuns, or a higher tier at the provider, would help.")
+
+
 async def test_a_rate_limit_says_when_to_come_back(opened: Opened) -> None:
     """J7"""
     assert (await opened.fails(Reply(status=429, headers={"Retry-After": "7"}))).retry_after == 7
     assert (await opened.fails(Reply(status=429, headers={"retry-after-ms": "1500"}))).retry_after == 1.5
     past = "Wed, 21 Oct 2015 07:28:00 GMT"
     assert (await opened.fails(Reply(status=503, headers={"Retry-After": past}))).retry_after == 0
-    assert (await opened.fails(Reply(status=429, headers={"Retry-After": "soon"}))).retry_after is None
+    for unreadable in ("soon", "nan", "inf", "-inf"):
+        assert (await opened.fails(Reply(status=429, headers={"Retry-After": unreadable}))).retry_after is None
 
 
 async def test_a_server_that_is_not_there_is_named(opened: Opened) -> None:

@@ -129,6 +129,23 @@ async def test_p2_goals_as_in_the_example_of_the_design(run: Run) -> None:
     assert deleted == {"success": True, "deleted": ["q4"], "notFound": []}
 
 
+async def test_p2_a_later_run_learns_the_ids_of_its_goals_by_naming_one_that_is_not_there(run: Run) -> None:
+    """Goals stand in the prompt without ids: a run that had not set a goal could neither complete nor delete it."""
+    report, old = {"id": "q4", "description": "Complete the Q4 report\nfor " + "財" * 500}, {"id": "q3"}
+    await run.call(set_goals.TOOL, goals=[{**old, "description": "Q3", "priority": 9, "status": "completed"}, report])
+    with pytest.raises(Invalid, match=r'Yours: "q4" is Complete the Q4 report for 財{33}…; "q3" is Q3\.$'):
+        await run.call(set_goals.TOOL, goals=[{"id": "revenue", "status": "completed"}])
+    deleted = await run.call(delete_goals.TOOL, ids=["q3", "revenue"])
+    assert deleted["notFound"] == ["revenue"]
+    beginning = f"Complete the Q4 report for {'財' * 33}…"
+    assert deleted["yours"] == [{"id": "q4", "description": beginning, "status": "active"}]
+
+
+async def test_p2_without_goals_there_are_none_to_name(run: Run) -> None:
+    with pytest.raises(Invalid, match=r"You have none yet\.$"):
+        await run.call(set_goals.TOOL, goals=[{"id": "q4", "status": "completed"}])
+
+
 async def test_p3_plans_are_set_listed_and_deleted(run: Run) -> None:
     given = [
         {"name": "Ask again", "instruction": "Ask Sara.", "runAfter": "2 hours"},

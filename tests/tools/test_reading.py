@@ -96,3 +96,49 @@ async def test_m13_answers_and_tool_uses_are_told_apart(house: House) -> None:
     assert [line.get("replyTo") for line in lines] == [None, first["id"], None]
     assert [line.get("kind") for line in lines] == [None, None, "tool"]
     assert lines[2]["tool"]["output"] == "sleep on it"
+
+
+async def test_m13_c2_of_long_messages_the_newest_are_given_and_the_way_to_the_rest_is_told(house: House) -> None:
+    """The result was cut at its end, where the newest messages are, and all of them counted as shown."""
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout, triggers="mentioned")
+    for n in range(1, 13):
+        await house.owner.say(space, f"{n} {'long ' * 1600}")
+    house.model.script = sequence(
+        call("enter_space", spaceId=space), call("read_messages", offset=7), call("read_messages", limit=2), silent()
+    )
+    await house.tell(scout)
+    await house.quiet()
+    entered, older, few = house.model.asked[-1].results
+    assert (entered["success"], entered["totalMessages"]) == (True, 12)
+    assert _numbers(entered["history"]) == [6, 7, 8, 9, 10, 11, 12]
+    left_out = "5 earlier messages left out: this would be too long. Call read_messages with offset 7 to go on."
+    assert entered["note"] == left_out
+    assert _numbers(older["messages"]) == [1, 2, 3, 4, 5]
+    assert _numbers(few["messages"]) == [11, 12]
+    assert "note" not in older
+    assert "note" not in few
+
+
+async def test_m13_a_message_too_long_for_any_result_is_cut_and_says_so(house: House) -> None:
+    """Of control characters each takes six in JSON."""
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout, triggers="mentioned")
+    await house.owner.say(space, "before")
+    await house.owner.say(space, "\u0001" * 60_000)
+    house.model.script = sequence(call("read_messages", spaceId=space), silent())
+    await house.tell(scout)
+    await house.quiet()
+    [result] = house.model.asked[-1].results
+    [line] = result["messages"]
+    shown = len(line["text"])
+    assert line["text"] == "\u0001" * shown
+    assert 5_000 < shown < 11_000
+    assert line["cut"] == f"the first {shown} of 60000 characters"
+    assert result["note"] == (
+        "1 earlier message left out: this would be too long. Call read_messages with offset 1 to go on."
+    )
+
+
+def _numbers(lines: list[Any]) -> list[int]:
+    return [int(line["text"].split()[0]) for line in lines]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,9 @@ MAX_GOALS = 200
 MAX_ID = 64
 MAX_DESCRIPTION_BYTES = 4 * 1024
 MAX_PRIORITY = 1000
+# Of those that are listed when an id is not known.
+MAX_KNOWN = 50
+MAX_SHORTENED = 60
 
 
 class GoalJson(TypedDict):
@@ -39,6 +42,12 @@ class GoalJson(TypedDict):
     priority: int
     longTerm: bool
     updatedAt: str
+
+
+class KnownGoalJson(TypedDict):
+    id: str
+    description: str
+    status: Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +86,33 @@ def delete_goals(tx: Tx, agent_id: str, goal_ids: Sequence[str]) -> DeletedJson:
     return delete_own(tx, goals.c.id, agent_id, goal_ids, "ids")
 
 
+def known_goals(tx: Tx, agent_id: str) -> list[KnownGoalJson]:
+    """For one who gave an id that is not there: in a prompt goals stand without their ids, as in the seed (X6)."""
+    rows = tx.all(sa.select(goals).where(goals.c.agent_id == agent_id))
+    return _shortened(dict(row._mapping) for row in rows)
+
+
+def _shortened(known: Iterable[dict[str, Any]]) -> list[KnownGoalJson]:
+    """Those that are not reached yet first, and of each the beginning, on one line."""
+    in_order = sorted(known, key=lambda goal: (goal["status"], -goal["priority"], goal["id"]))
+    return [
+        {
+            "id": goal["id"],
+            "description": _beginning(goal["description"]),
+            "status": goal["status"],
+        }
+        for goal in in_order[:MAX_KNOWN]
+    ]
+
+
+def _beginning(description: str) -> str:
+    line = " ".join(description.split())
+    return line if len(line) <= MAX_SHORTENED else f"{line[:MAX_SHORTENED]}…"
+
+
 def _made(tx: Tx, agent_id: str, path: str, item: GoalChange, before: dict[str, dict[str, Any]]) -> dict[str, Any]:
     goal_id = ids.new("gol") if item.id is None else checked_line(item.id, f"{path}.id", MAX_ID)
-    start = before.get(goal_id) or _new_goal(agent_id, goal_id, path, item)
+    start = before.get(goal_id) or _new_goal(agent_id, goal_id, path, item, before)
     changed = {
         "description": _description(path, item),
         "status": item.status,
@@ -90,12 +123,15 @@ def _made(tx: Tx, agent_id: str, path: str, item: GoalChange, before: dict[str, 
     return {**start, **{name: value for name, value in changed.items() if value is not None}}
 
 
-def _new_goal(agent_id: str, goal_id: str, path: str, item: GoalChange) -> dict[str, Any]:
+def _new_goal(
+    agent_id: str, goal_id: str, path: str, item: GoalChange, before: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
     if item.description is None:
+        known = "; ".join(f'"{goal["id"]}" is {goal["description"]}' for goal in _shortened(before.values()))
         raise Invalid(
             "description_missing",
             f'There is no goal "{goal_id}" yet, and a new goal needs a description: give {path}.description, '
-            "or the id of a goal you have.",
+            f"or the id of a goal you have. {f'Yours: {known}' if known else 'You have none yet'}.",
             {"path": f"{path}.description"},
         )
     return {"agent_id": agent_id, "id": goal_id, "status": "active", "priority": 0, "long_term": False}

@@ -5,6 +5,7 @@ The words reach spaces and logs: no key, no request of ours, and of a provider's
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -45,12 +46,14 @@ class Side:
     def unauthorized(self, status: int = 401) -> ModelFailed:
         variable = self.key.variable
         if self.key.value:
-            message = f"{self.name} refused the key in {variable} ({status}). Put a valid key for {self.model} there"
+            message = f"refused the key in {variable} ({status}). Put one that is valid for {self.model} there,"
         elif variable:
-            message = f"{self.name} asks for a key ({status}), and {variable} is not set. Set it in the environment"
+            message = f"asks for a key ({status}), and {variable} is not set. Set it"
         else:
-            message = f"{self.name} asks for a key ({status}). Name its variable in the model's apiKeyEnv and set it"
-        return ModelFailed(f"{message} of majlis, and restart.", False, "model_unauthorized")
+            message = f"asks for a key ({status}). Name its variable in the model's apiKeyEnv, set that"
+        return ModelFailed(
+            f"{self.name} {message} in the environment of majlis, and restart.", False, "model_unauthorized"
+        )
 
     def not_found(self, status: int = 404) -> ModelFailed:
         return ModelFailed(
@@ -76,8 +79,8 @@ class Side:
 
     def rate_limited(self, retry_after: float | None) -> ModelFailed:
         return ModelFailed(
-            f"{self.name} has had too many requests (429). It is asked again in a while; "
-            "a lower concurrentRuns or a higher tier at the provider would help.",
+            f"{self.name} has had too many requests (429). "
+            "A lower concurrentRuns, or a higher tier at the provider, would help.",
             True,
             "model_rate_limited",
             _bounded(retry_after),
@@ -152,4 +155,7 @@ class Side:
 
 
 def _bounded(seconds: float | None) -> float | None:
-    return None if seconds is None else min(max(seconds, 0.0), LONGEST_WAIT_SECONDS)
+    """What is no number of seconds (a server may say "nan") says nothing."""
+    if seconds is None or not math.isfinite(seconds):
+        return None
+    return min(max(seconds, 0.0), LONGEST_WAIT_SECONDS)

@@ -31,7 +31,7 @@ def enter_space(tx: Tx, acting: Acting, input: EnterSpace) -> ToolResult:
             f"You are not a member of {input.space_id}, so you did not enter it; your active space is unchanged. "
             "Your spaces and their ids are under YOUR SPACES.",
         ) from None
-    history = newest(tx, space.id, space.head_seq, input.limit)
+    page = newest(tx, space.id, space.head_seq, 0, input.limit)
     remember_shown(acting, space.id, space.head_seq)
     announce(tx, _presence(acting, space.id))
     acting.active_space_id = space.id
@@ -39,8 +39,9 @@ def enter_space(tx: Tx, acting: Acting, input: EnterSpace) -> ToolResult:
         "success": True,
         "spaceId": space.id,
         "spaceName": space.name,
-        "history": history,
+        "history": page.lines,
         "totalMessages": space.head_seq,
+        **page.note,
     }
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import orjson
 from pydantic import Field
 
 from majlis.inbox.triggers import EventJson
 from majlis.runs.acting import Acting, ToolResult
-from majlis.runs.arrivals import lock_arrivals, take_arrivals
+from majlis.runs.arrivals import Arrival, lock_arrivals, take_arrivals
 from majlis.store.transactions import Tx
+from majlis.tools.reading import MAX_PAGE
 from majlis.tools.tool import BuiltIn, Input
 
 _NAMES = ("type", "spaceName", "senderName", "planName", "serviceName", "toolName")
@@ -25,11 +27,21 @@ class PeekInbox(Input):
 def peek_inbox(tx: Tx, acting: Acting, input: PeekInbox) -> ToolResult:
     """Taken in the transaction that journals the call: delivered once, and again only if this cycle fails."""
     arrived = lock_arrivals(tx, acting.id, wait=True)
-    wanted = [each for each in arrived if _matches(each.event, input.filter)][: input.count]
+    wanted = _fitting([each for each in arrived if _matches(each.event, input.filter)][: input.count])
     take_arrivals(tx, acting.run_id, wanted)
     acting.taken = [each.event for each in wanted]
     acting.chain_depth = max([acting.chain_depth, *(event["chainDepth"] for event in acting.taken)])
     return {"success": True, "events": acting.taken, "remaining": len(arrived) - len(wanted)}
+
+
+def _fitting(wanted: list[Arrival]) -> list[Arrival]:
+    """As many as fit into one result, and one at least: what is taken and cut off would be read by nobody."""
+    room = MAX_PAGE
+    for n, each in enumerate(wanted):
+        room -= len(orjson.dumps(each.event).decode())
+        if room < 0 and n > 0:
+            return wanted[:n]
+    return wanted
 
 
 def _matches(event: EventJson, filter: str | None) -> bool:

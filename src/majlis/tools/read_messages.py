@@ -35,12 +35,14 @@ def read_messages(tx: Tx, acting: Acting, input: ReadMessages) -> ToolResult:
         ) from None
     if input.offset == 0:
         remember_shown(acting, space.id, space.head_seq)
+    page = newest(tx, space.id, space.head_seq, input.offset, input.limit)
     return {
         "success": True,
         "spaceId": space.id,
         "spaceName": space.name,
-        "messages": newest(tx, space.id, space.head_seq - input.offset, input.limit),
+        "messages": page.lines,
         "total": space.head_seq,
+        **page.note,
     }
 
 

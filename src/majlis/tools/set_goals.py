@@ -36,7 +36,8 @@ TOOL = BuiltIn(
     name="set_goals",
     description=(
         "Add goals, or change goals you have by their id: what you leave out stays as it is. You see your active goals "
-        "at the start of every run; mark one as completed when it is reached. Examples: "
+        "at the start of every run; mark one as completed when it is reached. If you do not know its id, give "
+        "any id without a description: the answer tells you the ids of your goals. Examples: "
         '{"goals": [{"id": "q4", "description": "Complete the Q4 report", "priority": 2}]}, later '
         '{"goals": [{"id": "q4", "status": "completed"}]}'
     ),

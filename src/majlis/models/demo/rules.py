@@ -44,7 +44,7 @@ def _help(seen: Seen, _found: re.Match[str]) -> Steps:
         say(
             seen,
             "I am a demo agent: rules, not a language model. These I understand:\n"
-            f"{examples}\n"
+            f"{examples}\n\n"
             "For a real mind, give me a model: majlis agent set-model.",
         )
     ]

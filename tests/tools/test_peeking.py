@@ -1,0 +1,27 @@
+"""Behaviour K5, at its limits: what `peek_inbox` takes is never delivered again, so all of it has to be read."""
+
+from __future__ import annotations
+
+import json
+
+from tests.model_server import Asked, Reply, call, silent
+from tests.runs.cycles import conscious, each_cycle
+from tests.runs.house import House
+
+
+async def test_k5_t12_no_more_is_taken_than_fits_into_the_answer(house: House) -> None:
+    """Three long messages were taken at once; the result was cut after the first, and the rest was read by nobody."""
+    husam, scout = await house.person("Husam"), await conscious(house)
+    family = await house.space("Family", husam, scout)
+
+    async def meanwhile(asked: Asked) -> Reply:
+        for name in ("one", "two", "three"):
+            await husam.say(family, f"{name} {'x' * 40_000}")
+        return call("get_memories")
+
+    house.model.script = each_cycle(meanwhile, *[call("peek_inbox", count=50)] * 4, silent("Read all."))
+    await husam.say(family, "Hi")
+    await house.quiet()
+    peeked = [json.loads(request.last["content"]) for request in house.asked("Scout")[2:]]
+    taken = [([event["text"].split()[0] for event in each["events"]], each["remaining"]) for each in peeked]
+    assert taken == [(["one"], 2), (["two"], 1), (["three"], 0), ([], 0)]
