@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, Invalid, NotFound
 from majlis.spaces.history import read_page
-from majlis.spaces.members import add_member, leave
+from majlis.spaces.members import add_member, leave, remove_member
 from majlis.spaces.posting import Draft, Posted, post
 from majlis.store.tables import events, members, messages, spaces
 from majlis.store.transactions import Database, Tx
@@ -42,6 +42,23 @@ async def test_m16_a_repeated_client_id_finds_the_first_message_at_any_concurren
     again, new = await post(As(db, husam), space, Draft("much later", client_id="c1"))
     assert not new
     assert again["id"] == results[0][0]["id"]
+
+
+async def test_m16_a_repeated_client_id_finds_the_first_message_whatever_has_changed_since(db: Database) -> None:
+    """A send repeated after the mentioned had left, or the sender may only read, was refused as if it had never been
+    stored."""
+    husam, sara, noor = await callers(db, "Husam", "Sara", "Noor")
+    space = await space_of(db, husam, sara, noor)
+    draft = Draft("Sara?", client_id="c1", mentions=[sara.id])
+    first, _ = await post(As(db, noor), space, draft)
+    await db.write(remove_member, husam, space, sara.id)
+    assert await post(As(db, noor), space, draft) == (first, False)
+    await db.write(add_member, husam, space, noor.id, "viewer")
+    assert await post(As(db, noor), space, draft) == (first, False)
+    with pytest.raises(Forbidden):
+        await post(As(db, noor), space, Draft("new", client_id="c2"))
+    with pytest.raises(Invalid):
+        await post(As(db, husam), space, draft)
 
 
 async def test_a_repeated_or_refused_post_uses_up_no_number_and_moves_nobody(db: Database) -> None:

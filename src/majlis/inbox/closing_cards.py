@@ -18,7 +18,7 @@ from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.shapes import MessageJson
 from majlis.spaces.tool_messages import change_tool_message
-from majlis.store.tables import cards, runs, steps
+from majlis.store.tables import cards, members, runs, steps
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
@@ -66,7 +66,11 @@ _DUE = (
 )
 _OPEN = sa.select(cards).where(cards.c.state == word("open")).order_by(cards.c.space_id, cards.c.id)
 _OF_RUN = _OPEN.where(cards.c.run_id == sa.bindparam("run"))
-_OF_MEMBER = _OPEN.where(cards.c.space_id == sa.bindparam("space"), cards.c.agent_id == sa.bindparam("agent"))
+_OF_FORMER_MEMBER = _OPEN.where(
+    cards.c.space_id == sa.bindparam("space"),
+    cards.c.agent_id == sa.bindparam("agent"),
+    ~sa.exists().where(members.c.space_id == cards.c.space_id, members.c.entity_id == cards.c.agent_id),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +132,9 @@ def withdraw_cards_of_run(tx: Tx, run_id: str) -> None:
 
 
 def withdraw_cards_of_member(tx: Tx, space_id: str, entity_id: str) -> None:
-    """Hook of leaving: who is gone asks nothing here any more, and goes on without an answer (A7)."""
-    for card in tx.all(_OF_MEMBER, {"space": space_id, "agent": entity_id}):
+    """Hook of leaving: who is gone asks nothing here any more, and goes on without an answer (A7). Whoever may still
+    read may still be answered."""
+    for card in tx.all(_OF_FORMER_MEMBER, {"space": space_id, "agent": entity_id}):
         close_card(tx, card, "withdrawn")
 
 

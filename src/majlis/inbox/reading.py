@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -11,6 +12,7 @@ from majlis.agents.agents import access_agent
 from majlis.clock import iso
 from majlis.entities.caller import Caller
 from majlis.inbox.triggers import TriggerType
+from majlis.spaces.damage import Unreadable, reading
 from majlis.spaces.history import access_message
 from majlis.store.tables import cycles, deliveries, entities, runs
 from majlis.store.tables.runs import NOT_OVER
@@ -102,8 +104,25 @@ def list_cycles(tx: Tx, caller: Caller, agent_id: str, limit: int = 20, before: 
     statement = sa.select(cycles).where(cycles.c.agent_id == agent_id).order_by(cycles.c.n.desc()).limit(limit + 1)
     if before is not None:
         statement = statement.where(cycles.c.n < before)
-    rows = tx.all(statement)
+    rows = _cycles(tx, statement)
     return {"cycles": [_cycle_json(row) for row in rows[:limit]], "hasMore": len(rows) > limit}
+
+
+def _cycles(tx: Tx, page: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+    """Of one that is damaged everything but what was said in it (R9)."""
+    try:
+        with reading():
+            return tx.all(page)
+    except Unreadable:
+        return [_one_cycle(tx, page.where(cycles.c.n == row.n)) for row in tx.all(page.with_only_columns(cycles.c.n))]
+
+
+def _one_cycle(tx: Tx, one: sa.Select[Any]) -> sa.Row[Any]:
+    try:
+        with reading():
+            return tx.execute(one).one()
+    except Unreadable:
+        return tx.execute(one.with_only_columns(*(each for each in cycles.c if each.name != "messages"))).one()
 
 
 def _delivery_json(tx: Tx, row: sa.Row[Any]) -> DeliveryJson:
@@ -136,8 +155,13 @@ def _cycle_json(row: sa.Row[Any]) -> CycleJson:
     return {
         "n": row.n,
         "runId": row.run_id,
-        "messages": row.messages,
+        "messages": _said(row),
         "summary": row.summary,
         "tokens": row.tokens,
         "createdAt": iso(row.created_at),
     }
+
+
+def _said(row: sa.Row[Any]) -> list[dict[str, Any]]:
+    said = row._mapping.get("messages")
+    return said if isinstance(said, list) else []

@@ -4,10 +4,10 @@ space goes on. By number, so that what is set aside shifts nothing."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 import structlog
@@ -20,11 +20,20 @@ _ID_OF = sa.select(messages.c.id).where(
     messages.c.space_id == sa.bindparam("space_id"), messages.c.seq == sa.bindparam("seq")
 )
 _PLACE_OF = sa.select(messages.c.space_id, messages.c.seq).where(messages.c.id == sa.bindparam("id"))
+_KINDS = ("text", "tool", "notice")
+# The first moment that has no date.
+_END_OF_TIME = 253_402_300_800_000
 _logger = structlog.get_logger(__name__)
+
+Row = TypeVar("Row")
 
 
 class Unreadable(Exception):
-    """A row is there and cannot be read."""
+    """A row is there and cannot be read; its words say why."""
+
+
+class _Misshapen(ValueError):
+    """A row can be read, and is no message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +49,28 @@ def reading() -> Iterator[None]:
     away has damaged nothing, and its error stays what it is."""
     try:
         yield
+    except _Misshapen as error:
+        raise Unreadable(str(error)) from error
     except _ERRORS as error:
         operational = isinstance(error, (sa.exc.OperationalError, sqlite3.OperationalError))
         if operational and "decode" not in str(error).lower():
             raise
-        raise Unreadable(type(error).__name__) from error
+        raise Unreadable(f"it cannot be read ({type(error).__name__})") from error
+
+
+def sound(row: Row) -> Row:
+    """The row of a message, whatever of its columns it has, or of none. Within `reading`: what has another shape than
+    its readers rely on is damaged, too."""
+    problem = None if row is None else _problem(row._mapping)  # type: ignore[attr-defined]
+    if problem is not None:
+        raise _Misshapen(problem)
+    return row
+
+
+def all_sound(rows: Sequence[Row]) -> Sequence[Row]:
+    for row in rows:
+        sound(row)
+    return rows
 
 
 def read_rows(
@@ -54,7 +80,7 @@ def read_rows(
     the message of a `space_id` with a `seq`. In the place of what is damaged stands a `Damaged`, named in the log."""
     try:
         with reading():
-            return all()
+            return all_sound(all())
     except Unreadable:
         return [_one(tx, space_id, row.seq, one) for row in tx.all(numbers, given)]
 
@@ -64,7 +90,7 @@ def read_named(tx: Tx, statement: sa.Select[Any], ids: Sequence[str], **given: A
     without those that are damaged."""
     try:
         with reading():
-            return list(tx.all(statement, {**given, "ids": ids}))
+            return list(all_sound(tx.all(statement, {**given, "ids": ids})))
     except Unreadable:
         return [row for each in ids for row in _named(tx, statement, each, given)]
 
@@ -72,7 +98,7 @@ def read_named(tx: Tx, statement: sa.Select[Any], ids: Sequence[str], **given: A
 def set_aside_named(tx: Tx, message_id: str, error: Unreadable) -> Damaged:
     """A message that was asked for by its id."""
     place = tx.execute(_PLACE_OF, {"id": message_id}).one()
-    return set_aside(place.space_id, Damaged(message_id, place.seq, f"it cannot be read ({error})"))
+    return set_aside(place.space_id, Damaged(message_id, place.seq, str(error)))
 
 
 def set_aside(space_id: str, damaged: Damaged) -> Damaged:
@@ -91,16 +117,52 @@ def _one(tx: Tx, space_id: str, seq: int, statement: sa.Select[Any]) -> Any:
     which = tx.execute(_ID_OF, given).scalar_one()
     try:
         with reading():
-            found = tx.one(statement, given)
+            found = sound(tx.one(statement, given))
     except Unreadable as error:
-        return set_aside(space_id, Damaged(which, seq, f"it cannot be read ({error})"))
+        return set_aside(space_id, Damaged(which, seq, str(error)))
     return found or set_aside(space_id, Damaged(which, seq, "its sender is unknown"))
 
 
 def _named(tx: Tx, statement: sa.Select[Any], message_id: str, given: dict[str, Any]) -> Sequence[Any]:
     try:
         with reading():
-            return tx.all(statement, {**given, "ids": [message_id]})
+            return all_sound(tx.all(statement, {**given, "ids": [message_id]}))
     except Unreadable as error:
         set_aside_named(tx, message_id, error)
         return ()
+
+
+def _problem(column: Mapping[str, Any]) -> str | None:
+    if column.get("sender_name", "") is None:
+        return "its sender is unknown"
+    if not isinstance(column.get("text", ""), str):
+        return "its text is no text"
+    if not all(isinstance(column.get(name), str | None) for name in ("reply_to", "client_id", "run_id")):
+        return "an id in it is no text"
+    if column.get("kind", "text") not in _KINDS:
+        return "it is of no known kind"
+    if not _is_tool(column.get("tool"), column.get("kind")):
+        return "its tool is no object"
+    if not _is_moment(column.get("created_at", 0)):
+        return "its time is no time"
+    if not _is_origin(column.get("origin")):
+        return "its origin is no object"
+    if not isinstance(column.get("mentions"), list | None):
+        return "its mentions are no list"
+    return None
+
+
+def _is_tool(kept: Any, kind: Any) -> bool:
+    if kept is None:
+        return bool(kind != "tool")
+    return isinstance(kept, dict) and isinstance(kept.get("answeredBy"), dict | None)
+
+
+def _is_moment(at: Any) -> bool:
+    return isinstance(at, int) and 0 <= at < _END_OF_TIME
+
+
+def _is_origin(kept: Any) -> bool:
+    if not isinstance(kept, dict):
+        return kept is None
+    return not kept or all(isinstance(kept.get(name), str) for name in ("sourceSpace", "sourceEvent"))

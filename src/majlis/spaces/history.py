@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from majlis.entities.caller import Caller
 from majlis.errors import Invalid, NotFound
 from majlis.spaces.access import access_space_at
-from majlis.spaces.damage import Damaged, Unreadable, read_rows, reading, set_aside_named
+from majlis.spaces.damage import Damaged, Unreadable, read_rows, reading, set_aside_named, sound
 from majlis.spaces.shapes import MessageJson, message_json
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Tx
@@ -83,7 +83,7 @@ def _rows(tx: Tx, space: sa.Row[Any], limit: int, forward: bool) -> Sequence[Any
 def access_message(tx: Tx, caller: Caller, message_id: str) -> sa.Row[Any]:
     try:
         with reading():
-            row = tx.one(_ONE, {"id": message_id, "entity_id": caller.id})
+            row = sound(tx.one(_ONE, {"id": message_id, "entity_id": caller.id}))
     except Unreadable as error:
         set_aside_named(tx, message_id, error)
         damaged = f"Message {message_id} is damaged: it is stored, but cannot be read. The log says why."

@@ -101,8 +101,7 @@ def leave(tx: Tx, space_id: str, entity_id: str) -> None:
     # Workers hear of it too: what an agent is saying here at this moment ends (A7).
     tx.outbox.append(Signal(LEFT, orjson.dumps({"spaceId": space_id, "entityId": entity_id})))
     tx.execute(members.delete().where(members.c.space_id == space_id, members.c.entity_id == entity_id))
-    for hook in tx.hooks.left:
-        hook(tx, space_id, entity_id)
+    _write_no_more(tx, space_id, entity_id)
 
 
 def find_member(tx: Tx, space_id: str, entity_id: str) -> sa.Row[Any] | None:
@@ -127,7 +126,15 @@ def _give_role(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> Member
     tx.execute(
         members.update().where(members.c.space_id == space_id, members.c.entity_id == entity_id).values(role=role)
     )
-    return tell_member_changed(tx, space_id, entity_id)
+    member = tell_member_changed(tx, space_id, entity_id)
+    if role == "viewer":
+        _write_no_more(tx, space_id, entity_id)
+    return member
+
+
+def _write_no_more(tx: Tx, space_id: str, entity_id: str) -> None:
+    for hook in tx.hooks.left:
+        hook(tx, space_id, entity_id)
 
 
 def _keep_an_admin(tx: Tx, member: sa.Row[Any]) -> None:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.spaces.access import unknown_space
-from majlis.spaces.damage import Unreadable, reading
+from majlis.spaces.damage import Unreadable, all_sound, reading, sound
 from majlis.spaces.members import SELECT_MEMBERS
 from majlis.spaces.shapes import MemberJson, SpaceJson, member_json, message_json, space_facts
 from majlis.store.tables import entities, members, messages, spaces
@@ -67,6 +67,7 @@ def list_spaces(tx: Tx, caller: Caller) -> list[SpaceJson]:
     try:
         with reading():
             rows = tx.all(_ALL_SPACES, who)
+            all_sound([row for row in rows if row.id is not None])
     except Unreadable:
         rows = [_row(tx, {**who, "space_id": row.id}) for row in tx.all(_IDS, who)]
     return [_space_json(row, grouped[row.s_id]) for row in rows]
@@ -84,7 +85,8 @@ def _row(tx: Tx, which: dict[str, str]) -> Any:
     """A last message that cannot be read is left out, and not the space for its sake (R9)."""
     try:
         with reading():
-            return tx.one(_ONE_SPACE, which)
+            row = tx.one(_ONE_SPACE, which)
+            return row if row is None or row.id is None else sound(row)
     except Unreadable:
         return tx.one(_WITHOUT_LAST, which)
 

@@ -16,7 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from majlis import clock
 from majlis.entities.caller import Caller, EntityType
 from majlis.entities.voice import VOICE
-from majlis.errors import Invalid
+from majlis.errors import Forbidden, Invalid
 from majlis.live import log
 from majlis.spaces.access import require, unknown_space
 from majlis.spaces.history import find_by_client_id
@@ -162,8 +162,12 @@ def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Message
     ).scalar_one_or_none()
     if role is None:
         raise unknown_space(space_id)
-    require(role, "write")
-    _check_references(tx, space_id, draft)
+    try:
+        require(role, "write")
+        _check_references(tx, space_id, draft)
+    except (Forbidden, Invalid):
+        _find_repeated(tx, sender, space_id, draft)
+        raise
     values = _values(sender, space_id, _in_chain(tx, sender, space_id, draft), text, space.head_seq)
     if tx.execute(_INSERT[tx.dialect], values).scalar_one_or_none() is None:
         raise Repeated
@@ -195,6 +199,13 @@ def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None, o
     tx.execute(messages.insert(), values)
     message = message_of({**values, "sender_name": VOICE.name, "sender_type": VOICE.type})
     log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, None))
+
+
+def _find_repeated(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> None:
+    """What would be refused today may have been stored when it was first sent (M16)."""
+    which = {"space": space_id, "sender": sender.id, "client": draft.client_id}
+    if draft.client_id is not None and tx.one(_SAID_ONCE, which) is not None:
+        raise Repeated from None
 
 
 def _check_references(tx: Tx, space_id: str, draft: Draft) -> None:

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from majlis.entities.caller import Caller
 from majlis.errors import Invalid
 from majlis.spaces.access import access_space
-from majlis.spaces.damage import Unreadable, read_named, reading
+from majlis.spaces.damage import Unreadable, all_sound, read_named, reading
 from majlis.spaces.history import SELECT_MESSAGES, access_message
 from majlis.spaces.shapes import MessageJson, message_json
 from majlis.store.tables import members, messages, spaces
@@ -61,7 +61,7 @@ def _page(tx: Tx, matching: sa.Select[Any], caller: Caller, limit: int) -> tuple
     page, who = matching.limit(limit + 1), {"entity_id": caller.id}
     try:
         with reading():
-            rows = tx.all(page, who)
+            rows = all_sound(tx.all(page, who))
             return rows[:limit], len(rows) > limit
     except Unreadable:
         ids = [row.id for row in tx.all(page.with_only_columns(messages.c.id), who)]
