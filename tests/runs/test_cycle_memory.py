@@ -7,6 +7,9 @@ import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
+import sqlalchemy as sa
+
 from tests.model_server import Reply, call, calls, say, sequence, silent
 from tests.runs.cycles import calls_of, conscious, consciousness, each_cycle, first_requests, inbox
 from tests.runs.house import House
@@ -47,6 +50,20 @@ async def test_k3_every_request_begins_with_the_one_before_it_word_for_word(hous
     requests = [asked.messages for asked in house.asked("Scout")]
     assert len(requests) == 4 * 3
     assert all(after[: len(before)] == before for before, after in pairwise(requests))
+
+
+@pytest.mark.parametrize(("engine", "kept"), [("sqlite", "{"), ("sqlite", "null"), ("postgresql", "null")])
+async def test_r9_a_damaged_cycle_is_shown_without_what_was_said_in_it(house: House, kept: str) -> None:
+    scout = await conscious(house)
+    house.model.script = lambda asked: silent("Noted.")
+    for n in (1, 2):
+        await house.tell(scout, {"order": n})
+        await house.quiet()
+    broken = sa.text(f"UPDATE cycles SET messages = '{kept}' WHERE n = 1")
+    await house.world.gateway.db.write(lambda tx: tx.execute(broken).rowcount)
+    first, second = await consciousness(house, scout)
+    assert (first["n"], first["messages"], first["summary"]) == (1, [], "Noted.")
+    assert second["messages"]
 
 
 async def test_k7_closing_words_of_long_ago_can_be_recalled_in_full(house: House) -> None:

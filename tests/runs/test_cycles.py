@@ -14,6 +14,8 @@ from majlis import clock
 from majlis.agents.agents import add_agent
 from majlis.agents.config import dump_config, parse_config
 from majlis.inbox.tool_results import deliver_tool_result
+from majlis.runs.claiming import claim
+from majlis.settings import Settings
 from majlis.store import ids
 from majlis.store.tables import deliveries, runs
 from majlis.store.transactions import Tx
@@ -28,7 +30,7 @@ from tests.runs.cycles import (
     step,
     this_cycle,
 )
-from tests.runs.house import House
+from tests.runs.house import House, open_house
 
 CLOSING = "Husam wanted the report in the dev channel; I posted it there and told him. Nothing is open."
 
@@ -317,6 +319,24 @@ async def test_k2_the_database_refuses_a_second_cycle_of_an_agent(house: House) 
     worker.look_soon()
     waiting = sa.select(deliveries.c.state)
     assert [row.state for row in await house.world.gateway.db.read(lambda tx: tx.all(waiting))] == ["pending"]
+
+
+async def test_k2_a_cycle_has_not_begun_before_the_one_before_it_had_ended(settings: Settings) -> None:
+    """Who claims may have waited for the agent: by their times two cycles were under way at once, for a few
+    milliseconds."""
+    async with open_house(settings.model_copy(update={"workers": 0})) as house:
+        scout = await conscious(house)
+        await house.tell(scout)
+
+        def wait_and_claim(tx: Tx) -> tuple[str, int]:
+            clock.advance(50)
+            ended_at = clock.now()
+            [run] = claim(tx, "host.1.x", 1, (), ()).claimed
+            return run.id, ended_at
+
+        run_id, ended_at = await house.world.gateway.db.write(wait_and_claim)
+        begun = await house.run(run_id)
+        assert begun["startedAt"] >= clock.iso(ended_at)
 
 
 async def test_a7_a_member_is_told_of_a_cycles_events_in_its_own_space_only(house: House) -> None:

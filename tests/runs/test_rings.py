@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 import majlis.runs.worker
+from majlis import clock
+from majlis.clock import iso
+from majlis.store.tables import runs
+from majlis.store.transactions import Tx
 from tests.model_server import Asked, Reply, call, say, silent
 from tests.runs.house import House, timeline
 from tests.world import Person
@@ -24,16 +28,16 @@ async def agents_only(house: House, name: str, *agents: Person) -> str:
     return space
 
 
-def ringing(first: str, second: str) -> Any:
+def ringing(first: str, second: str, one: str = "Ann", other: str = "Bob") -> Any:
     """Ann asks in the first space and waits; Bob, asked, asks back in the second space and waits."""
 
     def script(asked: Asked) -> Reply:
         if "RESUME" in asked.text:
             return silent()
-        if asked.agent == "Ann" and "type: service" in asked.text:
-            return [call("enter_space", spaceId=first), say("Bob?", wait=True)][asked.step]
-        if asked.agent == "Bob" and asked.trigger_text == "Bob?":
-            return [call("enter_space", spaceId=second), say("Ann?", wait=True)][asked.step]
+        if asked.agent == one and "type: service" in asked.text:
+            return [call("enter_space", spaceId=first), say(f"{other}?", wait=True)][asked.step]
+        if asked.agent == other and asked.trigger_text == f"{other}?":
+            return [call("enter_space", spaceId=second), say(f"{one}?", wait=True)][asked.step]
         return silent()
 
     return script
@@ -136,6 +140,64 @@ async def test_m12_somebody_who_may_only_read_cannot_answer(house: House) -> Non
     await end_ring(house)
 
 
+async def test_m12_when_the_last_person_may_only_read_from_now_on_the_agents_are_noticed(house: House) -> None:
+    """Only leaving was looked at: who became a viewer left the agents to wait for their whole time."""
+    ann, bob = await house.agent("Ann"), await house.agent("Bob")
+    first, second = await house.space("First", ann, bob), await house.space("Second", ann, bob)
+    await ring(house, ann, first, second)
+    for space in (first, second):
+        for member, role in ((ann, "admin"), (house.owner, "viewer")):
+            await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": member.id, "role": role})
+    await end_ring(house)
+    [resumed] = [asked for asked in house.model.asked if "RESUME" in asked.text]
+    assert "deadlock" in timeline(resumed)[-1]
+
+
+async def test_m12_who_waits_for_a_ring_without_being_in_it_waits_on(house: House) -> None:
+    """Cy's was the youngest wait of all that were stuck, and ended in place of the ring's."""
+    ann, bob, cy = [await house.agent(name) for name in ("Ann", "Bob", "Cy")]
+    first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
+    third = await agents_only(house, "Third", cy, ann)
+    await ring(house, ann, first, second)
+    house.model.script = lambda asked: (
+        [call("enter_space", spaceId=third), say("Ann, too?", wait=True)][asked.step]
+        if asked.agent == "Cy" and "RESUME" not in asked.text
+        else silent()
+    )
+    clock.advance(10)
+    await house.tell(cy)
+    await house.until_waiting(3)
+    await house.quiet()
+    await end_ring(house)
+    assert [run["status"] for run in await all_runs(cy)] == ["waiting_reply"]
+
+
+async def test_m12_several_rings_are_noticed_at_once(house: House) -> None:
+    """One of them a second: the last of many waited for its whole time."""
+    ann, bob, cy, dee = [await house.agent(name) for name in ("Ann", "Bob", "Cy", "Dee")]
+    first, second = [await agents_only(house, name, ann, bob) for name in ("First", "Second")]
+    third, fourth = [await agents_only(house, name, cy, dee) for name in ("Third", "Fourth")]
+    one, other = ringing(first, second), ringing(third, fourth, "Cy", "Dee")
+    house.model.script = lambda asked: (one if asked.agent in ("Ann", "Bob") else other)(asked)
+    await house.tell(ann)
+    await house.tell(cy)
+    await house.until_waiting(4)
+    await house.quiet()
+    house.advance(1)
+    for agent in ("Bob", "Dee"):
+        await until_resumed(house, agent)
+
+
+async def test_m12_a_ring_is_noticed_behind_any_number_of_older_waits(house: House) -> None:
+    """Only the thousand oldest waits among agents were looked at."""
+    ann, bob, old, idle = [await house.agent(name) for name in ("Ann", "Bob", "Old", "Idle")]
+    first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
+    crowd = await agents_only(house, "Crowd", old, idle)
+    await house.world.gateway.db.write(add_waits, old, crowd, 1100)
+    await ring(house, ann, first, second)
+    await end_ring(house)
+
+
 async def test_m12_one_agent_that_waits_for_a_sleeping_one_is_no_ring(house: House) -> None:
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first = await agents_only(house, "First", ann, bob)
@@ -149,6 +211,18 @@ async def test_m12_one_agent_that_waits_for_a_sleeping_one_is_no_ring(house: Hou
     await house.quiet()
     [run] = await all_runs(ann)
     assert run["status"] == "waiting_reply"
+
+
+def add_waits(tx: Tx, agent: Person, space: str, count: int) -> None:
+    """Runs that wait there with the whole of their time before them."""
+    row: dict[str, Any] = {
+        "agent_id": agent.id,
+        "status": "waiting_reply",
+        "trigger": {"type": "service", "chainDepth": 0},
+    }
+    row |= {"wait_space_id": space, "deadline": tx.now + 10_000_000, "among_agents": True, "created_at": tx.now}
+    wait = {"spaceId": space, "messageId": "msg_x", "startedAt": iso(tx.now), "timeoutSeconds": 10_000}
+    tx.execute(runs.insert(), [{**row, "id": f"run_0{n:05}", "wait": wait} for n in range(count)])
 
 
 async def all_runs(agent: Person) -> list[Any]:

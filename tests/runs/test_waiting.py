@@ -7,6 +7,8 @@ import asyncio
 from majlis.settings import Settings
 from tests.model_server import Asked, ModelServer, Reply, by_agent, call, say, sequence, silent
 from tests.runs.asking import asking
+from tests.runs.cards import asked as put_up_card
+from tests.runs.cards import submit
 from tests.runs.house import House, block, once, timeline
 from tests.world import serve_world
 
@@ -311,3 +313,12 @@ async def test_m3_two_runs_that_ask_in_each_others_space_at_the_same_moment_both
     await house.quiet()
     for name, space in there.items():
         assert (await house.texts(space))[1:] == [(name, "Well?")]
+
+
+async def test_j5_an_agent_that_may_only_read_from_now_on_can_still_be_answered(house: House) -> None:
+    """Who may only read is told of like who leaves; what it had asked is not withdrawn for that."""
+    bot, space, card = await put_up_card(house)
+    await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": bot.id, "role": "viewer"})
+    assert (await submit(house.owner, card, True)).status_code == 200
+    await house.quiet()
+    assert [run["status"] for run in await house.runs(bot)] == ["completed"]

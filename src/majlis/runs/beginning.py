@@ -152,7 +152,7 @@ def _new_run(delivery: sa.Row[Any], agent: sa.Row[Any], trigger: TriggerJson) ->
         trigger=trigger,
         trigger_space_id=space_id,
         active_space_id=space_id,
-        chain_depth=delivery.chain_depth,
+        chain_depth=max(delivery.chain_depth, delivery.payload.get("chainDepth", 0)),
         fence=1,
         attempts=1,
         shown={"earlier": earlier} if earlier else {},

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from majlis.clock import iso
 from majlis.inbox.triggers import TriggerJson
 from majlis.inbox.waiting import expired_questions
-from majlis.spaces.damage import Unreadable, reading, set_aside_named
+from majlis.spaces.damage import Unreadable, all_sound, reading, set_aside_named
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, entities, members, messages, runs, spaces
 from majlis.store.transactions import Tx
@@ -69,7 +69,7 @@ def _look_up(tx: Tx, wanted: Mapping[str, sa.Row[Any]]) -> Sequence[sa.Row[Any]]
         return _look_at(tx, *wanted.values())
     try:
         with reading():
-            return tx.all(_SEVERAL_MESSAGES, {"deliveries": sorted(wanted)}) if wanted else ()
+            return all_sound(tx.all(_SEVERAL_MESSAGES, {"deliveries": sorted(wanted)})) if wanted else ()
     except Unreadable:
         return [row for each in wanted.values() for row in _look_at(tx, each)]
 
@@ -78,7 +78,7 @@ def _look_at(tx: Tx, delivery: sa.Row[Any]) -> Sequence[sa.Row[Any]]:
     """A message that is damaged is set aside. To try again would hold up everybody's work, for good."""
     try:
         with reading():
-            return tx.all(_ONE_MESSAGE, {"delivery": delivery.id})
+            return all_sound(tx.all(_ONE_MESSAGE, {"delivery": delivery.id}))
     except Unreadable as error:
         set_aside_named(tx, delivery.message_id, error)
         return ()

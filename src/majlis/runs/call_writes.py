@@ -70,7 +70,9 @@ def _columns_after(run: Working, acting: Acting) -> dict[str, Any]:
     columns = run.columns()
     kept = {**columns["shown"], "shown": acting.shown, "wrote": acting.wrote}
     if acting.taken:
-        columns |= {"trigger": with_events(run.trigger, acting.taken), "chain_depth": acting.chain_depth}
+        columns["trigger"] = with_events(run.trigger, acting.taken)
+    if acting.chain_depth != run.chain_depth:
+        columns["chain_depth"] = acting.chain_depth
     return {**columns, "active_space_id": acting.active_space_id, "waits": acting.waits, "shown": kept}
 
 

@@ -19,7 +19,7 @@ from majlis.declaring import ToolContext, nobody_listens
 from majlis.errors import MajlisError
 from majlis.models.port import Call, ToolSpec
 from majlis.runs.actions import unknown_outcomes
-from majlis.runs.call_writes import begin_call, commit_call, finish_call, hold_again, write_journal
+from majlis.runs.call_writes import Begun, begin_call, commit_call, finish_call, hold_again, write_journal
 from majlis.runs.calling_inputs import given_again, read_input, shown_input
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
@@ -118,12 +118,13 @@ class Calling:
             if tool is None or not tool.outside:
                 raise MajlisError("unknown_tool", f"{found.name} was not called: there is no such tool any more.")
             given = tool.parse(self._given_again(entry))
-            begun = await self._engine.write(begin_approved, self._run, tool, entry, found.card_id)
+            begun = await self._engine.write_and_take_in(
+                self._take_begun, begin_approved, self._run, tool, entry, found.card_id
+            )
         except MajlisError as error:
             entry.output = _error(error)
             await self._engine.write(give_up_approved, self._run, entry, found.card_id)
             return True
-        self._run.take_shown(begun.run)
         await self._act(tool, given, entry, begun.space_name)
         return True
 
@@ -165,8 +166,10 @@ class Calling:
         rest: Sequence[str],
     ) -> Done:
         stream_id = stream.id if stream else None
-        acted, result = await self._engine.write(commit_call, self._run, tool, input, stream_id, entry, entries, rest)
-        self._run.take_in(acted)
+        acted, result = await self._engine.write_and_take_in(
+            lambda done: self._run.take_in(done[0]),
+            commit_call, self._run, tool, input, stream_id, entry, entries, rest,
+        )  # fmt: skip
         if stream is not None:
             stream.complete(result)
         metrics.tool_calls.labels("done").inc()
@@ -185,15 +188,20 @@ class Calling:
     ) -> Done:
         entry.state = "started"
         stream_id = stream.id if stream else None
-        begun = await self._engine.write(begin_call, self._run, tool, entry, entries, stream_id, rest)
-        self._run.take_shown(begun.run)
+        begun = await self._engine.write_and_take_in(
+            self._take_begun, begin_call, self._run, tool, entry, entries, stream_id, rest
+        )
         if begun.asked is None:
             return await self._act(tool, input, entry, begun.space_name, stream)
         acted, waiting = begun.asked
-        self._run.take_in(acted)
         if stream is not None:
             stream.complete(waiting)
         return Done(dump(waiting), acted.pause is not None)
+
+    def _take_begun(self, begun: Begun) -> None:
+        self._run.take_shown(begun.run)
+        if begun.asked is not None:
+            self._run.take_in(begun.asked[0])
 
     async def _act(
         self, tool: Outside, input: Any, entry: Entry, space_name: str | None, stream: CallStream | None = None

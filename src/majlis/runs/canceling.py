@@ -54,19 +54,22 @@ def stop_own_run(tx: Tx, acting: Acting, run_id: str) -> None:
 
 
 def absorb_own_run(tx: Tx, acting: Acting, run_id: str) -> dict[str, Any]:
-    """The other run's trigger and what it did; what it was owed is this run's to settle now (J1)."""
+    """The other run's trigger and what it did, also in tries that failed; what it was owed is this run's to settle now
+    (J1), at the greater depth of the two: no chain begins anew by changing hands (T6)."""
     # Both rows in one order: two runs that absorb each other end with one winner, not with a deadlock.
-    both = sa.select(runs.c.id).where(runs.c.id.in_((acting.run_id, run_id))).order_by(runs.c.id)
-    run = _own_run(tx, acting, run_id)
-    lock_spaces(tx, spaces_of_run(run))
-    tx.execute(both.with_for_update())
+    both = sa.select(runs).where(runs.c.id.in_((acting.run_id, run_id))).order_by(runs.c.id).with_for_update()
+    lock_spaces(tx, spaces_of_run(_own_run(tx, acting, run_id)))
+    # As it is now that nobody changes it any more.
+    run = next(row for row in tx.all(both) if row.id == run_id)
     owed = deliveries.c.run_id == run_id, deliveries.c.state == "taken"
     tx.execute(deliveries.update().where(*owed).values(run_id=acting.run_id))
     if not _end(tx, run, "canceled", f"absorbed by {acting.run_id}", absorbed_by=acting.run_id):
         raise Conflict("run_ended", f"Run {run_id} has ended already; there is nothing to absorb.")
+    acting.chain_depth = max(acting.chain_depth, run.chain_depth)
+    tries = dict.fromkeys([*(run.shown or {}).get("earlier", ()), run_id])
     actions = [
         {"tool": each.name, "input": each.input, "output": each.output, "state": each.state}
-        for each in load_actions(tx, [run_id])
+        for each in load_actions(tx, list(tries))
     ]
     return {"trigger": run.trigger, "actions": actions}
 
@@ -85,9 +88,13 @@ def _end(tx: Tx, run: sa.Row[Any], status: str, reason: str, absorbed_by: str | 
             deadline=None,
             among_agents=False,
         )
+        .returning(*runs.c)
     )
-    if tx.execute(ended).rowcount == 0:
+    # As it is now that it is over: while the locks were waited for, it may have gone to another space.
+    over = tx.one(ended)
+    if over is None:
         return False
+    run = over
     settle_deliveries(tx, run.id, "passed")
     withdraw_cards_of_run(tx, run.id)
     forget_secrets(tx, run.id)

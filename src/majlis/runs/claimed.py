@@ -31,6 +31,7 @@ class Claimed:
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
+    model: str | None = None
     wait: dict[str, Any] | None = None
     shown: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

@@ -13,6 +13,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from majlis import clock
 from majlis.inbox.triggers import EventJson, TriggerJson
 from majlis.runs.announcing import presence, run_event
 from majlis.runs.arrivals import Arrival, earlier_runs, lock_arrivals, take_arrivals
@@ -46,7 +47,9 @@ def begin_cycle(tx: Tx, owner: str, agent: sa.Row[Any], claim: Claim) -> None:
     if not arrived:
         return
     run = _new_cycle(tx, agent, arrived)
-    if tx.execute(_INSERT[tx.dialect], row_of(tx, owner, run)).rowcount == 0:
+    # Not when this transaction began: it may have waited for the one that ended the cycle before.
+    row = {**row_of(tx, owner, run), "started_at": clock.now()}
+    if tx.execute(_INSERT[tx.dialect], row).rowcount == 0:
         return
     take_arrivals(tx, run.id, arrived)
     claim.claimed.append(run)

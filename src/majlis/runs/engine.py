@@ -61,7 +61,23 @@ class Engine:
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """A transaction that is not torn: who is canceled meanwhile first learns how it ended."""
-        return await unbroken(self.db.write_brief(work, *args, **kwargs))
+        return await self.write_and_take_in(_ignore, work, *args, **kwargs)
+
+    async def write_and_take_in(
+        self, take_in: Callable[[T], None], work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """What it has done is taken in as soon as it has committed, also by who is canceled meanwhile: a run whose time
+        is over ends knowing all of it."""
+        writing = self.db.write_brief(work, *args, **kwargs)
+        try:
+            return await unbroken(writing)
+        finally:
+            if writing.done() and not writing.cancelled() and writing.exception() is None:
+                take_in(writing.result())
+
+
+def _ignore(_: object) -> None:
+    return None
 
 
 def _load(tx: Tx, agent_id: str) -> tuple[int, object]:

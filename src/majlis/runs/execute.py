@@ -59,7 +59,7 @@ def _span(name: str, **attributes: str) -> AbstractContextManager[trace.Span]:
 
 
 class LimitReached(Exception):
-    """J6: the run ends here, completed."""
+    """J6: the run ends here, completed. Its text is for people."""
 
 
 class Execution:
@@ -128,7 +128,8 @@ class Execution:
             if self.handing_back:
                 await self._settle(hand_back)
             raise
-        except LimitReached:
+        except LimitReached as reached:
+            self._run.note(str(reached))
             self._drop_streams("The run reached a limit.")
             await self._settle(complete, self._take_entries(), "limit", await self._lived())
         except ModelFailed as error:
@@ -152,7 +153,7 @@ class Execution:
             # Not every time-out is ours: a database's is a failure, and what the run was owed must be offered again.
             if not limit.expired():
                 raise
-            raise LimitReached from None
+            raise LimitReached(_ended_after(self._run.config.limits.run_seconds, "seconds", "runSeconds")) from None
 
     async def _invoke(self) -> None:
         view = await self._perceive()
@@ -306,8 +307,10 @@ class Execution:
         if self._run.cycle:
             # Its memory is in every request, and providers keep it in their caches: what is read anew is what counts.
             spent -= self._run.cached_tokens
-        if self._run.requests >= limits.steps or spent >= limits.tokens_per_run:
-            raise LimitReached
+        if self._run.requests >= limits.steps:
+            raise LimitReached(_ended_after(limits.steps, "requests to the model", "steps"))
+        if spent >= limits.tokens_per_run:
+            raise LimitReached(_ended_after(limits.tokens_per_run, "tokens", "tokensPerRun"))
 
     def _seconds_left(self) -> float:
         return max(0.0, self._run.config.limits.run_seconds - self._run.worked_millis() / 1000)
@@ -315,3 +318,7 @@ class Execution:
     def _drop_streams(self, reason: str) -> None:
         if self._speaking is not None:
             self._speaking.fail(reason)
+
+
+def _ended_after(most: int, what: str, name: str) -> str:
+    return f"The run ended at its limit of {most} {what} (limits.{name})."

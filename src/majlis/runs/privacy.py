@@ -29,6 +29,12 @@ def hide_private(tx: Tx, caller: Caller, run: sa.Row[Any], journal: list[StepJso
     return [_shown(step, place in readable) for step, place in zip(journal, places, strict=True)]
 
 
+def done_in(tx: Tx, run: sa.Row[Any], journal: list[StepJson], space_id: str) -> list[bool]:
+    """For each step whether a member of this space, and of no other, may read it."""
+    places = _places(tx, run, journal)
+    return [not _is_private(step) and place == space_id for step, place in zip(journal, places, strict=True)]
+
+
 def _places(tx: Tx, run: sa.Row[Any], journal: list[StepJson]) -> list[str | None]:
     """For each step the space it concerns; None where that cannot be told."""
     posted = _spaces_of_messages(tx, {found for step in journal if (found := _field(step["output"], "messageId"))})
@@ -75,9 +81,13 @@ def _readable(tx: Tx, caller: Caller, asked: set[str]) -> set[str]:
 
 
 def _shown(step: StepJson, readable: bool) -> StepJson:
-    if step["kind"] == "model" or step.get("name") in _KEPT_TO_ITSELF:
+    if _is_private(step):
         return {**step, "input": _HIDDEN, "output": _HIDDEN}
     return step if readable else {**step, "input": _ELSEWHERE, "output": _ELSEWHERE}
+
+
+def _is_private(step: StepJson) -> bool:
+    return step["kind"] == "model" or step.get("name") in _KEPT_TO_ITSELF
 
 
 def _field(value: Any, name: str) -> str | None:

@@ -125,13 +125,14 @@ def fail(
 
 def _offer_again(tx: Tx, run: Working, trigger: sa.Row[Any], delay: int | None, message: str) -> None:
     """One run goes on with all that this one had taken: what it was answered, or had absorbed, stays taken until the
-    next try at its trigger takes it along. Without a delay there is no next try."""
+    next try at its trigger takes it along. So does the depth of what it was answered: no chain begins anew by a failure
+    (T6). Without a delay there is no next try."""
     earlier = [*trigger.payload.get("earlierRuns", ()), run.id][-10:]
     values = {
         "delivery": trigger.id,
         "outcome": "failed" if delay is None else "pending",
         "at": tx.now + (delay or 0),
-        "kept": {**trigger.payload, "earlierRuns": earlier},
+        "kept": {**trigger.payload, "earlierRuns": earlier, "chainDepth": run.chain_depth},
     }
     tx.execute(_OFFER_AGAIN, values)
     if delay is None:

@@ -45,7 +45,7 @@ class DayUsageJson(AgentUsageJson):
     """Of the runs that began on one day (UTC)."""
 
     day: str
-    # None where no price is set for the agent's model.
+    # None where no price is set for a model that was used.
     cost: float | None
 
 

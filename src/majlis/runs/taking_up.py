@@ -134,6 +134,7 @@ def _again(run: sa.Row[Any], agent: sa.Row[Any], taken_over: bool) -> Claimed:
         input_tokens=run.input_tokens,
         cached_tokens=run.cached_tokens,
         output_tokens=run.output_tokens,
+        model=run.model,
         wait=run.wait,
         shown=run.shown or {},
         notes=run.notes or [],

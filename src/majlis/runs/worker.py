@@ -94,8 +94,6 @@ class Worker:
             return
         self._stopping = True
         self._wake.set()
-        for unsubscribe in self._subscriptions:
-            unsubscribe()
         await self._tasks[0]
         tasks = [task for _, task in self._running.values()]
         if tasks:
@@ -104,6 +102,9 @@ class Worker:
             execution.handing_back = True
             task.cancel()
         await asyncio.gather(*(task for _, task in self._running.values()), return_exceptions=True)
+        # Not before: what finishes its work here is still canceled at once, and silent where its agent has left.
+        for unsubscribe in self._subscriptions:
+            unsubscribe()
         self._tasks[1].cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._tasks[1]

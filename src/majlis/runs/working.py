@@ -13,6 +13,7 @@ from majlis.models.port import Usage
 from majlis.runs.acting import Acting
 from majlis.runs.claimed import Claimed
 from majlis.runs.cycling import with_events
+from majlis.runs.model_names import name_of
 
 
 @dataclass(slots=True)
@@ -34,6 +35,7 @@ class Working:
     input_tokens: int
     cached_tokens: int
     output_tokens: int
+    model: str | None
     worked_before: int
     # Questions of this run that nobody answered in time: a late answer to one is still recognised (M8).
     expired: list[str] = field(default_factory=list)
@@ -66,6 +68,7 @@ class Working:
             input_tokens=claimed.input_tokens,
             cached_tokens=claimed.cached_tokens,
             output_tokens=claimed.output_tokens,
+            model=claimed.model,
             worked_before=claimed.working_millis,
             expired=expired_questions(claimed.wait),
             notes=list(claimed.notes),
@@ -77,6 +80,7 @@ class Working:
         self.input_tokens += usage.input
         self.cached_tokens += usage.cached
         self.output_tokens += usage.output
+        self.model = name_of(self.config.model)
 
     def acting(self, call_id: str, stream_id: str | None) -> Acting:
         """A copy for one call: what it changes counts only once its transaction has committed."""
@@ -109,9 +113,9 @@ class Working:
         self.shown = acted.shown
         self.wrote = acted.wrote
         self.waits = acted.waits
+        self.chain_depth = acted.chain_depth
         if acted.taken:
             self.trigger = with_events(self.trigger, acted.taken)
-            self.chain_depth = acted.chain_depth
 
     def saw(self, shown: dict[str, int]) -> None:
         for space_id, seq in shown.items():
@@ -150,6 +154,7 @@ class Working:
             "input_tokens": self.input_tokens,
             "cached_tokens": self.cached_tokens,
             "output_tokens": self.output_tokens,
+            "model": self.model,
             "working_millis": self.worked_millis(),
         }
 

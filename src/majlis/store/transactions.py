@@ -26,8 +26,8 @@ class Hooks:
     """What else happens in a transaction of this database, made known by the gateway when it opens.
 
     `posted` is called for every new message: here the inbox writes its deliveries. `left` is called with a space and
-    the entity that has just left it: what it asked there is withdrawn. A database that is open without a
-    gateway (import, doctor) has none. `max_chain_depth` is where chains of agents end (T5)."""
+    the entity that has just left it, or may only read there from now on: nobody is to wait for it. A database that is
+    open without a gateway (import, doctor) has none. `max_chain_depth` is where chains of agents end (T5)."""
 
     def __init__(self) -> None:
         self.posted: list[Callable[[Tx, Any], None]] = []

@@ -1,0 +1,15 @@
+"""Which model a run has used, so that what it cost does not change with its agent's model."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("runs", sa.Column("model", sa.String(length=256), nullable=True))

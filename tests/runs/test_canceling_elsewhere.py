@@ -1,0 +1,54 @@
+"""Behaviour J3: a run is canceled while it goes from one space to another."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+import sqlalchemy as sa
+
+from majlis.settings import Settings
+from majlis.store.transactions import Tx
+from tests.model_server import call, sequence
+from tests.runs import deploying
+from tests.runs.deploying import HERE, tool
+from tests.runs.holding import held_up
+from tests.runs.house import House
+from tests.waiting import until
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    deploying.release.clear()
+    return settings.model_copy(update={"tool_modules": [HERE]})
+
+
+@pytest.mark.parametrize("engine", ["postgresql"])
+async def test_j3_a_run_that_goes_elsewhere_while_its_cancel_waits_leaves_nothing_under_way_there(house: House) -> None:
+    """The space it was asked in is busy for a moment, and the cancel stands in line there. On SQLite nobody can get
+    ahead of it: one writes at a time."""
+    scout = await house.agent("Scout", tools=[tool("hold", visible=True)])
+    alpha, beta = await house.space("Alpha", scout), await house.space("Beta", scout)
+    goes = call("enter_space", spaceId=beta)
+    goes.gate = asyncio.Event()
+    house.model.script = sequence(goes, call("hold"))
+    await house.owner.say(alpha, "go to Beta")
+    await house.model.until_asked(1)
+    [run] = await house.runs()
+    async with house.owner.follow(beta) as follower:
+        async with held_up(house.world.gateway.db, alpha):
+            canceling = asyncio.create_task(house.owner.ok("POST", f"/api/runs/{run['id']}/cancel"))
+            await until(lambda: house.world.gateway.db.read(_somebody_waits))
+            goes.gate.set()
+            begun = await follower.until("space.message")
+        assert (await canceling)["status"] == "canceled"
+        await follower.until("agent.inactive", runId=run["id"])
+    deploying.release.set()
+    [shown] = (await house.owner.history(beta))["messages"]
+    assert (shown["id"], shown["tool"]["status"]) == (begun.data["message"]["id"], "error")
+
+
+def _somebody_waits(tx: Tx) -> bool:
+    """For a lock."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    return bool(tx.execute(sa.text(waiting)).scalar_one())
