@@ -48,8 +48,8 @@ async def open_store(settings: Settings) -> Database:
     """The database, migrated; or one line that says why not."""
     db = open_database(settings.database)
     try:
-        for revision in await migrate(db):
-            _logger.info("database migrated", revision=revision)
+        if revisions := await migrate(db):
+            _logger.info("database migrated", revision=revisions[-1])
     except BaseException as error:
         await db.close()
         if isinstance(error, (sa.exc.DBAPIError, OSError)):

@@ -35,7 +35,7 @@ def arm(gateway: Gateway, die_at: int, stay_after: str, names: Path) -> None:
         reach("committed, nobody told")
         tell(outbox)
 
-    gateway.hub.publish = publish  # type: ignore[method-assign]
+    gateway.hub.publish = publish  # type: ignore[method-assign] # a place to die before the real one
 
 
 def reach(name: str) -> None:
@@ -51,9 +51,9 @@ def reach(name: str) -> None:
 
 
 def _guard_writes(gateway: Gateway) -> None:
-    write = gateway.engine.write
+    write = gateway.engine.write_and_take_in
 
-    async def deadly_write(work: Any, /, *args: Any, **kwargs: Any) -> Any:
+    async def deadly_write(take_in: Any, work: Any, /, *args: Any, **kwargs: Any) -> Any:
         name = work.__name__.strip("_")
 
         def deadly_work(tx: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -62,14 +62,15 @@ def _guard_writes(gateway: Gateway) -> None:
                 reach(f"{name}: before its commit")
             return result
 
-        result = await write(deadly_work, *args, **kwargs)
+        result = await write(take_in, deadly_work, *args, **kwargs)
         if _changed_something(result):
             reach(f"{name}: after its commit")
             if name == _stay_after:
                 await asyncio.Event().wait()
         return result
 
-    gateway.engine.write = deadly_write  # type: ignore[method-assign]
+    # Every write of the engine goes through this one.
+    gateway.engine.write_and_take_in = deadly_write  # type: ignore[method-assign] # places to die around the real one
 
 
 def _changed_something(result: object) -> bool:

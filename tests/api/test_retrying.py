@@ -55,6 +55,7 @@ async def test_only_members_who_may_write_ask_for_another_try_and_one_of_two_get
         assert_error(await omar.post(f"{path}/{scout.id}/retry"), 404, "unknown_message")
         assert_error(await world.owner.post(f"{path}/ent_{UNKNOWN}/retry"), 409, "not_failed")
         # Nobody works on it meanwhile: the second finds it offered already.
-        await world.gateway.worker.stop()  # type: ignore[union-attr]
+        assert world.gateway.worker is not None
+        await world.gateway.worker.stop()
         both = await asyncio.gather(*(world.owner.post(f"{path}/{scout.id}/retry") for _ in range(2)))
         assert sorted(answer.status_code for answer in both) == [202, 409]

@@ -18,7 +18,8 @@ NOTHING = {"runs": 0, "requests": 0, "inputTokens": 0, "cachedTokens": 0, "outpu
 def settings(settings: Settings) -> Settings:
     """Nobody works here: what runs there are is written by the tests."""
     price = ModelPrice(input=1, cached=0.5, output=10)
-    return settings.model_copy(update={"workers": 0, "model_prices": {"openai:gpt-5.2": price}})
+    prices = {"openai:gpt-5.2": price, "openai:dear": ModelPrice(input=20, output=100)}
+    return settings.model_copy(update={"workers": 0, "model_prices": prices})
 
 
 async def test_the_runs_of_an_agent_are_added_up_whatever_became_of_them(world: World) -> None:
@@ -71,6 +72,31 @@ async def test_usage_is_added_up_day_by_day_and_is_money_where_prices_are_set(wo
     [unpriced] = await other.ok("GET", f"/api/agents/{other.id}/usage/days")
     assert (unpriced["inputTokens"], unpriced["cost"]) == (5, None)
     assert_error(await other.get(f"/api/agents/{scout.id}/usage/days"), 403, "not_allowed")
+
+
+async def test_a_run_costs_what_the_model_costs_that_it_has_used(world: World) -> None:
+    """Whatever the agent thinks with by now. Runs of before this was kept count as the model of now; a day of which
+    only a part has a price has none."""
+    scout = await world.agent("Scout", model="openai:gpt-5.2")
+    day = 86_400_000
+    today = clock.now() // day * day
+    spent = {"requests": 1, "input_tokens": 1_000_000, "output_tokens": 0}
+    await add_run(world, scout, created_at=today - 2 * day, **spent)
+    for model in ("openai:gpt-5.2", "openai:dear", None):
+        await add_run(world, scout, created_at=today - day, model=model, **spent)
+    # One that has asked nobody costs nothing, and does not hide what the others cost.
+    await add_run(world, scout, created_at=today, model="openai:dear", **spent)
+    await add_run(world, scout, created_at=today)
+    await world.owner.ok("PATCH", f"/api/agents/{scout.id}", {"config": {"model": "demo"}})
+    days = await scout.ok("GET", f"/api/agents/{scout.id}/usage/days")
+    assert [(each["runs"], each["inputTokens"], each["cost"]) for each in days] == [
+        (1, 1_000_000, None),
+        (3, 3_000_000, None),
+        (2, 1_000_000, pytest.approx(20)),
+    ]
+    await world.owner.ok("PATCH", f"/api/agents/{scout.id}", {"config": {"model": "openai:gpt-5.2"}})
+    days = await scout.ok("GET", f"/api/agents/{scout.id}/usage/days")
+    assert [each["cost"] for each in days] == [pytest.approx(1), pytest.approx(22), pytest.approx(20)]
 
 
 async def test_the_sum_is_one_query_however_many_runs_there_are(world: World) -> None:

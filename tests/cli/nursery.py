@@ -95,6 +95,7 @@ def become(order: dict[str, Any], streams: list[int]) -> NoReturn:
     try:
         settle_in(order, streams)
         code = run_majlis()
+        # What the interpreter does at its end, in its order; only it has a name for the first.
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
         sys.stdout.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,9 +47,9 @@ def left_in(folder: Path) -> list[Path]:
     return list(folder.glob("majlis-agent-*"))
 
 
-async def config_of(world: World, name: str) -> dict[str, object]:
+async def config_of(world: World, name: str) -> dict[str, Any]:
     [found] = [agent for agent in await world.owner.ok("GET", "/api/agents") if agent["name"] == name]
-    config: dict[str, object] = found["config"]
+    config: dict[str, Any] = found["config"]
     return config
 
 
@@ -98,7 +99,7 @@ async def test_single_settings_are_changed_and_put_back(majlis: Command, world: 
     )
     config = await config_of(world, "Scout")
     assert config["instructions"] == "Look around."
-    assert config["limits"]["steps"] == 5  # type: ignore[index]
+    assert config["limits"]["steps"] == 5
     assert (await majlis.ok(*edit, "limits.steps=5")).out == "Scout stays as it was.\n"
     changed = (await majlis.ok(*edit, "limits.steps=null", "--json")).json
     assert (changed["config"]["limits"]["steps"], changed["config"]["instructions"]) == (20, "Look around.")
@@ -115,13 +116,14 @@ async def test_a_whole_config_from_a_file_puts_everything_else_back(
     (folder / "scout.json").write_text(json.dumps({"model": {"provider": "openai", "name": "y"}}), "utf-8")
     await majlis.ok("agent", "edit", "Scout", "--file", "scout.json")
     config = await config_of(world, "Scout")
-    assert (config["window"], config["model"]["name"]) == (50, "y")  # type: ignore[index]
-    assert config["limits"]["steps"] == 20  # type: ignore[index]
+    assert (config["window"], config["model"]["name"]) == (50, "y")
+    assert config["limits"]["steps"] == 20
 
 
 EDITOR = """
 import json, sys
 from pathlib import Path
+from typing import Any
 file = Path(sys.argv[2])
 config = json.loads(file.read_text("utf-8"))
 config.update(json.loads(sys.argv[1]))
@@ -201,7 +203,7 @@ async def test_agents_become_what_a_file_says_and_applying_it_again_changes_noth
     assert applied[1].split() == ["Scout", "changed", "limits,", "window"]
     assert applied[2].split() == ["Guide", "unchanged"]
     config = await config_of(world, "Scout")
-    assert (config["window"], config["limits"]["steps"]) == (9, 20)  # type: ignore[index]
+    assert (config["window"], config["limits"]["steps"]) == (9, 20)
 
     await world.owner.ok("DELETE", f"/api/spaces/{space}/members/{before[0]['id']}")
     assert await outcomes() == [("Scout", "changed"), ("Guide", "unchanged")]

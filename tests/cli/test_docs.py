@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.core import TyperGroup
 
 from majlis.cli.main import app
 from majlis.settings import Settings
@@ -38,5 +39,6 @@ async def test_the_tour_runs(world: World, settings: Settings) -> None:
 
 def test_every_command_is_described() -> None:
     groups = typer.main.get_command(app)
-    for name in groups.list_commands(typer.Context(groups)):  # type: ignore[attr-defined]
+    assert isinstance(groups, TyperGroup)
+    for name in groups.list_commands(typer.Context(groups)):
         assert f"majlis {name}" in PAGE or f"· {name}" in PAGE, name

@@ -83,5 +83,5 @@ async def list_usage_by_day_of(
     gateway: TheGateway, entry: TheEntry, agent_id: PathId, days: Annotated[int, Query(ge=1, le=366)] = 30
 ) -> Response:
     """The same day by day (UTC), oldest first; days without a run are left out. `cost` is set where the settings have a
-    price for the agent's model (`model_prices`)."""
+    price for every model that was used (`model_prices`)."""
     return reply(await entry.read(list_usage_by_day, agent_id, days, gateway.settings.model_prices))
