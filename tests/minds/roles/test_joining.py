@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from majlis.minds.roles.perceiving import perceive
-from majlis.minds.timeline.scene import Action, Who
+from majlis.minds.timeline.scene import Action, Resume, Who
 from tests.minds.roles.scenes import Said, asked, scene, turns
 from tests.minds.scenes import AHMAD, ANALYST, DESIGNER, HUSAM, history, message
 
@@ -229,3 +229,11 @@ def test_j2_a_run_that_is_taken_up_again_is_told_what_it_has_done_and_where_it_s
     assert [line.partition("You: ")[2][:11] for line in calls] == ["called ente", "called prin"]
     assert "outcome unknown" in calls[1]
     assert where == '  Your active space is now "Daily Reports" (id: spc_reports).'
+
+
+def test_j5_a_long_answer_is_whole_where_the_run_goes_on() -> None:
+    shown, text = scene(*OPENING, ASKED, since=3), "words " * 2_500
+    form = Action(0, "form", {}, {"text": text}, "done")
+    resume = Resume("answered", None, "Husam", tool="form")
+    again = replace(shown, common=replace(shown.common, actions=(form,), resume=resume))
+    assert f'{{"text":"{text}"}}' in turns(again)[-1][1]

@@ -10,7 +10,7 @@ from majlis.minds.roles.instructions import system_text
 from majlis.minds.roles.routing import routing_text
 from majlis.minds.roles.scene import Scene
 from majlis.minds.roles.speech import trigger_turns, turn_of
-from majlis.minds.timeline.actions import action_line
+from majlis.minds.timeline.actions import action_line, awaited, room_for
 from majlis.minds.timeline.lines import message_line, resume_mark
 from majlis.minds.timeline.scene import ActiveSpace
 from majlis.minds.timeline.trigger import trigger_block
@@ -70,7 +70,8 @@ def _ours(scene: Scene, text: str) -> Turn:
 def _this_run(scene: Scene) -> list[Turn]:
     """After a crash, a failed try or a pause: what is done must not be done again (J2)."""
     common = scene.common
-    lines = [action_line(action) for action in common.actions]
+    waited_for = awaited(common)
+    lines = [action_line(action, room_for(action, waited_for)) for action in common.actions]
     if scene.answer is not None and scene.place is not None:
         # In the form of a timeline, whose mind the agent had when it asked: every line is quoted.
         active = ActiveSpace(scene.answer.space_id, scene.place.name, scene.answer.seq, 0)

@@ -23,6 +23,11 @@ def awaited(scene: Scene) -> Action | None:
     return next((action for action in reversed(scene.actions) if action.name == name and _waits(action)), None)
 
 
+def room_for(action: Action, waited_for: Action | None) -> int:
+    """Characters of its outcome."""
+    return MAX_AWAITED if action is waited_for else MAX_JSON
+
+
 def posted_line(scene: Scene, action: Action, message: Message, most: int = MAX_JSON) -> str:
     """The call that made a message, in place of the message's own line."""
     outcome = "" if action.name == "send_message" else _outcome(action, most)

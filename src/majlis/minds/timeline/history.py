@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from majlis.clock import Millis
 from majlis.minds.quoting import quote
-from majlis.minds.timeline.actions import MAX_AWAITED, action_line, awaited, posted_line, summary_line
-from majlis.minds.timeline.lines import MAX_JSON, message_line, resume_mark
+from majlis.minds.timeline.actions import action_line, awaited, posted_line, room_for, summary_line
+from majlis.minds.timeline.lines import message_line, resume_mark
 from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Scene
 from majlis.minds.timeline.window import window_start
 
@@ -48,18 +48,15 @@ def timeline(scene: Scene, messages: Sequence[Message]) -> list[str]:
     waited_for = awaited(scene)
     recent, older = _split(scene, others, waited_for)
     lines = [summary_line(older)] if older else []
-
-    def most(action: Action) -> int:
-        return MAX_AWAITED if action is waited_for else MAX_JSON
-
     for message in messages:
         number, action = posting.get(message.id, (0, None))
         while recent and (recent[0].at, numbers[id(recent[0])]) < (message.created_at, number):
             before = recent.pop(0)
-            lines.append(action_line(before, most(before)))
-        posted = posted_line(scene, action, message, most(action)) if action else None
+            lines.append(action_line(before, room_for(before, waited_for)))
+        posted = posted_line(scene, action, message, room_for(action, waited_for)) if action else None
         lines.append(posted or message_line(scene, message))
-    return [*lines, *(action_line(action, most(action)) for action in recent), *_own_resume_line(scene, shown)]
+    rest = (action_line(action, room_for(action, waited_for)) for action in recent)
+    return [*lines, *rest, *_own_resume_line(scene, shown)]
 
 
 def this_run_block(scene: Scene) -> str | None:
