@@ -11,8 +11,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.runs.privacy import done_in
-from majlis.runs.shapes import step_json
 from majlis.store.tables import runs, steps
 from majlis.store.transactions import Tx
 from majlis.transfer.damage import DAMAGE
@@ -50,6 +48,10 @@ class Discretion:
 
     def _steps_told(self, run_id: str) -> set[int]:
         """None where one of them is damaged: without it nobody knows where the agent stood after it."""
+        # Only the export of one space needs them, and they are much to load.
+        from majlis.runs.privacy import done_in
+        from majlis.runs.shapes import step_json
+
         try:
             run = self._tx.execute(sa.select(runs).where(runs.c.id == run_id)).one()
             rows = self._tx.all(sa.select(steps).where(steps.c.run_id == run_id).order_by(steps.c.n))
