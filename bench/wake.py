@@ -25,7 +25,7 @@ from bench.waking import REST_SECONDS, Waking
 
 LIMIT = 10.0
 # What is asked for is a wake-up against a single commit, so the idle pair is held to it on both engines. In a row
-# PostgreSQL's thirteen round trips stand against two that are warm: reported, not judged.
+# PostgreSQL's twelve round trips stand against two that are warm: reported, not judged.
 _LIMIT_IN_A_ROW = {"sqlite": LIMIT, "postgresql": None}
 _EACH = 10
 

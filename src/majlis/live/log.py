@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 from majlis.store.hot import hot
 from majlis.store.tables import entities, events, spaces
@@ -30,6 +31,28 @@ _LAST_OF_SPACE = hot(
     .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
     .values(event_seq=spaces.c.event_seq + sa.bindparam("count", type_=sa.BigInteger), event_at=sa.bindparam("at"))
     .returning(spaces.c.event_seq)
+)
+# Both in one trip: PostgreSQL puts the number into the event itself. SQLite has no such statement, and no trips.
+_TOGETHER = hot(
+    sa.text("""
+        WITH numbered AS (
+            UPDATE spaces SET event_seq = event_seq + :count, event_at = :at
+            WHERE id = :topic AND deleted_at IS NULL
+            RETURNING event_seq - :count AS before
+        )
+        INSERT INTO events (topic, seq, type, data, at)
+        SELECT :topic, before + n, one.type, one.head || (before + n) || '}', :at
+        FROM numbered, unnest(CAST(:types AS text[]), CAST(:heads AS text[])) WITH ORDINALITY AS one (type, head, n)
+        RETURNING seq
+    """)
+    .bindparams(
+        sa.bindparam("topic", type_=sa.String),
+        sa.bindparam("count", type_=sa.BigInteger),
+        sa.bindparam("at", type_=sa.BigInteger),
+        sa.bindparam("types", type_=postgresql.ARRAY(sa.Text)),
+        sa.bindparam("heads", type_=postgresql.ARRAY(sa.Text)),
+    )
+    .columns(sa.column("seq", sa.BigInteger))
 )
 _NEXT_OF_ENTITY = hot(
     entities.update()
@@ -76,13 +99,27 @@ def record_together(tx: Tx, happened: Sequence[tuple[str, str, dict[str, Any]]])
     """Several events (space, type, data), a statement for each space. Spaces are locked in the order of their ids;
     what happened in a space that is gone interests nobody."""
     for space_id in sorted({space for space, _, _ in happened}):
-        mine = [each for each in happened if each[0] == space_id]
-        last = tx.execute(_LAST_OF_SPACE, {"topic": space_id, "at": tx.now, "count": len(mine)}).scalar_one_or_none()
-        if last is not None:
-            numbered = enumerate(mine, last - len(mine) + 1)
-            events = [_event(tx, space_id, seq, each[1], each[2]) for seq, each in numbered]
-            tx.execute(_INSERT, [_row(event) for event in events])
-            tx.outbox.extend(events)
+        heads = [(kind, _head(kind, data)) for space, kind, data in happened if space == space_id]
+        if tx.dialect == "postgresql":
+            tx.outbox += _record_at_once(tx, space_id, heads)
+        else:
+            tx.outbox += _record_in_turn(tx, space_id, heads)
+
+
+def _record_at_once(tx: Tx, space_id: str, heads: list[tuple[str, str]]) -> list[LoggedEvent]:
+    types, texts = [kind for kind, _ in heads], [head for _, head in heads]
+    given = {"topic": space_id, "at": tx.now, "count": len(heads), "types": types, "heads": texts}
+    numbers = sorted(row.seq for row in tx.all(_TOGETHER, given))
+    return [_numbered(tx, space_id, seq, *each) for seq, each in zip(numbers, heads, strict=bool(numbers))]
+
+
+def _record_in_turn(tx: Tx, space_id: str, heads: list[tuple[str, str]]) -> list[LoggedEvent]:
+    last = tx.execute(_LAST_OF_SPACE, {"topic": space_id, "at": tx.now, "count": len(heads)}).scalar_one_or_none()
+    if last is None:
+        return []
+    events = [_numbered(tx, space_id, seq, *each) for seq, each in enumerate(heads, last - len(heads) + 1)]
+    tx.execute(_INSERT, [_row(event) for event in events])
+    return events
 
 
 def record_for_entity(tx: Tx, entity_id: str, type: str, data: dict[str, Any]) -> int:
@@ -97,14 +134,21 @@ def append(tx: Tx, topic: str, seq: int, type: str, data: dict[str, Any]) -> Non
 
     A space's events carry their number, so that a client can tell what its loaded state contains already.
     """
-    event = _event(tx, topic, seq, type, data)
+    if topic.startswith("spc_"):
+        event = _numbered(tx, topic, seq, type, _head(type, data))
+    else:
+        event = LoggedEvent(topic, seq, type, orjson.dumps({"type": type, **data}).decode(), tx.now)
     tx.execute(_INSERT, _row(event))
     tx.outbox.append(event)
 
 
-def _event(tx: Tx, topic: str, seq: int, type: str, data: dict[str, Any]) -> LoggedEvent:
-    numbered = {"type": type, **data, "eventSeq": seq} if topic.startswith("spc_") else {"type": type, **data}
-    return LoggedEvent(topic, seq, type, orjson.dumps(numbered).decode(), tx.now)
+def _head(type: str, data: dict[str, Any]) -> str:
+    """A space's event up to its number, which comes last and may not be known yet."""
+    return f'{orjson.dumps({"type": type, **data}).decode()[:-1]},"eventSeq":'
+
+
+def _numbered(tx: Tx, topic: str, seq: int, type: str, head: str) -> LoggedEvent:
+    return LoggedEvent(topic, seq, type, f"{head}{seq}}}", tx.now)
 
 
 def _row(event: LoggedEvent) -> dict[str, Any]:
