@@ -120,6 +120,11 @@ def test_any_provider_of_the_model_library_can_be_named(provider: str) -> None:
     assert model.provider == provider
 
 
+def test_a_server_of_ones_own_is_called_what_one_likes() -> None:
+    model = {"provider": "my-llama", "name": "x", "baseUrl": "http://127.0.0.1:9000/v1"}
+    assert dump_config(parse_config({"model": model}))["model"] == {**model, "settings": {}}
+
+
 def test_null_says_the_same_as_leaving_an_optional_setting_out() -> None:
     config = parse_config({"model": {"provider": "openai", "name": "x", "baseUrl": None}, "heartbeat": None})
     assert dump_config(config)["model"] == {"provider": "openai", "name": "x", "settings": {}}

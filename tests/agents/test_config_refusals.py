@@ -36,6 +36,9 @@ BAD: list[tuple[object, str]] = [
     ({"model": {}}, "model.provider"),
     ({"model": {"provider": "openai"}}, "model.name"),
     ({"model": {"provider": "demo", "name": "x"}}, "model.provider"),
+    ({"model": {"provider": "my-llama", "name": "x"}}, "model.provider"),
+    ({"model": {"provider": "my llama", "name": "x", "baseUrl": "http://127.0.0.1:9000/v1"}}, "model.provider"),
+    ({"model": {"provider": "", "name": "x", "baseUrl": "http://127.0.0.1:9000/v1"}}, "model.provider"),
     ({"model": {"provider": "openai", "name": "x", "key": "sk-1"}}, "model.key"),
     ({"model": {"provider": "openai", "name": "x", "base_url": "http://a"}}, "model.base_url"),
     *(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, Tag
+from pydantic import AfterValidator, Field, Tag, model_validator
 
 from majlis.agents.addresses import BaseAddress
 from majlis.agents.secret_rules import EnvName
@@ -26,17 +26,17 @@ PROVIDERS = (
 )  # fmt: skip
 
 
-def _known_provider(provider: str) -> str:
+def _check_provider(provider: str, *at: str) -> None:
     if provider in PROVIDERS:
-        return provider
+        return
     near = get_close_matches(provider[:64], PROVIDERS, n=1)
     advice = f'; the nearest is "{near[0]}"' if near else f", which is one of {', '.join(PROVIDERS)}"
-    raise refusal(f"does not name a known provider{advice}")
+    raise refusal(f"does not name a known provider{advice}", *at)
 
 
 def _known_model(text: str) -> str:
     if text != DEMO:
-        _known_provider(text.partition(":")[0])
+        _check_provider(text.partition(":")[0])
     return text
 
 
@@ -83,13 +83,20 @@ class ModelSettings(Wire):
 
 
 class ModelObject(Wire):
-    provider: Annotated[str, AfterValidator(_known_provider)]
+    provider: Annotated[str, Matching(r"[!-9;-~]{1,64}", "should be a provider's name, without spaces and colons")]
+    """One of the model library's; whatever you like to call it where there is a `baseUrl`."""
     name: ModelName
     base_url: Maybe[BaseAddress] = None
     """With it, the streaming Chat Completions protocol is spoken there (llama.cpp, vLLM, Ollama, LM Studio …)."""
     api_key_env: Maybe[EnvName] = None
     """Left out: the provider's usual environment variable."""
     settings: ModelSettings = ModelSettings()
+
+    @model_validator(mode="after")
+    def _is_reached(self) -> Self:
+        if self.base_url is None:
+            _check_provider(self.provider, "provider")
+        return self
 
 
 ModelChoice = Annotated[
