@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import orjson
 from pydantic import Field
 
 from majlis.inbox.triggers import EventJson
 from majlis.runs.acting import Acting, ToolResult
 from majlis.runs.arrivals import Arrival, lock_arrivals, take_arrivals
 from majlis.store.transactions import Tx
-from majlis.tools.reading import MAX_PAGE
+from majlis.tools.reading import MAX_PAGE, size_of
 from majlis.tools.tool import BuiltIn, Input
 
 _NAMES = ("type", "spaceName", "senderName", "planName", "serviceName", "toolName")
@@ -38,7 +37,7 @@ def _fitting(wanted: list[Arrival]) -> list[Arrival]:
     """As many as fit into one result, and one at least: what is taken and cut off would be read by nobody."""
     room = MAX_PAGE
     for n, each in enumerate(wanted):
-        room -= len(orjson.dumps(each.event).decode())
+        room -= size_of(each.event)
         if room < 0 and n > 0:
             return wanted[:n]
     return wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -49,7 +50,7 @@ def newest(tx: Tx, space_id: str, head: int, offset: int, limit: int) -> Page:
         if isinstance(row, Damaged):
             continue
         line = _line(row)
-        size = _size(line)
+        size = size_of(line)
         if size > room and lines:
             return Page(lines[::-1], _left_out(len(rows) - n, head - row.seq))
         if size > room:
@@ -72,7 +73,7 @@ def _shortened(line: dict[str, Any], room: int) -> dict[str, Any]:
     while True:
         cut = f"the first {keep} of {len(text)} characters" if keep < len(text) else "its tool's input and output"
         shown = {**line, "text": text[:keep], "cut": cut}
-        if _size(shown) <= room or keep == 0:
+        if size_of(shown) <= room or keep == 0:
             return shown
         keep = keep * 9 // 10
 
@@ -82,7 +83,8 @@ def _left_out(count: int, offset: int) -> dict[str, str]:
     return {"note": f"{what} left out: this would be too long. Call read_messages with offset {offset} to go on."}
 
 
-def _size(line: dict[str, Any]) -> int:
+def size_of(line: Mapping[str, Any]) -> int:
+    """Characters in a result, with the comma after it."""
     return len(orjson.dumps(line).decode()) + 1
 
 

@@ -20,6 +20,7 @@ from majlis.minds.timeline.loading import message_of
 from majlis.minds.timeline.references import references
 from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Resume, Who
 from majlis.minds.timeline.statements import ACTIVE_SPACE, READABLE
+from majlis.minds.timeline.window import stepped_start
 from majlis.spaces.damage import read_named
 from majlis.store.transactions import Tx
 
@@ -82,9 +83,7 @@ def load_routing(
 def window_start(config: AgentConfig, trigger_seq: int) -> int:
     """Of the messages before the trigger. In steps of half a window, so that the beginning of what the model reads
     stays the same for many runs."""
-    half = config.window // 2
-    halves_left_out = -(-max(0, trigger_seq - 1 - config.window) // half)
-    return halves_left_out * half + 1
+    return stepped_start(config, trigger_seq - 1)
 
 
 def _place(tx: Tx, agent: Who, config: AgentConfig, trigger: Mapping[str, Any], tried_at: Millis) -> sa.Row[Any] | None:

@@ -12,6 +12,10 @@ def window_start(config: AgentConfig, total: int) -> int:
     model reads stays the same for many runs (X8): it shows between half a window and a whole one."""
     if config.layout == "classic":
         return max(1, total - config.window + 1)
+    return stepped_start(config, total)
+
+
+def stepped_start(config: AgentConfig, total: int) -> int:
     half = half_window(config)
     blocks_left_out = -(-max(0, total - config.window) // half)
     return blocks_left_out * half + 1
