@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
 
 import httpx
 import pytest
@@ -22,12 +21,6 @@ from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 
-@pytest.fixture(params=["one space", "all spaces"])
-def whole(request: pytest.FixtureRequest) -> bool:
-    """Both kinds of stream keep the same promises."""
-    return bool(request.param == "all spaces")
-
-
 def follow(person: Person, space: str, whole: bool, last_id: str | None = None) -> Follower:
     return person.follow(None if whole else space, last_id)
 
@@ -43,87 +36,6 @@ async def test_the_first_event_is_connected_and_every_event_has_an_id(world: Wor
         assert first.type == "connected"
         assert first.id
         assert first.data == {"type": "connected", "activeAgents": [], "pendingToolCalls": [], "streams": []}
-
-
-async def test_what_is_spoken_while_a_stream_opens_comes_after_connected(world: World) -> None:
-    """Words of an agent once reached a stream before its first event, and clients took them for nobody's."""
-    hub = world.gateway.hub
-    space = await world.owner.create_space()
-    caller = Caller(world.owner.id, "Owner", "human", "owner", "tok_x")
-
-    async def hello() -> str:
-        return '{"type":"connected"}'
-
-    opening = asyncio.create_task(hub.open_space(caller, space, None, hello))
-    await until(lambda: space in hub._channels)
-    hub.publish_ephemeral(space, "tool-input-delta", {"streamId": "s", "textDelta": "Hel", "offset": 0})
-    stream = await opening
-    assert stream is not None
-    hub.publish_ephemeral(space, "tool-input-delta", {"streamId": "s", "textDelta": "lo", "offset": 3})
-    stream.close()
-    sent = b"".join([chunk async for chunk in stream.chunks()]).decode()
-    told = [line.removeprefix("event: ") for line in sent.splitlines() if line.startswith("event: ")]
-    assert told == ["connected", "tool-input-delta", "tool-input-delta"]
-    hub.leave(stream)
-
-
-async def test_what_happens_while_a_stream_learns_what_is_going_on_comes_after_it(world: World, whole: bool) -> None:
-    """`connected` was read before the stream followed: an agent that began in between was never shown at work."""
-    space = await world.owner.create_space()
-
-    async def hello() -> str:
-        await world.owner.say(space, "meanwhile")
-        return '{"type":"connected"}'
-
-    assert await opened(world, None if whole else space, hello) == ["connected", "space.message"]
-
-
-async def test_a7_who_leaves_while_a_stream_opens_hears_nothing_of_the_space(world: World) -> None:
-    """Its position was forgotten, so that all that had ever been said there was taken for missed."""
-    sara = await world.person("Sara")
-    space = await world.owner.create_space("Lobby", sara)
-    async with world.owner.follow(space) as other:
-        await other.next()
-        await world.owner.say(space, "before")
-
-        async def hello() -> str:
-            await world.owner.ok("DELETE", f"/api/spaces/{space}/members/{sara.id}")
-            await world.owner.say(space, "secret")
-            await other.until_message("secret")
-            return '{"type":"connected"}'
-
-        assert await opened(world, None, hello, sara) == ["connected", "space.member.left"]
-
-
-async def test_who_joins_while_a_stream_opens_is_told_after_connected(world: World) -> None:
-    """A second tab made the joining known at once, to a stream that had not begun."""
-    sara = await world.person("Sara")
-    async with sara.follow() as other:
-        await other.next()
-
-        async def hello() -> str:
-            space = await world.owner.create_space("Lobby", sara)
-            await world.owner.say(space, "hello")
-            await other.until_message("hello")
-            return '{"type":"connected"}'
-
-        assert await opened(world, None, hello, sara) == ["connected", "space.member.joined", "space.message"]
-
-
-async def opened(
-    world: World, space: str | None, hello: Callable[[], Awaitable[str]], person: Person | None = None
-) -> list[str]:
-    """What a stream says whose `connected` is read so."""
-    hub, who = world.gateway.hub, person or world.owner
-    caller = Caller(who.id, who.name, "human", "member", "tok_x")
-    stream = await (
-        hub.open_gateway(caller, None, hello) if space is None else hub.open_space(caller, space, None, hello)
-    )
-    assert stream is not None
-    stream.close()
-    sent = b"".join([chunk async for chunk in stream.chunks()]).decode()
-    hub.leave(stream)
-    return [line.removeprefix("event: ") for line in sent.splitlines() if line.startswith("event: ")]
 
 
 async def test_reconnecting_replays_exactly_what_was_missed(world: World, whole: bool) -> None:

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from secrets import token_hex
-from time import monotonic
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -20,6 +19,7 @@ import structlog
 
 from majlis import clock
 from majlis.live import log
+from majlis.live.beats import beat_forever
 from majlis.live.bus import Bus, Unsubscribe
 from majlis.live.channel import Channel
 from majlis.live.cursor import parse_gateway_cursor, parse_space_cursor
@@ -37,7 +37,6 @@ from majlis.store.transactions import Database
 
 _SHARDS = 64
 _POLL_SECONDS = 1.0
-_BEAT_SECONDS = 10.0
 _LOOK_AT_TOKENS_EVERY = 10
 _CONTROL = "control"
 _TELL_AT_ONCE = 1000
@@ -82,7 +81,7 @@ class Hub:
         self._stop_control = self._bus.subscribe(_CONTROL, self._on_control)
         self._timers = [
             asyncio.create_task(self._poll_forever(), name="live-poll"),
-            asyncio.create_task(self._beat_forever(), name="live-beat"),
+            asyncio.create_task(beat_forever(self._streams), name="live-beat"),
         ]
 
     async def close(self) -> None:
@@ -349,23 +348,6 @@ class Hub:
                     await self._end_invalid()
             except Exception as error:
                 _logger.warning("the event log could not be polled; trying again", error=str(error))
-
-    async def _beat_forever(self) -> None:
-        """Apart from the polling: a database that takes its time must not silence a stream."""
-        beaten_at = monotonic()
-        while True:
-            await asyncio.sleep(_POLL_SECONDS)
-            self._end_expired()
-            if monotonic() - beaten_at >= _BEAT_SECONDS:
-                beaten_at = monotonic()
-                for stream in tuple(self._streams):
-                    stream.beat()
-
-    def _end_expired(self) -> None:
-        now = clock.now()
-        for stream in tuple(self._streams):
-            if stream.caller.expires_at is not None and stream.caller.expires_at <= now:
-                stream.close()
 
     async def _poll(self) -> None:
         """Compare every channel with the log. On SQLite this costs nothing while no other process writes."""
