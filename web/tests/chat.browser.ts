@@ -178,6 +178,22 @@ describe('writing', () => {
     expect(page.messages[0]).toMatchObject({ text: '@Ada say: here I am', mentions: [ada!.id] })
   })
 
+  test('whoever writes on before the next frame is drawn finds every letter where it was meant', async () => {
+    const hers = await house.visit(lina!, at())
+    await composer(hers).pressSequentially('@a')
+    await hers.getByRole('option', { name: /Ada/ }).waitFor()
+    await hers.evaluate(() => {
+      const held: FrameRequestCallback[] = []
+      window.requestAnimationFrame = (frame) => held.push(frame)
+      addEventListener('drawn', () => held.splice(0).forEach((frame) => frame(performance.now())))
+    })
+    await composer(hers).press('Enter')
+    await composer(hers).pressSequentially('are you')
+    await hers.evaluate(() => dispatchEvent(new Event('drawn')))
+    await composer(hers).pressSequentially(' there?')
+    expect(await composer(hers).inputValue()).toBe('@Ada are you there?')
+  })
+
   test('a draft stays with its space, and Shift+Enter is a new line', async () => {
     const hers = await house.visit(lina!, at())
     await composer(hers).pressSequentially('one')

@@ -1,6 +1,6 @@
 /** Completing a name: which are offered, which one is chosen by keys, and what the text becomes. */
 import type { Member } from '@majlis/client'
-import { useId, useState, type KeyboardEvent, type RefObject } from 'react'
+import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 
 import { askingAt, suggestions } from './mentions.ts'
 
@@ -11,6 +11,7 @@ export function useSuggestions(box: RefObject<HTMLTextAreaElement | null>, text:
   const [caret, setCaret] = useState(0)
   const [active, setActive] = useState(0)
   const [closedAt, setClosedAt] = useState<number | null>(null)
+  const placed = useRef<number | null>(null)
   const asking = askingAt(text, caret)
   const open = asking !== null && asking.from !== closedAt
   const list = open ? suggestions(members, asking.typed, me) : []
@@ -23,8 +24,14 @@ export function useSuggestions(box: RefObject<HTMLTextAreaElement | null>, text:
     setText(before + text.slice(caret))
     setActive(0)
     setCaret(before.length)
-    requestAnimationFrame(() => box.current?.setSelectionRange(before.length, before.length))
+    placed.current = before.length
   }
+  // With the text, not a frame later: whoever writes on at once would find the caret set back behind the name.
+  useLayoutEffect(() => {
+    if (placed.current === null) return
+    box.current?.setSelectionRange(placed.current, placed.current)
+    placed.current = null
+  })
 
   /** Whether the key was meant for the list. */
   const onKeyDown = (event: KeyboardEvent, setText: (text: string) => void): boolean => {
