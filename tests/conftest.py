@@ -14,6 +14,7 @@ from majlis import clock
 from majlis.settings import Settings
 from majlis.store import ids
 from tests.cli.forked import Commands
+from tests.compiling import compile_once
 from tests.databases import PostgresDatabases, SqliteDatabases, postgres_server
 from tests.dealing import dealt
 from tests.nats_servers import NatsServer
@@ -23,6 +24,8 @@ ENGINES = ("sqlite", "postgresql")
 
 # Tests start `majlis` as a process many times: let it keep what it compiles, wherever the machine says not to.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+compile_once()
 
 # Tracebacks as Majlis itself logs them. Those of structlog, with colours and every local variable, take seconds each.
 structlog.configure(

@@ -7,12 +7,14 @@ import gc
 import threading
 
 from majlis.settings import Settings
+from tests.compiling import compile_once
 from tests.waiting import until
 from tests.world import World, serve_world
 
 
 def warm_up(settings: Settings) -> None:
     """On the database of these settings, which gets a space and an agent more, deleted again."""
+    compile_once()
     asyncio.run(_live_a_little(settings))
     # Only what has one thread can be forked safely.
     assert threading.active_count() == 1, threading.enumerate()
