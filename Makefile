@@ -1,8 +1,8 @@
 # Every command a developer needs. ARGS is passed on: make run ARGS="--port 8080", make test ARGS="-k inbox".
 SHELL := bash
 PYTHON ?= python3
-# More than the cores of a small machine: many tests wait for processes and disks.
-WORKERS ?= 6
+# More than the cores of a small machine, since many tests wait for processes; each more costs ten seconds to begin.
+WORKERS ?= 4
 ARGS ?=
 BIN := .venv/bin
 

@@ -7,12 +7,16 @@ import inspect
 from collections.abc import Awaitable, Callable
 
 PATIENCE_SECONDS = 20
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.016
 
 
-async def until(holds: Callable[[], object | Awaitable[object]]) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not await _told(holds()):  # noqa: ASYNC110 - states of other processes, libraries and tables
-            await asyncio.sleep(0.001)
+async def until(holds: Callable[[], object | Awaitable[object]], patience: float = PATIENCE_SECONDS) -> None:
+    pause = _FIRST_PAUSE
+    async with asyncio.timeout(patience):
+        while not await _told(holds()):
+            await asyncio.sleep(pause)
+            # Asking takes its time from those who are waited for.
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 async def _told(answer: object | Awaitable[object]) -> object:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ from majlis.store.sqlite import SqliteDatabase
 from majlis.store.tables import cycles, deliveries, messages, runs, steps
 from majlis.store.transactions import Database, Tx
 from tests.acceptance.workers import WorkerProcess
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import until
 
 Rows = list[dict[str, Any]]
 
@@ -60,17 +58,11 @@ class Ledger:
 
         await self.db.write(work)
 
-    async def until(self, holds: Callable[[], Awaitable[object]], patience: float = PATIENCE_SECONDS) -> None:
-        """As `waiting.until`, for what has to be asked of a database."""
-        async with asyncio.timeout(patience):
-            while not await holds():  # noqa: ASYNC110 - see there
-                await asyncio.sleep(0.005)
-
     async def until_statuses(self, *expected: str, space: str | None = None) -> None:
         async def holds() -> bool:
             return await self.statuses(space) == list(expected)
 
-        await self.until(holds)
+        await until(holds)
 
     async def stop_between_writes(self, worker: WorkerProcess) -> None:
         """SIGSTOP, but not while it holds SQLite's one lock: nobody else could work then until it wakes."""

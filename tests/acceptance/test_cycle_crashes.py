@@ -71,7 +71,7 @@ class Life:
         async def over() -> bool:
             return worker.gone or await self.ledger.statuses(self.space) in (["completed"], ["failed"])
 
-        await self.ledger.until(over)
+        await until(over)
         if die_at:
             await until(lambda: worker.gone or self.places()[-1] == self.end)
         died = worker.gone

@@ -16,6 +16,7 @@ from majlis.store.tables import runs
 from tests.acceptance.ledger import Ledger
 from tests.acceptance.workers import EAGER_MILLIS, Report, WorkerProcess, Workers
 from tests.model_server import Asked, ModelServer, Reply, say, silent
+from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 CROWD = 10_000
@@ -44,7 +45,7 @@ class Hall:
             ended = {run["id"] for run in await self.ledger.ended()}
             return ended >= set(expected)
 
-        await self.ledger.until(holds)
+        await until(holds)
 
     async def work(self, worker: WorkerProcess) -> Report:
         """A handful ends by time, a handful by an answer; then what the worker holds when it is idle."""

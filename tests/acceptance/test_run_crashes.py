@@ -108,7 +108,7 @@ class Life:
                 await self.world.owner.say(self.space, ANSWER)
             return gone or statuses == ["completed"] or "failed" in statuses
 
-        await self.ledger.until(over)
+        await until(over)
 
     async def check(self, stamps: int | None = None) -> None:
         """`stamps`: how often the idempotent tool had its effect, where that is known."""

@@ -99,7 +99,7 @@ async def test_t7_a_hundred_messages_to_three_agents_make_three_hundred_runs_and
     async def all_done() -> bool:
         return Counter(await pair.ledger.statuses()) == {"completed": 300}
 
-    await pair.ledger.until(all_done, CROWD_SECONDS)
+    await until(all_done, CROWD_SECONDS)
     found = Counter((run["agent_id"], run["trigger"]["text"]) for run in await pair.ledger.runs())
     assert found == Counter({(agent.id, text): 1 for agent in agents for text in texts})
     said = Counter([text for space in spaces for text in await pair.ledger.texts(space)])
@@ -133,7 +133,7 @@ async def test_t8_an_agents_limit_holds_in_both_together_and_what_is_over_it_wai
     async def all_done() -> bool:
         return Counter(await pair.ledger.statuses()) == {"completed": messages}
 
-    await pair.ledger.until(all_done)
+    await until(all_done)
     assert peak == limit
 
 
@@ -264,7 +264,7 @@ async def test_p4_many_plans_due_at_once_fire_once_each_and_soon(pair: Pair) -> 
     async def all_owed() -> bool:
         return len(await pair.ledger.deliveries()) >= MANY
 
-    await pair.ledger.until(all_owed)
+    await until(all_owed)
     owed = await pair.ledger.deliveries()
     assert len(owed) == len({each["event_id"] for each in owed}) == MANY
     assert {each["type"] for each in owed} == {"plan"}
@@ -335,7 +335,7 @@ async def test_k2_one_consciousness_lives_one_cycle_at_a_time_and_every_event_in
     async def all_read() -> bool:
         return Counter(each["state"] for each in await pair.ledger.deliveries()) == {"passed": 200}
 
-    await pair.ledger.until(all_read, CROWD_SECONDS)
+    await until(all_read, CROWD_SECONDS)
     assert peak == 1
     runs = await pair.ledger.runs()
     assert {run["status"] for run in runs} == {"completed"}

@@ -12,6 +12,7 @@ from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from majlis.settings import Settings
 from tests.model_server import Asked, ModelServer, Reply, by_agent, call, calls, say, silent
 from tests.runs.cards import card_in, submit
 from tests.runs.house import House, timeline
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import until
 from tests.world import Person, serve_world
 
 ROOT = Path(__file__).parents[2]
@@ -137,6 +138,10 @@ async def test_s2_pattern_4_team_vote_is_counted_in_the_history(opened: Open) ->
         assert list(sending["function"]["parameters"]["properties"]) == ["text"]
 
 
+async def _has_run(house: House, times: int) -> bool:
+    return len(await house.runs()) >= times
+
+
 async def test_s2_pattern_5_report_is_built_over_days_with_memory_and_plans(opened: Open) -> None:
     known = "Revenue $2.1M; the budget is missing"
 
@@ -189,9 +194,7 @@ async def test_s2_pattern_5_report_is_built_over_days_with_memory_and_plans(open
         assert await scene.last() == ("Reporter", "Started. I need the budget from Finance.")
         for day in (1, 2):
             house.advance(86_400 + 60)
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                while len(await house.runs()) < day + 1:  # noqa: ASYNC110 - a state of the ledger, told by nobody
-                    await asyncio.sleep(0.005)
+            await until(partial(_has_run, house, day + 1))
             assert await scene.last() == ("Reporter", "Finance, the budget?")
         await (await scene.person("Finance")).say(space, "Budget is $500K")
         assert await scene.last() == ("Reporter", "Q4 report: revenue $2.1M, budget $500K.")

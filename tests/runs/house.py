@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,7 +14,7 @@ from majlis.settings import Settings
 from majlis.store.tables import deliveries, runs
 from majlis.store.transactions import Tx
 from tests.model_server import Asked, ModelServer, Reply, Script, say, silent
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 UNFINISHED = ("queued", "running")
@@ -40,9 +39,7 @@ class House:
 
     async def quiet(self) -> None:
         """Nothing is owed now and nobody works: whatever was to happen has happened."""
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while await self.world.gateway.db.read(_busy):  # noqa: ASYNC110 - a state of the ledger, told by nobody
-                await asyncio.sleep(0.005)
+        await until(lambda: self.world.gateway.db.read(_is_quiet))
         # A run that is settled has a few lines to go yet: its figures and its span.
         worker = self.world.gateway.worker
         await until(lambda: worker is None or not worker.active)
@@ -91,9 +88,7 @@ class House:
         return [(message["sender"]["name"], message["text"]) for message in page["messages"]]
 
     async def until_waiting(self, count: int = 1) -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while await self.world.gateway.db.read(_waiting) < count:  # noqa: ASYNC110 - as above
-                await asyncio.sleep(0.005)
+        await until(lambda: self.world.gateway.db.read(_are_waiting, count))
 
     def advance(self, seconds: float) -> None:
         """Time passes, and the worker notices."""
@@ -124,15 +119,15 @@ def says(text: str, **more: Any) -> Script:
     return once(say(text, **more))
 
 
-def _busy(tx: Tx) -> bool:
+def _is_quiet(tx: Tx) -> bool:
     owed = sa.exists().where(deliveries.c.state == "pending", deliveries.c.not_before <= clock.now())
     working = sa.exists().where(runs.c.status.in_(UNFINISHED))
-    return bool(tx.execute(sa.select(sa.or_(owed, working))).scalar_one())
+    return not tx.execute(sa.select(sa.or_(owed, working))).scalar_one()
 
 
-def _waiting(tx: Tx) -> int:
+def _are_waiting(tx: Tx, count: int) -> bool:
     statement = sa.select(sa.func.count()).where(runs.c.status.in_(("waiting_reply", "waiting_tool")))
-    return int(tx.execute(statement).scalar_one())
+    return bool(tx.execute(statement).scalar_one() >= count)
 
 
 @asynccontextmanager
