@@ -47,6 +47,22 @@ async def test_what_no_page_has_stays_unknown(inside: httpx.AsyncClient) -> None
         assert (await inside.get(path)).status_code == 404, path
 
 
+@pytest.mark.parametrize("path", ["/nothing", "/spacesx", "/admin.php"])
+async def test_who_mistypes_an_address_gets_a_page_and_a_program_an_error(
+    browser: httpx.AsyncClient, path: str
+) -> None:
+    lost = await browser.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert (lost.status_code, lost.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "There is no such page" in lost.text
+    assert '<a href="/">' in lost.text
+    assert (await browser.get(path)).json()["error"]["code"] == "unknown_route"
+
+
+async def test_the_api_never_answers_with_a_page(inside: httpx.AsyncClient) -> None:
+    answer = await inside.get("/api/nothing", headers={"Accept": "text/html"})
+    assert answer.json()["error"]["code"] == "unknown_route"
+
+
 async def test_everything_the_page_names_is_served_squeezed_and_kept_for_ever(inside: httpx.AsyncClient) -> None:
     named = [path for path in Markup((await inside.get("/")).text).files() if path.startswith("/assets/")]
     assert {path.rpartition(".")[2] for path in named} == {"js", "css"}

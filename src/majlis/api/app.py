@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
@@ -66,6 +67,7 @@ def create_app(gateway: Gateway) -> ASGIApp:
     app = FastAPI(openapi_url=None, lifespan=lifespan)
     app.router.routes = _catalogue().router.routes
     add_error_handlers(app)
+    app.add_exception_handler(HTTPException, web.lost)
     settings = gateway.settings
     app.state.gateway = gateway
     app.state.known_tokens = KnownTokens()

@@ -57,7 +57,6 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(MajlisError, _majlis_error)
     app.add_exception_handler(NoSuchId, _after_who(_majlis_error))
     app.add_exception_handler(RequestValidationError, _after_who(_validation_error))
-    app.add_exception_handler(HTTPException, _after_who(_http_exception))
 
 
 def failure_response(error: Exception, request_id: str) -> Response:
@@ -105,6 +104,11 @@ async def _validation_error(_: Request, error: Exception) -> Response:
     first = listed[0]
     message = f"{first['path']}: {first['message']}" if first["path"] else str(first["message"])
     return error_response(Invalid("invalid_request", message, {"errors": listed}))
+
+
+async def http_error(request: Request, error: HTTPException) -> Response:
+    """For what Starlette itself refuses: an unknown route, a method that is not offered."""
+    return await _after_who(_http_exception)(request, error)
 
 
 async def _http_exception(_: Request, error: Exception) -> Response:

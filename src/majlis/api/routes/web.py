@@ -12,9 +12,11 @@ from mimetypes import guess_type
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from majlis.api.auth import enter
+from majlis.api.errors import http_error
 from majlis.api.routes.pages import LOOKING, page
 from majlis.errors import NotFound, Unauthenticated
 
@@ -37,6 +39,15 @@ async def app(request: Request) -> Response:
     if _INDEX is None:
         return page("not-built.html", status=503)
     return HTMLResponse(_INDEX, headers={"Cache-Control": "no-store"})
+
+
+async def lost(request: Request, error: Exception) -> Response:
+    """Who mistypes an address in a browser gets a page; programs, and whoever calls the API, the one error shape."""
+    assert isinstance(error, HTTPException)
+    looking = request.method in LOOKING and "text/html" in request.headers.get("Accept", "")
+    if error.status_code == 404 and looking and not request.url.path.startswith("/api/"):
+        return page("lost.html", status=404)
+    return await http_error(request, error)
 
 
 @router.api_route("/assets/{name}", methods=LOOKING)
