@@ -1,5 +1,5 @@
 """How much of a request the one before it had begun with, in a conversation of 500 messages: what a provider's prompt
-cache can know. Both layouts, in wire order: first the tools, then the messages; and the messages alone.
+cache can know. Both layouts: the body of the request as it is sent, and its messages alone.
 
 A person and an agent take turns. What counts is the first request of each run, against that of the run before.
 """
@@ -9,19 +9,20 @@ from __future__ import annotations
 from itertools import pairwise, takewhile
 from typing import Literal
 
-import orjson
-
 from bench.gateways import Office, new_runner, open_office
 from bench.models import TalkingModel
 from bench.results import Result
 from bench.stage import Stage
 from bench.words import sentences
+from majlis.agents.model_choice import ModelObject
+from majlis.models.chat_body import Body
 from majlis.models.port import Prompt
 from majlis.models.port import Result as ToolResult
-from majlis.models.wire import chat_messages, chat_tools
+from majlis.models.wire import chat_messages
 
 LEAST = 90.0
 MESSAGES = 500
+BODY = Body(ModelObject(provider="openai", name="any"))
 Layout = Literal["stable", "classic"]
 
 
@@ -34,7 +35,7 @@ def measure(stage: Stage) -> list[Result]:
 
 def _of(stage: Stage, layout: Layout) -> list[Result]:
     prompts = _conversation(stage, layout)
-    whole = _shared([_tools(prompt) + _messages(prompt) for prompt in prompts])
+    whole = _shared([BODY.bytes(prompt).decode() for prompt in prompts])
     alone = _shared([_messages(prompt) for prompt in prompts])
     least = LEAST if layout == "stable" else None
     return [
@@ -77,10 +78,6 @@ def _beginning(before: str, after: str) -> int:
     """How many characters are the same, from the first on."""
     same = takewhile(lambda both: both[0] == both[1], zip(before, after, strict=False))
     return sum(1 for _ in same)
-
-
-def _tools(prompt: Prompt) -> str:
-    return orjson.dumps(chat_tools(prompt)).decode()
 
 
 def _messages(prompt: Prompt) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -58,6 +59,15 @@ async def test_what_is_sent_is_what_is_kept(opened: Opened) -> None:
     assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "tool"]
     assert body["messages"][1]["content"] == "one two three"
     assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
+
+
+async def test_x8_what_is_the_same_in_every_request_is_sent_first(opened: Opened) -> None:
+    """Also who caches by the bytes of a request can know it again: tools and settings, then the messages."""
+    settings = {"temperature": 0.5, "parallelToolCalls": False, "extraBody": {"cache_prompt": True}}
+    await answer(opened.model(settings=settings), replace(SECOND, session_id="s1"))
+    body = opened.server.asked[0].body
+    assert list(body)[-1] == "messages"
+    assert {"tools", "temperature", "parallel_tool_calls", "cache_prompt", "metadata"} < set(body)
 
 
 async def test_a_prompt_without_tools_sends_none(opened: Opened) -> None:

@@ -27,11 +27,13 @@ class Body:
         self._extra = choice.settings.extra_body or {}
 
     def bytes(self, prompt: Prompt) -> bytes:
-        body: dict[str, Any] = {**self._fixed, "messages": chat_messages(prompt), **self._settings}
+        """The messages last: what two requests share is then the beginning of their bytes, too (X8)."""
+        body: dict[str, Any] = {**self._fixed, **self._settings}
         # Several servers refuse an empty list of tools, and settings about tools without tools.
         if prompt.tools:
             body |= {"tools": chat_tools(prompt), **self._with_tools}
-        return orjson.dumps(with_session(body | self._extra, prompt.session_id))
+        body = with_session(body | self._extra, prompt.session_id)
+        return orjson.dumps({**body, "messages": chat_messages(prompt)})
 
 
 def _settings(settings: ModelSettings) -> dict[str, Any]:
