@@ -12,6 +12,12 @@ _RULES = (
     "Use read_messages to load conversation history from any space you belong to.",
     "If you have nothing to contribute, end this run without sending a message.",
 )
+_AMONG_OTHERS = (
+    "Others here may answer as well. Speak when you are addressed or have something to add; do not repeat what has "
+    "been said, and do not thank or confirm for its own sake.",
+    "chainDepth counts the messages of agents that led to this run, each an answer to the one before. Where agents "
+    "only answer each other, let it end.",
+)
 _WAITING = (
     "Set wait=true on send_message to pause until a reply arrives.",
     "Provide messageId on send_message to reply to a specific message and resume any waiting run.",
@@ -26,7 +32,7 @@ _READING = (
 
 
 def instructions_block(config: AgentConfig) -> str:
-    rules = [*_RULES, *(_WAITING if config.waits else ()), *_READING]
+    rules = [*_RULES, *(_WAITING if config.waits else ()), *_AMONG_OTHERS, *_READING]
     return "\n".join(["INSTRUCTIONS:", *(f"  - {rule}" for rule in rules)])
 
 
