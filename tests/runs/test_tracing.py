@@ -27,7 +27,7 @@ from tests.model_server import Asked, Reply, calls, say, sequence, silent
 from tests.runs.house import House
 from tests.waiting import until
 
-WORDS = ("the safe opens with 4711", "nobody but us knows 4711", "thinking of 4711")
+WORDS = ("the safe opens with Sesame", "nobody but us knows Sesame", "thinking of Sesame")
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ async def test_a_run_is_a_span_with_its_requests_and_calls_below_it(house: House
 async def test_what_was_said_and_thought_is_in_no_span(house: House, spans: InMemorySpanExporter) -> None:
     await ask(house, say(WORDS[1]), silent(WORDS[2]))
     assert len(spans.get_finished_spans()) == 4
-    assert "4711" not in everything(spans)
+    assert "Sesame" not in everything(spans)
 
 
 async def test_each_try_of_a_failing_model_is_a_span_that_says_so(house: House, spans: InMemorySpanExporter) -> None:
@@ -96,7 +96,7 @@ async def test_each_try_of_a_failing_model_is_a_span_that_says_so(house: House, 
     assert [span.status.status_code for span in tries] == [StatusCode.ERROR] * 2
     assert [attributes(span) for span in tries] == [{}, {}]
     assert len(named(spans, "majlis.run")) == 1
-    assert "4711" not in everything(spans)
+    assert "Sesame" not in everything(spans)
 
 
 async def test_a_refused_call_is_an_ordinary_result_and_its_words_stay_here(
@@ -104,7 +104,7 @@ async def test_a_refused_call_is_an_ordinary_result_and_its_words_stay_here(
 ) -> None:
     await ask(house, calls(("send_message", {"txt": WORDS[1]}), ("open_safe", {"code": WORDS[1]})), silent())
     assert [attributes(span)["majlis.tool"] for span in named(spans, "majlis.tool")] == ["send_message", "open_safe"]
-    assert "4711" not in everything(spans)
+    assert "Sesame" not in everything(spans)
 
 
 async def test_a_database_error_takes_no_words_along(house: House, spans: InMemorySpanExporter) -> None:
@@ -122,7 +122,7 @@ async def test_a_database_error_takes_no_words_along(house: House, spans: InMemo
     await until(lambda: named(spans, "majlis.run"))
     [run] = await house.runs()
     await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
-    assert "4711" not in everything(spans)
+    assert "Sesame" not in everything(spans)
 
 
 @dataclass
