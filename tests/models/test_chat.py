@@ -63,10 +63,11 @@ async def test_what_is_sent_is_what_is_kept(opened: Opened) -> None:
 
 async def test_x8_what_is_the_same_in_every_request_is_sent_first(opened: Opened) -> None:
     """Also who caches by the bytes of a request can know it again: tools and settings, then the messages."""
-    settings = {"temperature": 0.5, "parallelToolCalls": False, "extraBody": {"cache_prompt": True}}
+    settings = {"temperature": 0.5, "parallelToolCalls": False, "extraBody": {"cache_prompt": True, "messages": []}}
     await answer(opened.model(settings=settings), replace(SECOND, session_id="s1"))
     body = opened.server.asked[0].body
     assert list(body)[-1] == "messages"
+    assert body["messages"] == chat_messages(SECOND), "no setting puts other words into a prompt"
     assert {"tools", "temperature", "parallel_tool_calls", "cache_prompt", "metadata"} < set(body)
 
 

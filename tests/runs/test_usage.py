@@ -52,3 +52,15 @@ async def test_j2_a_run_that_is_canceled_before_it_has_asked_again_keeps_its_mod
     stuck.gate.set()
     await house.quiet()
     assert await models(house) == ["openai:scripted"]
+
+
+async def test_j2_a_run_keeps_the_longest_name_a_model_may_have(house: House) -> None:
+    """The width of a column, which only PostgreSQL insists on."""
+    longest = {**house.model.model, "provider": "p" * 64, "name": "n" * 200}
+    scout = await house.world.agent("Scout", model=longest)
+    space = await house.space("Project Alpha", scout)
+    house.model.script = says("Hello.")
+    await house.owner.say(space, "one")
+    await house.quiet()
+    assert await house.texts(space) == [("Owner", "one"), ("Scout", "Hello.")]
+    assert await models(house) == [f"{'p' * 64}:{'n' * 200}"]

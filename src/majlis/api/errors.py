@@ -106,12 +106,7 @@ async def _validation_error(_: Request, error: Exception) -> Response:
     return error_response(Invalid("invalid_request", message, {"errors": listed}))
 
 
-async def http_error(request: Request, error: HTTPException) -> Response:
-    """For what Starlette itself refuses: an unknown route, a method that is not offered."""
-    return await _after_who(_http_exception)(request, error)
-
-
-async def _http_exception(_: Request, error: Exception) -> Response:
+async def _http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:
         return _plain(400, "malformed_json", "The body is not valid JSON.")
@@ -129,3 +124,7 @@ def _plain(status: int, code: str, message: str) -> Response:
 def _path(location: tuple[int | str, ...]) -> str:
     """As the caller wrote it: without pydantic's word for where it was (body, query, path)."""
     return ".".join(str(part) for part in location[1:])
+
+
+# For what Starlette itself refuses: an unknown route, a method that is not offered.
+http_error = _after_who(_http_error)

@@ -24,7 +24,8 @@ class Body:
         self._fixed = {"model": choice.name, "stream": True, "stream_options": {"include_usage": True}}
         self._settings = _settings(choice.settings)
         self._with_tools = _with_tools(choice.settings)
-        self._extra = choice.settings.extra_body or {}
+        # The prompt is what the mind shows, whatever a config says.
+        self._extra = {name: value for name, value in (choice.settings.extra_body or {}).items() if name != "messages"}
 
     def bytes(self, prompt: Prompt) -> bytes:
         """The messages last: what two requests share is then the beginning of their bytes, too (X8)."""

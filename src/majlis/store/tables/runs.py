@@ -29,8 +29,9 @@ runs = sa.Table(
     sa.Column("input_tokens", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("cached_tokens", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("output_tokens", sa.BigInteger, nullable=False, server_default="0"),
-    # The one asked last: what the run costs is this one's price, whatever its agent thinks with by now.
-    sa.Column("model", sa.String(256)),
+    # The one asked last: what the run costs is this one's price, whatever its agent thinks with by now. As
+    # `provider:name`, of which a config allows 64 and 200 characters.
+    sa.Column("model", sa.String(300)),
     sa.Column("waits", sa.BigInteger, nullable=False, server_default="0"),
     # Time spent running; waiting is not counted (J6).
     sa.Column("working_millis", sa.BigInteger, nullable=False, server_default="0"),

@@ -12,4 +12,4 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("runs", sa.Column("model", sa.String(length=256), nullable=True))
+    op.add_column("runs", sa.Column("model", sa.String(length=300), nullable=True))
