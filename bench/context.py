@@ -23,14 +23,14 @@ from bench.rounds import Sampler, compare
 from bench.scenes import Scene, set_scene
 from bench.stage import Stage
 from majlis.agents.agents import create_agent
-from majlis.agents.config import AgentConfig
-from majlis.agents.model_choice import ModelObject
-from majlis.founding import open_store, owner_caller
+from majlis.agents.config.config import AgentConfig
+from majlis.agents.config.model import ModelObject
+from majlis.foundation import open_store, owner_caller
 from majlis.gateway import open_gateway
 from majlis.minds.timeline.layouts import perceive
 from majlis.minds.timeline.loading import load_scene
 from majlis.minds.timeline.scene import Who
-from majlis.models.chat_body import Body
+from majlis.models.chat.body import Body
 from majlis.models.port import Prompt
 from majlis.settings import Settings
 from majlis.spaces.members import join

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from majlis.agents.config import AgentConfig, dump_config
+from majlis.agents.config.config import AgentConfig, dump_config
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
 from majlis.spaces.members import join
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from majlis.spaces.spaces import create_space
 from majlis.store import ids
 from majlis.store.tables import agents, runs

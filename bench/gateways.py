@@ -18,12 +18,12 @@ from bench.stage import Stage
 from majlis.agents.agents import create_agent
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
-from majlis.founding import owner_caller
+from majlis.foundation import owner_caller
 from majlis.gateway import Gateway, open_gateway
 from majlis.models.port import Model
 from majlis.settings import Settings
 from majlis.spaces.members import add_member
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from majlis.spaces.shapes import MessageJson
 from majlis.spaces.spaces import create_space
 from majlis.store.tables import runs

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 
 import orjson
 
-from majlis.agents.model_choice import ModelChoice
+from majlis.agents.config.model import ModelChoice
 from majlis.models.port import (
     Answer,
     Call,

@@ -14,11 +14,11 @@ from bench.models import TalkingModel
 from bench.results import Result
 from bench.stage import Stage
 from bench.words import sentences
-from majlis.agents.model_choice import ModelObject
-from majlis.models.chat_body import Body
+from majlis.agents.config.model import ModelObject
+from majlis.models.chat.body import Body
+from majlis.models.chat.wire_format import chat_messages
 from majlis.models.port import Prompt
 from majlis.models.port import Result as ToolResult
-from majlis.models.wire import chat_messages
 
 LEAST = 90.0
 MESSAGES = 500

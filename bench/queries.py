@@ -16,7 +16,7 @@ from bench.stage import Stage
 from majlis.entities.caller import Caller
 from majlis.settings import Settings
 from majlis.spaces.members import add_member
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from majlis.spaces.spaces import create_space
 from majlis.store.transactions import Tx
 from tests.world import Person, serve_world

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from examples.staging import Example, load, names, stage
-from majlis.agents.config import parse_config
+from majlis.agents.config.config import parse_config
 from majlis.client import MajlisClient
 from majlis.entities.tokens import issue
 from majlis.errors import ConfigurationError, MajlisError
 from majlis.gateway import open_gateway
+from majlis.http_server import Server, address, bind
 from majlis.logs import set_up_logging
-from majlis.serving import Server, address, bind
 from majlis.settings import load_settings
 
 

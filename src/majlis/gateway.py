@@ -7,23 +7,23 @@ import contextlib
 import hmac
 
 from majlis import janitor
+from majlis.cards.close import withdraw_cards_of_member
 from majlis.entities.sessions import issue_sign_in_code
 from majlis.entities.tokens import Hasher
-from majlis.founding import found, owner_caller
-from majlis.inbox.closing_cards import withdraw_cards_of_member
-from majlis.inbox.delivering import delivering
-from majlis.inbox.rings import leave_to_agents
+from majlis.foundation import found, owner_caller
+from majlis.inbox.deliver import delivering
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
 from majlis.live.nats_bus import NatsBus
 from majlis.lobby import furnish
-from majlis.models.opening import Models
+from majlis.models.open import Models
 from majlis.runs.engine import Configs, Engine
 from majlis.runs.worker import Worker
 from majlis.settings import Settings
 from majlis.store.transactions import Database
 from majlis.tools.allowed import Allowed
 from majlis.tools.toolbox import Tools
+from majlis.waits.deadlock import leave_to_agents
 
 
 class Gateway:

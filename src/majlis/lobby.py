@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis.agents.agents import add_agent
-from majlis.agents.config import dump_config, parse_config
+from majlis.agents.config.config import dump_config, parse_config
 from majlis.entities.caller import Caller
 from majlis.inbox.services import trigger_agent
 from majlis.models.demo.seen import ASKING

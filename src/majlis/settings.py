@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from majlis.errors import ConfigurationError, Invalid
-from majlis.store.opening import parse_database_url
+from majlis.store.open import parse_database_url
 
 if TYPE_CHECKING:
-    from majlis.agents.model_choice import ModelChoice
+    from majlis.agents.config.model import ModelChoice
 
 PREFIX = "MAJLIS_"
 CONFIG_FILE = "majlis.toml"
@@ -195,7 +195,7 @@ class Settings(BaseModel):
     @property
     def demo_choice(self) -> ModelChoice:
         """Raises ValueError for a model that no agent could have either."""
-        from majlis.agents.config import parse_config
+        from majlis.agents.config.config import parse_config
 
         provider, _, name = self.demo_model.partition(":")
         served = {"provider": provider, "name": name, "baseUrl": self.demo_base_url}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from majlis.gateway import Gateway
-from majlis.runs.claimed import Claim
+from majlis.runs.claim.claimed import Claim
 
 _lock = threading.Lock()
 _die_at = 0

@@ -12,8 +12,8 @@ import signal
 import sys
 
 from majlis.gateway import open_gateway
+from majlis.http_server import Server, bind
 from majlis.logs import set_up_logging
-from majlis.serving import Server, bind
 from majlis.settings import load_settings
 from tests.acceptance.warming import warm_up
 

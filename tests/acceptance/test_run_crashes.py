@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from majlis.runs.taking_up import MAX_TAKE_OVERS
+from majlis.runs.claim.resume import MAX_TAKE_OVERS
 from majlis.settings import Settings
 from tests.acceptance.ledger import Ledger
 from tests.acceptance.tools_of_tests import effects_in, python_tool

@@ -15,7 +15,7 @@ import pytest
 
 from majlis import clock
 from majlis.store import ids
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.tables import plans
 from tests.acceptance.ledger import Ledger
 from tests.acceptance.workers import Nursery, WorkerProcess, Workers

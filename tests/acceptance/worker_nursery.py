@@ -21,8 +21,8 @@ from typing import Any
 
 import majlis.runs.worker
 from majlis.gateway import Gateway, open_gateway
+from majlis.http_server import Server, bind
 from majlis.logs import set_up_logging
-from majlis.serving import Server, bind
 from majlis.settings import Settings
 from tests.acceptance import crash_points, tools_of_tests
 from tests.acceptance.warming import warm_up

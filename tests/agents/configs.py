@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from majlis.agents.config import parse_config
+from majlis.agents.config.config import parse_config
 from majlis.errors import Invalid
 
 LIMITS = {

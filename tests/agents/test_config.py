@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from majlis.agents.config import config_schema, dump_config, parse_config, patch_config
-from majlis.agents.model_choice import PROVIDERS, ModelObject
-from majlis.agents.tool_config import BUILT_IN_TOOLS, HttpTool
+from majlis.agents.config.config import config_schema, dump_config, parse_config, patch_config
+from majlis.agents.config.model import PROVIDERS, ModelObject
+from majlis.agents.config.tools import BUILT_IN_TOOLS, HttpTool
 from majlis.tools import route
 from majlis.tools.toolbox import built_in_tools
 from tests.agents.configs import DEFAULTS, http

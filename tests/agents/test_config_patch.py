@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from majlis.agents.config import dump_config, parse_config, patch_config
-from majlis.agents.merge_patch import merge_patch
+from majlis.agents.config.config import dump_config, parse_config, patch_config
+from majlis.agents.config.merge_patch import merge_patch
 from majlis.errors import Invalid
 
 MOTTO = {"name": "motto", "type": "static", "execution": {"output": "calm"}}

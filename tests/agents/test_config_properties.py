@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from majlis.agents.config import AgentConfig, config_schema, dump_config, parse_config, patch_config
-from majlis.agents.http_tool import HttpExecution
-from majlis.agents.tool_config import HttpTool
+from majlis.agents.config.config import AgentConfig, config_schema, dump_config, parse_config, patch_config
+from majlis.agents.config.http import HttpExecution
+from majlis.agents.config.tools import HttpTool
 from majlis.errors import Invalid
 
 Strategy = st.SearchStrategy[Any]

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from majlis.agents.config import parse_config
-from majlis.agents.plain_json import MAX_BYTES, MAX_DEPTH
-from majlis.agents.tool_config import BUILT_IN_TOOLS
+from majlis.agents.config.config import parse_config
+from majlis.agents.config.plain_json import MAX_BYTES, MAX_DEPTH
+from majlis.agents.config.tools import BUILT_IN_TOOLS
 from majlis.errors import Invalid
 from tests.agents.configs import DEFAULTS, LIMITS, http, paths, problems, schema, static
 

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from majlis.agents.config import AgentConfig, dump_config
-from majlis.cli.agent_files import read_agents
+from majlis.agents.config.config import AgentConfig, dump_config
+from majlis.cli.agent.files import read_agents
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text("utf-8")
 _ROW = re.compile(r"^\| `([\w.]+)` \| `(.*?)` \| ", re.MULTILINE)

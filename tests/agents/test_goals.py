@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from majlis.agents.goals import MAX_GOALS, GoalChange, GoalJson, delete_goals, list_goals, set_goals
-from majlis.agents.keeping import MAX_ITEMS
+from majlis.agents.own_rows import MAX_ITEMS
 from majlis.errors import Invalid
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.transactions import Database
 from tests.agents.actors import new_agent
 

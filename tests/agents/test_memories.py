@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from majlis.agents.keeping import MAX_ITEMS
 from majlis.agents.memories import (
     MAX_CHARACTERS,
     MAX_MEMORIES,
@@ -16,8 +15,9 @@ from majlis.agents.memories import (
     list_memories,
     set_memories,
 )
+from majlis.agents.own_rows import MAX_ITEMS
 from majlis.errors import Invalid, NotFound
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.transactions import Database
 from tests.agents.actors import new_agent
 

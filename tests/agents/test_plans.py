@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from majlis import clock
 from majlis.agents.agents import change_agent
-from majlis.agents.keeping import MAX_ITEMS
+from majlis.agents.own_rows import MAX_ITEMS
 from majlis.agents.plans import (
     MAX_ACTIVE,
     MAX_COMPLETED,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from majlis.agents.config import dump_config, parse_config
-from majlis.agents.policy import MAX_RULES
-from majlis.agents.tool_config import SpaceTool
+from majlis.agents.config.config import dump_config, parse_config
+from majlis.agents.config.policy import MAX_RULES
+from majlis.agents.config.tools import SpaceTool
 from majlis.errors import Invalid
 
 SECRET = {"type": "object", "properties": {"pin": {"type": "string", "writeOnly": True}}}

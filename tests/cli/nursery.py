@@ -31,7 +31,7 @@ from typing import Any, NoReturn
 import alembic.command  # noqa: F401 - loaded here so that no child has to
 
 import majlis.cli.checks
-import majlis.serving
+import majlis.http_server
 import majlis.transfer
 from majlis.api.app import openapi_document
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from majlis.cli.cards import result_of
+from majlis.cli.chat.cards import result_of
 from majlis.errors import Invalid
 from tests.cli.command import Command
 from tests.model_server import ModelServer, call, say, sequence

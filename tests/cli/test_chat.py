@@ -11,7 +11,7 @@ import pytest
 from majlis.entities.caller import Caller
 from majlis.live import log
 from majlis.settings import Settings
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from tests.cli.command import Command
 from tests.cli.terminals import Terminal, in_terminal
 from tests.client.proxy import Proxy

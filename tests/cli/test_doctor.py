@@ -14,7 +14,7 @@ from majlis.cli.checks import clock as clock_check
 from majlis.cli.checks import database as database_check
 from majlis.cli.checks import disk as disk_check
 from majlis.settings import Settings
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.tables import events
 from tests.cli.command import Command, Ran
 from tests.nats_servers import NatsServer, free_port

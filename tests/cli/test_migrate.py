@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from majlis.settings import Settings
 from majlis.store.migrations import REVISIONS
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from tests.cli.command import Command
 from tests.databases import PostgresDatabases, SqliteDatabases
 

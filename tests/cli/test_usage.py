@@ -46,7 +46,7 @@ async def test_a_command_loads_what_it_needs_and_nothing_else(bare: Command) -> 
     """Agents, models and tools took half the time of commands that only want a database."""
     for command in (["migrate"], ["token", "create", "Owner"], ["doctor"], ["export"]):
         loaded = await loaded_by(bare, *command)
-        assert "majlis.store.opening" in loaded
+        assert "majlis.store.open" in loaded
         assert loaded.isdisjoint({"majlis.gateway", "majlis.runs", "majlis.models", "majlis.tools", "fastapi", "mcp"})
     loaded = await loaded_by(bare, "send", "Lobby", "hello", "--url", "http://127.0.0.1:1")
     assert "majlis.client" in loaded

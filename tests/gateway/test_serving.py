@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from majlis.serving import bind
+from majlis.http_server import bind
 from majlis.settings import Settings
 
 

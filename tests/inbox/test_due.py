@@ -16,10 +16,10 @@ from majlis import clock
 from majlis.agents.agents import change_agent, delete_agent
 from majlis.agents.plans import PlanDraft, PlanJson, delete_plans, list_plans, set_plans
 from majlis.clock import Millis, iso, parse_iso
-from majlis.inbox.due import fire_due_heartbeats, fire_due_plans
+from majlis.inbox.scheduler import fire_due_heartbeats, fire_due_plans
 from majlis.inbox.wake import WorkAvailable
-from majlis.runs.looking import look
-from majlis.store.opening import open_database
+from majlis.runs.claim.poll import look
+from majlis.store.open import open_database
 from majlis.store.tables import agents, deliveries, plans
 from majlis.store.transactions import Database, Tx
 from tests.agents.actors import OWNER, new_agent

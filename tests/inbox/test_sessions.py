@@ -10,11 +10,11 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Invalid
-from majlis.inbox.delivering import delivering
-from majlis.inbox.sessions import keep_session
+from majlis.inbox.deliver import delivering
+from majlis.inbox.external_sessions import keep_session
 from majlis.spaces.members import leave
-from majlis.spaces.posting import Draft, post_message
-from majlis.store.opening import open_database
+from majlis.spaces.post import Draft, post_message
+from majlis.store.open import open_database
 from majlis.store.tables import agents, members
 from majlis.store.transactions import Database, Tx
 from tests.minds.places import add_agent, space_of

@@ -13,7 +13,7 @@ from majlis.entities.caller import Caller
 from majlis.live.log import LoggedEvent
 from majlis.live.replay import REPLAY_CHARACTERS, REPLAY_LIMIT
 from majlis.settings import Settings
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from majlis.store.tables import events
 from majlis.store.transactions import Tx
 from tests.follower import Event, Follower

@@ -11,7 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from majlis import clock
-from majlis.live import beats, hub
+from majlis.live import hub
+from majlis.live import keepalive as beats
 from majlis.settings import Settings
 from majlis.store.tables import tokens
 from tests.follower import StreamEnded

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.transactions import Database
 
 

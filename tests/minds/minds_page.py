@@ -19,8 +19,8 @@ from majlis.minds.roles.scene import Scene as Conversation
 from majlis.minds.timeline.layouts import perceive as look
 from majlis.minds.timeline.scene import ActiveSpace, OwnSpace, Scene
 from majlis.minds.view import View
+from majlis.models.chat.wire_format import chat_messages
 from majlis.models.port import Call, Prompt, Result, Said, Turn
-from majlis.models.wire import chat_messages
 from tests.minds.roles.scenes import asked
 from tests.minds.scenes import ANALYST, DESIGNER, HUSAM, NOW, config, history, in_alpha, trigger_of
 

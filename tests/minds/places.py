@@ -10,7 +10,7 @@ from majlis.entities.caller import Caller
 from majlis.minds.timeline.loading import load_scene
 from majlis.minds.timeline.scene import Resume, Scene, Who
 from majlis.spaces.members import join
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from majlis.spaces.shapes import MessageJson
 from majlis.spaces.spaces import create_space
 from majlis.store import ids

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from majlis.agents.config import AgentConfig, parse_config
+from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.clock import iso, parse_iso
 from majlis.minds.timeline.scene import ActiveSpace, Goal, Memory, Message, OtherRun, OwnSpace, Plan, Scene, Who
 

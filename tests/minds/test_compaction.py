@@ -11,8 +11,8 @@ from majlis.minds.consciousness.scene import Cycle, Group, Head, Past, Waking
 from majlis.minds.consciousness.summaries import count_groups, earlier_cycles, within
 from majlis.minds.consciousness.tokens import count_turns
 from majlis.minds.consciousness.views import count_around, perceive, shown_turns
+from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import Prompt, Result
-from majlis.models.wire import chat_messages, chat_tools
 from majlis.tools.toolbox import built_in_tools
 from tests.minds.wakings import cycle, said, waking
 

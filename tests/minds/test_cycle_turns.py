@@ -14,8 +14,8 @@ from majlis.minds.consciousness.tokens import count, count_turns, size
 from majlis.minds.consciousness.turns import closed, paired, restored, stored
 from majlis.minds.consciousness.views import inbox_turn
 from majlis.minds.timeline.scene import Action
+from majlis.models.chat.wire_format import chat_messages
 from majlis.models.port import Call, Prompt, Result, Said, Turn, User
-from majlis.models.wire import chat_messages
 from tests.minds.wakings import said, turns_of, waking
 
 

@@ -15,9 +15,9 @@ from majlis.minds.consciousness.scene import Past, Waking
 from majlis.minds.consciousness.tokens import count_turns
 from majlis.minds.consciousness.views import perceive
 from majlis.minds.timeline.scene import Who
+from majlis.models.chat.wire_format import chat_messages
 from majlis.models.port import Prompt
-from majlis.models.wire import chat_messages
-from majlis.runs.cycle_ends import append_cycle
+from majlis.runs.end.cycle_end import append_cycle
 from majlis.spaces.members import leave
 from majlis.store.tables import cycles
 from majlis.store.transactions import Database, Tx

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from majlis.agents.model_choice import ModelChoice
-from majlis.models.opening import Models
+from majlis.agents.config.model import ModelChoice
+from majlis.models.open import Models
 from majlis.models.port import Model, ModelFailed, Prompt
 from tests.model_server import ModelServer, Reply, sequence
 from tests.models.prompts import PROMPT, answer, ask, chat_choice

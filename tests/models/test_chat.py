@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
+from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import CallDelta, CallStarted, ModelFailed, Prompt, System, Usage
-from majlis.models.wire import chat_messages, chat_tools
 from tests.model_server import Reply, call, calls, say, sequence, silent
 from tests.models.opened import Opened, events
 from tests.models.prompts import PROMPT, SECOND, answer, ask

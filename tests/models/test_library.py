@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from majlis.agents.model_choice import ModelChoice
-from majlis.models.opening import Models
+from majlis.agents.config.model import ModelChoice
+from majlis.models.open import Models
 from majlis.models.port import (
     Call,
     CallDelta,
@@ -95,7 +95,7 @@ async def test_a_prompt_without_a_users_turn_gets_one(opened: Opened) -> None:
 async def test_cache_points_stand_at_the_last_borders_of_the_parts() -> None:
     from pydantic_ai.messages import CachePoint, ModelRequest, UserPromptPart
 
-    from majlis.models.library_messages import library_messages
+    from majlis.models.library.messages import library_messages
 
     prompt = Prompt((System("s"), User(("a", "b")), User(("1", "2", "3", "4"))))
     request = library_messages(prompt, {})[0]
@@ -182,7 +182,7 @@ async def test_a_provider_whose_package_is_missing_says_so(opened: Opened, monke
 
 
 async def test_importing_the_room_does_not_import_the_library() -> None:
-    check = "import sys, majlis.models.opening; sys.exit('pydantic_ai' in sys.modules)"
+    check = "import sys, majlis.models.open; sys.exit('pydantic_ai' in sys.modules)"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", check)
     assert await process.wait() == 0
 

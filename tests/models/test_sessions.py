@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from majlis.agents.model_choice import ModelChoice
-from majlis.models.opening import Models
+from majlis.agents.config.model import ModelChoice
+from majlis.models.open import Models
 from majlis.models.port import Answer
 from tests.model_server import Asked, ModelServer, Reply, sequence, silent
 from tests.models.prompts import PROMPT, answer, chat_choice

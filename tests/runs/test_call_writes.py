@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from majlis.agents.config import AgentConfig, parse_config
-from majlis.inbox.triggers import TriggerJson
-from majlis.runs.call_writes import Begun, begin_call
-from majlis.runs.claimed import Claimed
+from majlis.agents.config.config import AgentConfig, parse_config
+from majlis.inbox.trigger import TriggerJson
+from majlis.runs.calls.tool_port import Outside
+from majlis.runs.calls.transactions import Begun, begin_call
+from majlis.runs.claim.claimed import Claimed
 from majlis.runs.journal import Entry
-from majlis.runs.toolbox import Outside
-from majlis.runs.working import Working
+from majlis.runs.run import Working
 from majlis.settings import Settings
 from majlis.store.transactions import Tx
 from tests.past_runs import add_run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from majlis.runs import asking
+from majlis.cards import ask as asking
 from tests.model_server import call, calls, say
 from tests.runs.cards import APPROVE, QUESTION, card_in, submit
 from tests.runs.cycles import conscious, each_cycle, inbox, this_cycle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from majlis import clock
-from majlis.inbox.closing_cards import time_out_cards
+from majlis.cards.close import time_out_cards
 from majlis.settings import Settings
 from tests.model_server import ModelServer, by_agent, call, say
 from tests.runs.cards import APPROVE, QUESTION, asked, card_in, submit

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 
 from majlis import clock
 from majlis.agents.agents import add_agent
-from majlis.agents.config import dump_config, parse_config
+from majlis.agents.config.config import dump_config, parse_config
 from majlis.inbox.tool_results import deliver_tool_result
-from majlis.runs.claiming import claim
+from majlis.runs.claim.claim import claim
 from majlis.settings import Settings
 from majlis.store import ids
 from majlis.store.tables import deliveries, runs

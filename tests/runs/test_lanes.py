@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from majlis.inbox.delivering import delivering
-from majlis.runs.claiming import claim
-from majlis.spaces.posting import Draft, post_message
-from majlis.store.opening import open_database
+from majlis.inbox.deliver import delivering
+from majlis.runs.claim.claim import claim
+from majlis.spaces.post import Draft, post_message
+from majlis.store.open import open_database
 from majlis.store.tables import agents
 from majlis.store.transactions import Database, Tx
 from tests.minds.places import add_agent, space_of

@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis import clock
-from majlis.runs.canceling import ENDED
-from majlis.runs.ownership import LEASE_MILLIS
+from majlis.runs.claim.lease import LEASE_MILLIS
+from majlis.runs.end.cancel import ENDED
 from majlis.settings import Settings
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx

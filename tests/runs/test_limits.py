@@ -7,7 +7,7 @@ from typing import Any
 
 from majlis.entities.caller import Caller
 from majlis.settings import Settings
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from majlis.store.transactions import Tx
 from tests.model_server import Asked, Reply, by_agent, call, say, sequence, silent
 from tests.runs.house import House, block, open_house

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from majlis.agents.policy import stricter, verdict
+from majlis.agents.config.policy import stricter, verdict
 from majlis.settings import Settings
 from tests.model_server import Asked, ModelServer, Reply, call, say, sequence, silent
 from tests.runs import deploying

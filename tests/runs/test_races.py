@@ -15,14 +15,14 @@ import sqlalchemy as sa
 from majlis import clock
 from majlis.clock import iso
 from majlis.entities.caller import Caller
-from majlis.inbox.delivering import delivering
-from majlis.inbox.waiting import time_out
+from majlis.inbox.deliver import delivering
 from majlis.settings import Settings
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from majlis.store import ids
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.tables import deliveries, runs
 from majlis.store.transactions import Database, Tx
+from majlis.waits.wait import time_out
 from tests.world import World
 
 WAITS = 500

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from majlis.errors import MajlisError
-from majlis.runs.results import MAX_RESULT_CHARACTERS, plain
+from majlis.runs.calls.result import MAX_RESULT_CHARACTERS, plain
 
 
 @given(

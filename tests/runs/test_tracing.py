@@ -19,8 +19,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from majlis.runs import execute
 from majlis.runs.journal import Entry, write_entries
+from majlis.runs.loop import loop as execute
 from tests.acceptance.processes import ServerProcess
 from tests.cli.forked import Commands
 from tests.model_server import Asked, Reply, calls, say, sequence, silent

@@ -6,7 +6,7 @@ from collections import Counter
 
 from majlis.entities.caller import Caller
 from majlis.settings import Settings
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from tests.model_server import Reply, by_agent, call, say, sequence, silent
 from tests.runs.house import House, open_house, says, timeline
 

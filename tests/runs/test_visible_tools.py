@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from pydantic import SecretStr
 
-from majlis.runs.masking import MASK, hide, masked, secrets_in
+from majlis.runs.calls.masks import MASK, hide, masked, secrets_in
 from majlis.settings import Settings
 from majlis.store import ids
 from majlis.store.tables import cards, events, messages, runs, steps

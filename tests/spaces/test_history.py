@@ -13,7 +13,7 @@ from majlis.errors import Invalid, NotFound
 from majlis.spaces.history import get_message, read_page
 from majlis.spaces.members import leave
 from majlis.spaces.overview import list_spaces, space_json
-from majlis.spaces.posting import Draft, post
+from majlis.spaces.post import Draft, post
 from majlis.spaces.search import search
 from majlis.store.transactions import Database
 from tests.spaces.actors import As, callers, space_of

@@ -13,7 +13,7 @@ from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, Invalid, NotFound
 from majlis.spaces.history import read_page
 from majlis.spaces.members import add_member, leave, remove_member
-from majlis.spaces.posting import Draft, Posted, post
+from majlis.spaces.post import Draft, Posted, post
 from majlis.store.tables import events, members, messages, spaces
 from majlis.store.transactions import Database, Tx
 from tests.minds.forgeries import LINE_ENDS

@@ -12,8 +12,8 @@ from majlis.errors import Invalid, NotFound
 from majlis.spaces.history import read_page
 from majlis.spaces.members import join, leave
 from majlis.spaces.overview import list_spaces
-from majlis.spaces.posting import Draft, post
-from majlis.spaces.reading import mark_read
+from majlis.spaces.post import Draft, post
+from majlis.spaces.read_position import mark_read
 from majlis.store.transactions import Database
 from tests.spaces.actors import As, callers, space_of
 

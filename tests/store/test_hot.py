@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from majlis.store.hot import HotResult, hot
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.tables import gateway, runs
 from majlis.store.transactions import Database, Tx
 from tests.databases import PostgresDatabases

@@ -13,9 +13,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from majlis.errors import ConfigurationError
-from majlis.store import migrating
+from majlis.store import migrate as migrating
 from majlis.store.migrations import REVISIONS
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.tables import metadata
 from majlis.store.transactions import Tx
 from tests.databases import PostgresDatabases, SqliteDatabases

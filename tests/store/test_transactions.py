@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from majlis.errors import Conflict
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.sqlite import SqliteDatabase
 from majlis.store.tables import gateway
 from majlis.store.transactions import Database, Tx

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from majlis.spaces.damage import Unreadable, reading
 from majlis.store.hot import hot
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.tables import gateway
 from majlis.store.transactions import Database, Tx
 from tests.databases import SqliteDatabases

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from majlis.agents.config import parse_config
-from majlis.agents.http_tool import HttpExecution
-from majlis.cli.agent_files import read_data
+from majlis.agents.config.config import parse_config
+from majlis.agents.config.http import HttpExecution
+from majlis.cli.agent.files import read_data
 from majlis.tools import route, send_message
 from majlis.tools.allowed import Allowed
 from majlis.tools.python.tool import Python

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from majlis.agents.config import parse_config
-from majlis.agents.tool_config import HttpTool
+from majlis.agents.config.config import parse_config
+from majlis.agents.config.tools import HttpTool
 from majlis.errors import MajlisError
 from majlis.tools.http.exchange import Exchange
 from majlis.tools.http.tool import Http

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from majlis.agents.answer_schema import problem_with
-from majlis.agents.config import parse_config
-from majlis.agents.policy import verdict
-from majlis.agents.tool_config import SpaceTool
-from majlis.cli.agent_files import read_data
+from majlis.agents.config.answer_schema import problem_with
+from majlis.agents.config.config import parse_config
+from majlis.agents.config.policy import verdict
+from majlis.agents.config.tools import SpaceTool
+from majlis.cli.agent.files import read_data
 
 PAGE = (Path(__file__).parents[2] / "docs" / "interactive.md").read_text("utf-8")
 

@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 from pydantic import ValidationError
 
-from majlis.agents.config import parse_config
+from majlis.agents.config.config import parse_config
 from majlis.errors import Invalid
-from majlis.runs.acting import Acting, ToolResult
-from majlis.store.opening import open_database
+from majlis.runs.calls.context import Acting, ToolResult
+from majlis.store.open import open_database
 from majlis.store.tables import plans
 from majlis.store.transactions import Database
 from majlis.tools import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from majlis.runs.masking import MASK, hide, masked, secrets_in
+from majlis.runs.calls.masks import MASK, hide, masked, secrets_in
 
 SECRET: dict[str, Any] = {"type": "string", "writeOnly": True}
 

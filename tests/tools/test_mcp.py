@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from majlis.agents.config import AgentConfig, parse_config
+from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.errors import MajlisError
-from majlis.runs.calling import outcome
+from majlis.runs.calls.call import outcome
 from majlis.tools.allowed import Allowed
 from majlis.tools.mcp.names import name_tools
 from majlis.tools.toolbox import Tools, built_in_tools

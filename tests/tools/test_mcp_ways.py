@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from majlis.agents.config import parse_config
+from majlis.agents.config.config import parse_config
 from majlis.errors import MajlisError
 from majlis.tools.allowed import Allowed
 from majlis.tools.mcp.connection import Connection

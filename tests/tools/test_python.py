@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from majlis.agents.config import parse_config
+from majlis.agents.config.config import parse_config
 from majlis.errors import MajlisError
-from majlis.runs.calling import outcome
-from majlis.runs.results import plain
+from majlis.runs.calls.call import outcome
+from majlis.runs.calls.result import plain
 from majlis.tools.allowed import Allowed
 from majlis.tools.python.functions import Functions
 from majlis.tools.python.tool import Python

@@ -12,7 +12,7 @@ import pytest
 from majlis.entities.entities import add_entity
 from majlis.gateway import open_gateway
 from majlis.settings import Settings
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.tables import metadata
 from majlis.store.transactions import Database, Tx
 from tests.databases import PostgresDatabases, SqliteDatabases

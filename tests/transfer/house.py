@@ -10,14 +10,14 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from majlis.agents.config import dump_config, parse_config
+from majlis.agents.config.config import dump_config, parse_config
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
-from majlis.founding import find_owner, owner_caller
+from majlis.foundation import find_owner, owner_caller
 from majlis.spaces.members import add_member
 from majlis.spaces.phases import PhaseChange, change_phase
-from majlis.spaces.posting import Draft, post_message
-from majlis.spaces.reading import mark_read
+from majlis.spaces.post import Draft, post_message
+from majlis.spaces.read_position import mark_read
 from majlis.spaces.spaces import create_space
 from majlis.store import ids
 from majlis.store.tables import (

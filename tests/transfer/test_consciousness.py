@@ -10,7 +10,7 @@ from majlis.minds.consciousness.loading import load_waking
 from majlis.minds.consciousness.scene import Waking
 from majlis.minds.consciousness.views import perceive
 from majlis.minds.timeline.scene import Who
-from majlis.runs.cycle_ends import append_cycle
+from majlis.runs.end.cycle_end import append_cycle
 from majlis.store.transactions import Database, Tx
 from tests.minds.scenes import config
 from tests.minds.wakings import said, turns_of

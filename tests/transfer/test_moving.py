@@ -11,12 +11,12 @@ import pytest
 import sqlalchemy as sa
 
 from majlis.entities.tokens import Hasher, find_caller, issue
-from majlis.founding import find_owner, owner_caller
+from majlis.foundation import find_owner, owner_caller
 from majlis.gateway import open_gateway
 from majlis.settings import Settings
 from majlis.spaces.overview import list_spaces
 from majlis.store.migrations import REVISIONS
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.tables import deliveries, entities, runs
 from majlis.store.transactions import Database, Tx
 from tests.databases import SqliteDatabases

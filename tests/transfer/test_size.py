@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from majlis.founding import find_owner
+from majlis.foundation import find_owner
 from majlis.store import ids
 from majlis.store.tables import messages, spaces
 from majlis.store.transactions import Database, Tx

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from majlis.entities.entities import add_entity
 from majlis.errors import ConfigurationError
-from majlis.founding import owner_caller
+from majlis.foundation import owner_caller
 from majlis.spaces.spaces import create_space, delete_space
 from majlis.store import ids
 from majlis.store.tables import agents, deliveries, entities, members, messages, runs, steps

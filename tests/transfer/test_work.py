@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.agents.config import dump_config, parse_config
-from majlis.runs.claiming import claim
+from majlis.agents.config.config import dump_config, parse_config
+from majlis.runs.claim.claim import claim
 from majlis.store import ids
 from majlis.store.tables import agents, cards, deliveries, entities, runs, steps
 from majlis.store.transactions import Database, Tx

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from majlis import clock
 from majlis.store import ids
-from majlis.store.opening import open_database
+from majlis.store.open import open_database
 from majlis.store.tables import messages, spaces
 from majlis.store.transactions import Tx
 

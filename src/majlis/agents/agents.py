@@ -8,8 +8,8 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
-from majlis.agents.beats import first_beat
-from majlis.agents.config import dump_config, parse_config, patch_config
+from majlis.agents.config.config import dump_config, parse_config, patch_config
+from majlis.agents.heartbeats import first_beat
 from majlis.agents.plans import keep_in_time
 from majlis.clock import Millis, iso
 from majlis.entities.caller import Caller, require_administrator

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
-from majlis.agents.keeping import (
+from majlis.agents.own_rows import (
     DeletedJson,
     checked_line,
     checked_lines,

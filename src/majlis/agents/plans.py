@@ -9,7 +9,7 @@ from typing import Any, NotRequired
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
-from majlis.agents.keeping import (
+from majlis.agents.own_rows import (
     DeletedJson,
     Progress,
     checked_line,

@@ -17,21 +17,21 @@ from majlis import __version__
 from majlis.api.auth import KnownTokens
 from majlis.api.door import Door
 from majlis.api.errors import add_error_handlers
-from majlis.api.limits import RateLimit
+from majlis.api.rate_limit import RateLimit
 from majlis.api.routes import (
     agents,
     entities,
     events,
     health,
     inbox,
-    keepings,
+    memories,
     messages,
     pages,
+    preview,
     runs,
     session,
     spaces,
     tokens,
-    trying,
     web,
 )
 from majlis.gateway import Gateway
@@ -47,8 +47,8 @@ _ROUTERS = (
     tokens,
     session,
     agents,
-    trying,
-    keepings,
+    preview,
+    memories,
     health,
     pages,
     web,

@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from majlis.entities.caller import Caller
 from majlis.entities.tokens import TokenKind, find_caller
 from majlis.errors import Forbidden, Unauthenticated
-from majlis.founding import owner_caller
+from majlis.foundation import owner_caller
 from majlis.gateway import Gateway
 from majlis.store.transactions import P, T, Tx
 

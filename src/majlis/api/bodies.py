@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from majlis.agents.policy import MAX_RULES, PolicyRule
+from majlis.agents.config.policy import MAX_RULES, PolicyRule
 from majlis.clock import parse_iso
 from majlis.errors import NotFound
-from majlis.spaces.posting import MAX_MENTIONS
+from majlis.spaces.post import MAX_MENTIONS
 from majlis.spaces.shapes import SpaceRole, Triggers
 from majlis.store import ids
 

@@ -71,7 +71,7 @@ async def _identity(where: Where) -> AsyncIterator[tuple[str, str]]:
 @asynccontextmanager
 async def _owner(where: Where) -> AsyncIterator[tuple[str, str]]:
     from majlis.cli.local import open_foundation, owner_token
-    from majlis.store.opening import shown
+    from majlis.store.open import shown
 
     settings = where.settings()
     try:

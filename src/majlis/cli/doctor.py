@@ -79,7 +79,7 @@ async def _examine_database(settings: Settings) -> AsyncIterator[Finding]:
     from majlis.cli.checks import clock, database
     from majlis.cli.checks.finding import warning
     from majlis.cli.local import is_missing, sqlite_file
-    from majlis.store.opening import open_database
+    from majlis.store.open import open_database
 
     if is_missing(settings):
         advice = "`majlis serve` makes it at its first start. If there should be one, check --data-dir."

@@ -62,7 +62,7 @@ async def _export(settings: Settings, space: str | None, target: str) -> Exporte
 
 def _open_existing(settings: Settings) -> Database:
     from majlis.cli.local import is_missing
-    from majlis.store.opening import open_database, shown
+    from majlis.store.open import open_database, shown
 
     if is_missing(settings):
         there = shown(settings.database)
@@ -75,7 +75,7 @@ def _explained(settings: Settings) -> Iterator[None]:
     import sqlalchemy as sa
 
     from majlis.cli.local import reason
-    from majlis.store.opening import shown
+    from majlis.store.open import shown
 
     try:
         yield

@@ -51,7 +51,7 @@ async def _import(settings: Settings, name: str, aside: Path, dry_run: bool) -> 
     import sqlalchemy as sa
 
     from majlis.cli.local import reason
-    from majlis.founding import open_store
+    from majlis.foundation import open_store
     from majlis.transfer.importing import import_file
     from majlis.transfer.progress import Progress
     from majlis.transfer.reading import Source

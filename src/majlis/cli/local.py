@@ -11,11 +11,11 @@ import sqlalchemy as sa
 
 from majlis.entities.tokens import end_tokens, issue
 from majlis.errors import ConfigurationError
-from majlis.founding import Foundation, found
+from majlis.foundation import Foundation, found
 from majlis.settings import Settings
-from majlis.store.migrating import revision
+from majlis.store.migrate import revision
 from majlis.store.migrations import REVISIONS
-from majlis.store.opening import open_database, parse_database_url, shown
+from majlis.store.open import open_database, parse_database_url, shown
 from majlis.store.tables import gateway as facts
 from majlis.store.tables import tokens
 from majlis.store.transactions import Database, Tx

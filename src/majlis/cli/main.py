@@ -10,8 +10,9 @@ from traceback import extract_tb
 import typer
 
 from majlis import __version__
-from majlis.cli import agent, mcp, space, token, tool
-from majlis.cli.chat import chat
+from majlis.cli import mcp, space, token, tool
+from majlis.cli.agent import agent
+from majlis.cli.chat.chat import chat
 from majlis.cli.doctor import doctor
 from majlis.cli.export import export
 from majlis.cli.import_ import import_

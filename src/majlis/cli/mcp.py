@@ -11,7 +11,7 @@ from majlis.cli.printing import note, print_json, print_table
 from majlis.cli.running import run_async
 
 if TYPE_CHECKING:
-    from majlis.agents.mcp_config import McpServer
+    from majlis.agents.config.mcp import McpServer
     from majlis.settings import Settings
     from majlis.tools.allowed import Allowed
     from majlis.tools.toolbox import Tools
@@ -96,7 +96,7 @@ def _what_forbids(settings: Settings, server: McpServer) -> str | None:
 
 
 def _server(words: list[str]) -> McpServer:
-    from majlis.agents.config import parse_config
+    from majlis.agents.config.config import parse_config
     from majlis.errors import ConfigurationError, Invalid
 
     by_url = len(words) == 1 and "://" in words[0]

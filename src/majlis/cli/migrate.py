@@ -16,7 +16,7 @@ def migrate(
     data_dir: DataDir = None, database_url: DatabaseUrl = None, config: ConfigFile = None, as_json: AsJson = False
 ) -> None:
     """Make the database, or bring it up to date. `majlis serve` does the same when it starts."""
-    from majlis.store.opening import shown
+    from majlis.store.open import shown
 
     settings = Where(data_dir, database_url, config).settings()
     applied, revision = run_async(_migrate(settings))
@@ -30,7 +30,7 @@ def migrate(
 
 async def _migrate(settings: Settings) -> tuple[list[str], str]:
     from majlis.cli.local import opened
-    from majlis.store.migrating import migrate
+    from majlis.store.migrate import migrate
     from majlis.store.migrations import REVISIONS
 
     async with opened(settings) as db, working("Migrating the database"):

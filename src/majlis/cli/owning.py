@@ -14,7 +14,7 @@ from majlis.entities.entities import access_entity, find_by_names, list_entities
 from majlis.entities.sessions import create_sign_in_code
 from majlis.entities.shapes import TokenJson
 from majlis.entities.tokens import Hasher, create_token, list_tokens, revoke_token
-from majlis.founding import owner_caller
+from majlis.foundation import owner_caller
 from majlis.settings import Settings
 from majlis.store.ids import looks_like_id
 from majlis.store.transactions import Tx

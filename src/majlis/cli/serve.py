@@ -52,7 +52,7 @@ def serve(
 async def _serve(settings: Settings) -> None:
     from majlis.cli.worker import log_models
     from majlis.gateway import open_gateway
-    from majlis.serving import Server, address, bind
+    from majlis.http_server import Server, address, bind
 
     listener = bind(settings)
     gateway = await open_gateway(settings)

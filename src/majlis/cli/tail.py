@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from majlis.cli.cards import card_line, outcome_line
+from majlis.cli.chat.cards import card_line, outcome_line
 from majlis.cli.options import AsJson
 from majlis.cli.printing import note, print_json, print_line, shown_time, working
 from majlis.cli.running import over_http

@@ -71,10 +71,10 @@ async def _listed(where: Where, agent: str | None) -> tuple[list[ToolJson], list
 
 async def _tested(where: Where, agent: str, name: str, input: str) -> tuple[Any, str, float]:
     from majlis.cli.tool_box import opened_box, quietly
-    from majlis.declaring import ToolContext
     from majlis.errors import ConfigurationError, Invalid
-    from majlis.runs.calling import outcome
+    from majlis.runs.calls.call import outcome
     from majlis.store import ids
+    from majlis.tool_decorator import ToolContext
 
     async with opened_box(quietly(where), agent) as box:
         found = await box.find(name)

@@ -10,16 +10,16 @@ from typing import Any, TypedDict
 import orjson
 import sqlalchemy as sa
 
-from majlis.agents.config import AgentConfig, parse_config
+from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.cli.local import explained, open_foundation
 from majlis.cli.options import Where
 from majlis.cli.owning import find_entity
 from majlis.errors import NotFound
 from majlis.logs import set_up_logging
 from majlis.models.port import ToolSpec
-from majlis.runs.masking import holds_secrets, secrets_in
-from majlis.runs.policies import offered_specs
-from majlis.runs.toolbox import Tool
+from majlis.runs.calls.masks import holds_secrets, secrets_in
+from majlis.runs.calls.permission import offered_specs
+from majlis.runs.calls.tool_port import Tool
 from majlis.settings import Settings
 from majlis.store.tables import agents
 from majlis.store.transactions import Tx

@@ -13,13 +13,13 @@ from majlis.agents.agents import AgentJson
 from majlis.agents.goals import GoalJson
 from majlis.agents.memories import MemoryJson
 from majlis.agents.plans import PlanJson
+from majlis.cards.queries import PendingToolCallJson
 from majlis.entities.caller import EntityType, GatewayRole
 from majlis.entities.shapes import EntityJson, TokenJson
-from majlis.inbox.cards import PendingToolCallJson
-from majlis.inbox.reading import CycleJson, CyclePageJson, DeliveryJson, MessageDeliveryJson
+from majlis.inbox.queries import CycleJson, CyclePageJson, DeliveryJson, MessageDeliveryJson
 from majlis.inbox.services import TriggeredJson
-from majlis.inbox.triggers import EventJson, TriggerJson
-from majlis.runs.shapes import (
+from majlis.inbox.trigger import EventJson, TriggerJson
+from majlis.runs.view.shapes import (
     AgentUsageJson,
     ContextJson,
     DayUsageJson,
@@ -31,7 +31,7 @@ from majlis.runs.shapes import (
     WaitJson,
 )
 from majlis.spaces.history import MessagePageJson
-from majlis.spaces.reading import ReadJson
+from majlis.spaces.read_position import ReadJson
 from majlis.spaces.search import SearchJson
 from majlis.spaces.shapes import (
     MemberJson,

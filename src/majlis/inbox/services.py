@@ -7,11 +7,11 @@ from typing import cast
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
-from majlis.agents.plain_json import refuse_unsafe_json
+from majlis.agents.config.plain_json import refuse_unsafe_json
 from majlis.entities.caller import Caller
 from majlis.entities.entities import LIVING
 from majlis.errors import Forbidden, Invalid, NotFound
-from majlis.inbox.owing import INSERT_DELIVERY
+from majlis.inbox.deliveries import INSERT_DELIVERY
 from majlis.inbox.wake import WorkAvailable
 from majlis.store import ids
 from majlis.store.tables import deliveries, entities

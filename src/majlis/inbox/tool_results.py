@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from majlis.inbox.owing import INSERT_DELIVERY
+from majlis.inbox.deliveries import INSERT_DELIVERY
 from majlis.inbox.wake import WorkAvailable
 from majlis.store import ids
 from majlis.store.transactions import Tx

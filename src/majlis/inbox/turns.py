@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.inbox.owing import INSERT_DELIVERY, owed
+from majlis.inbox.deliveries import INSERT_DELIVERY, owed
 from majlis.inbox.wake import WorkAvailable
 from majlis.store import ids
 from majlis.store.tables import deliveries, members, messages, spaces, steps, turns

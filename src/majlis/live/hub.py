@@ -19,10 +19,10 @@ import structlog
 
 from majlis import clock
 from majlis.live import log
-from majlis.live.beats import beat_forever
 from majlis.live.bus import Bus, Unsubscribe
 from majlis.live.channel import Channel
 from majlis.live.cursor import parse_gateway_cursor, parse_space_cursor
+from majlis.live.keepalive import beat_forever
 from majlis.live.log import LoggedEvent, Signal, TokenEnded
 from majlis.live.replay import (
     REPLAY_LIMIT,

@@ -9,14 +9,14 @@ from typing import Concatenate, Protocol
 
 import sqlalchemy as sa
 
-from majlis.agents.config import AgentConfig, parse_config
-from majlis.agents.model_choice import ModelChoice
+from majlis.agents.config.config import AgentConfig, parse_config
+from majlis.agents.config.model import ModelChoice
 from majlis.models.port import Model
-from majlis.runs.streaming import Channel
-from majlis.runs.toolbox import Toolbox
+from majlis.runs.calls.tool_port import Toolbox
+from majlis.runs.loop.deltas import Channel
+from majlis.shield import unbroken
 from majlis.store.tables import agents
 from majlis.store.transactions import Database, P, T, Tx
-from majlis.unbroken import unbroken
 
 _CONFIGS = 2000
 

@@ -15,7 +15,7 @@ import orjson
 import sqlalchemy as sa
 
 from majlis.clock import Millis
-from majlis.runs.ownership import LEASE_MILLIS
+from majlis.runs.claim.lease import LEASE_MILLIS
 from majlis.store.hot import hot
 from majlis.store.tables import runs, steps, views
 from majlis.store.tables.columns import word

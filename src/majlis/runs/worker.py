@@ -15,24 +15,24 @@ import sqlalchemy as sa
 import structlog
 
 from majlis import clock, metrics
-from majlis.inbox.closing_cards import time_out_cards
-from majlis.inbox.due import fire_due_heartbeats, fire_due_plans
-from majlis.inbox.rings import end_rings
-from majlis.inbox.waiting import time_out
+from majlis.cards.close import time_out_cards
+from majlis.inbox.scheduler import fire_due_heartbeats, fire_due_plans
 from majlis.inbox.wake import QUEUED, WORK
 from majlis.live.bus import Bus, Unsubscribe
-from majlis.runs.canceling import ENDED
-from majlis.runs.claimed import Claimed
-from majlis.runs.claiming import claim
+from majlis.runs.claim.claim import claim
+from majlis.runs.claim.claimed import Claimed
+from majlis.runs.claim.lease import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
+from majlis.runs.claim.poll import look, lost
+from majlis.runs.claim.resume import dead_owners
+from majlis.runs.end.cancel import ENDED
 from majlis.runs.engine import Engine
-from majlis.runs.execute import Execution
-from majlis.runs.looking import look, lost
-from majlis.runs.ownership import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
-from majlis.runs.perceiving import config_of, mind_of
-from majlis.runs.taking_up import dead_owners
+from majlis.runs.loop.loop import Execution
+from majlis.runs.loop.perceive import config_of, mind_of
 from majlis.spaces.members import LEFT
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx
+from majlis.waits.deadlock import end_rings
+from majlis.waits.wait import time_out
 
 POLL_MILLIS = 1000
 GRACE_SECONDS = 5.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from majlis.runs.acting import Acting, ToolResult
-from majlis.runs.canceling import absorb_own_run
+from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.end.cancel import absorb_own_run
 from majlis.store.transactions import Tx
 from majlis.tools.stop_run import StopRun
 from majlis.tools.tool import BuiltIn

@@ -8,8 +8,8 @@ import orjson
 from jsonschema import Draft202012Validator
 
 from majlis.errors import Invalid
-from majlis.runs.masking import holds_secrets
-from majlis.runs.results import MAX_DEPTH, is_too_deep
+from majlis.runs.calls.masks import holds_secrets
+from majlis.runs.calls.result import MAX_DEPTH, is_too_deep
 
 
 def parse_object(name: str, arguments: str) -> dict[str, Any]:

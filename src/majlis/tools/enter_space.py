@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from majlis.errors import NotFound
-from majlis.runs.acting import Acting, ToolResult
-from majlis.runs.announcing import Event, announce
+from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.view.events import Event, announce
 from majlis.spaces.access import access_space
 from majlis.store.transactions import Tx
 from majlis.tools.reading import newest, remember_shown

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from majlis.clock import iso
-from majlis.runs.acting import Acting, ToolResult
-from majlis.runs.shapes import RunStatus
+from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.view.shapes import RunStatus
 from majlis.store.tables import runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx

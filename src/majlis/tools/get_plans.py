@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from majlis.agents import plans
-from majlis.runs.acting import Acting, ToolResult
+from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input
 

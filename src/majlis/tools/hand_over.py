@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from majlis.errors import Forbidden, Invalid, NotFound
-from majlis.runs.acting import Acting, ToolResult
+from majlis.runs.calls.context import Acting, ToolResult
 from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input

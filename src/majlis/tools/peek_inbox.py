@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from majlis.inbox.triggers import EventJson
-from majlis.runs.acting import Acting, ToolResult
-from majlis.runs.arrivals import Arrival, lock_arrivals, take_arrivals
+from majlis.inbox.trigger import EventJson
+from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.claim.arrivals import Arrival, lock_arrivals, take_arrivals
 from majlis.store.transactions import Tx
 from majlis.tools.reading import MAX_PAGE, size_of
 from majlis.tools.tool import BuiltIn, Input

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from majlis.errors import Invalid, NotFound
-from majlis.runs.acting import Acting, ToolResult
+from majlis.runs.calls.context import Acting, ToolResult
 from majlis.spaces.access import access_space
 from majlis.store.transactions import Tx
 from majlis.tools.reading import newest, remember_shown

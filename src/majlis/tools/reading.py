@@ -9,8 +9,8 @@ import orjson
 import sqlalchemy as sa
 
 from majlis.clock import iso
-from majlis.runs.acting import Acting
-from majlis.runs.results import MAX_RESULT_CHARACTERS
+from majlis.runs.calls.context import Acting
+from majlis.runs.calls.result import MAX_RESULT_CHARACTERS
 from majlis.spaces.damage import Damaged, read_rows
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.store.tables import messages

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from majlis.entities.names import name_key
 from majlis.errors import Conflict, Forbidden, Invalid
-from majlis.inbox.triggers import EventJson, to_route
+from majlis.inbox.trigger import EventJson, to_route
 from majlis.inbox.turns import NewTurn, begin_turn, is_under_way, request_of
-from majlis.runs.acting import Acting, ToolResult
+from majlis.runs.calls.context import Acting, ToolResult
 from majlis.spaces.access import lock_space
 from majlis.spaces.phases import PhaseChange, change_phase
-from majlis.spaces.posting import post_notice
+from majlis.spaces.post import post_notice
 from majlis.store.tables import entities, members
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input

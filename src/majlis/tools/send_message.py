@@ -12,15 +12,15 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
-from majlis.inbox.rings import are_among_agents
-from majlis.runs.acting import Acting, Pause, ToolResult
+from majlis.runs.calls.context import Acting, Pause, ToolResult
 from majlis.spaces.access import lock_spaces
-from majlis.spaces.posting import Draft, post_message
+from majlis.spaces.post import Draft, post_message
 from majlis.spaces.shapes import MessageJson
 from majlis.store.tables import agents, runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input
+from majlis.waits.deadlock import are_among_agents
 
 Text = Annotated[str, Field(min_length=1)]
 _LOCK_AGENT = sa.select(agents.c.id).where(agents.c.id == sa.bindparam("agent")).with_for_update(key_share=True)

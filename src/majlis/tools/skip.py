@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from majlis.errors import Conflict
-from majlis.runs.acting import Acting, ToolResult
+from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.tables import steps
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from majlis.agents.tool_config import SpaceTool
+from majlis.agents.config.tools import SpaceTool
+from majlis.cards.ask import Question, put_up
 from majlis.errors import Invalid
-from majlis.runs.acting import Acting, ToolResult
-from majlis.runs.asking import Question, put_up
-from majlis.runs.masking import holds_secrets, masked
-from majlis.runs.policies import judge, place_of
+from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.masks import holds_secrets, masked
+from majlis.runs.calls.permission import judge, place_of
 from majlis.store.transactions import Tx
 from majlis.tools.checking import parse_input
 

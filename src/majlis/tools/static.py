@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from majlis.agents.tool_config import StaticTool
-from majlis.declaring import ToolContext
+from majlis.agents.config.tools import StaticTool
+from majlis.tool_decorator import ToolContext
 from majlis.tools.checking import parse_input
 
 

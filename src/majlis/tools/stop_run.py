@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from majlis.runs.acting import Acting, ToolResult
-from majlis.runs.canceling import stop_own_run
+from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.end.cancel import stop_own_run
 from majlis.store.transactions import Tx
 from majlis.tools.tool import BuiltIn, Input
 

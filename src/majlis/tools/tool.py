@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from majlis.errors import Invalid
 from majlis.models.port import ToolSpec
-from majlis.runs.acting import Acting, ToolResult
+from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.transactions import Tx
 from majlis.tools.schema import schema_of
 

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from majlis.agents.config import AgentConfig
-from majlis.agents.tool_config import HttpTool, PythonTool, SpaceTool, StaticTool
-from majlis.agents.tool_config import Tool as ToolConfig
+from majlis.agents.config.config import AgentConfig
+from majlis.agents.config.tools import HttpTool, PythonTool, SpaceTool, StaticTool
+from majlis.agents.config.tools import Tool as ToolConfig
 from majlis.errors import MajlisError
 from majlis.models.port import ToolSpec
-from majlis.runs.toolbox import Tool
+from majlis.runs.calls.tool_port import Tool
 from majlis.tools import (
     absorb_run,
     delete_goals,

@@ -49,8 +49,8 @@ class Discretion:
     def _steps_told(self, run_id: str) -> set[int]:
         """None where one of them is damaged: without it nobody knows where the agent stood after it."""
         # Only the export of one space needs them, and they are much to load.
-        from majlis.runs.privacy import done_in
-        from majlis.runs.shapes import step_json
+        from majlis.runs.view.privacy import done_in
+        from majlis.runs.view.shapes import step_json
 
         try:
             run = self._tx.execute(sa.select(runs).where(runs.c.id == run_id)).one()

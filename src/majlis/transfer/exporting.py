@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from majlis import clock
 from majlis.errors import ConfigurationError
-from majlis.store.migrating import revision
+from majlis.store.migrate import revision
 from majlis.store.migrations import REVISIONS
 from majlis.store.tables import spaces
 from majlis.store.transactions import Tx

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from majlis.agents.config import dump_config, parse_config
+from majlis.agents.config.config import dump_config, parse_config
 from majlis.entities.names import entity_name, name_key, space_name
 from majlis.errors import Invalid
-from majlis.spaces.posting import MAX_MENTIONS
+from majlis.spaces.post import MAX_MENTIONS
 from majlis.spaces.text import checked_text
 from majlis.store import ids
 

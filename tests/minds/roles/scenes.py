@@ -8,8 +8,8 @@ from typing import Any
 from majlis.minds.roles.perceiving import perceive
 from majlis.minds.roles.scene import Place, Routing, Scene
 from majlis.minds.timeline.scene import ActiveSpace, Message, Who
+from majlis.models.chat.wire_format import chat_messages
 from majlis.models.port import Prompt
-from majlis.models.wire import chat_messages
 from tests.minds.scenes import ALPHA, ANALYST, config, in_alpha, message, trigger_of
 
 Said = tuple[Who, str]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from majlis.agents.agents import AgentJson, change_agent, create_agent, delete_agent, get_agent, list_agents
-from majlis.agents.config import config_schema
+from majlis.agents.config.config import config_schema
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import AgentChange, IdText, NewAgent, PathId
 from majlis.api.errors import refusals

@@ -18,13 +18,13 @@ from majlis import metrics
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import PathId
 from majlis.api.errors import refusals
+from majlis.cards.queries import open_cards
 from majlis.entities.caller import Caller
 from majlis.errors import Unauthenticated
 from majlis.gateway import Gateway
-from majlis.inbox.cards import open_cards
 from majlis.live.hub import Hub
 from majlis.live.stream import Stream
-from majlis.runs.presence import active_agents, spaces_of
+from majlis.runs.view.presence import active_agents, spaces_of
 from majlis.spaces.access import access_space, unknown_space
 from majlis.store.transactions import Tx
 

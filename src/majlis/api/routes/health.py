@@ -16,7 +16,7 @@ from majlis.api.errors import refusals
 from majlis.api.reply import reply
 from majlis.errors import Unavailable
 from majlis.gateway import Gateway
-from majlis.runs.looking import count_open
+from majlis.runs.claim.poll import count_open
 from majlis.store.transactions import Tx
 
 router = APIRouter(tags=["health"])

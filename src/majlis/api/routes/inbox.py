@@ -10,7 +10,7 @@ from majlis.api.auth import TheEntry
 from majlis.api.bodies import PathId, ServiceEvent
 from majlis.api.errors import refusals
 from majlis.api.reply import reply
-from majlis.inbox.reading import (
+from majlis.inbox.queries import (
     MAX_PAGE,
     CyclePageJson,
     DeliveryJson,
@@ -19,7 +19,7 @@ from majlis.inbox.reading import (
     list_deliveries,
     list_inbox,
 )
-from majlis.inbox.retrying import retry_delivery
+from majlis.inbox.retry import retry_delivery
 from majlis.inbox.services import TriggeredJson, trigger_agent
 
 router = APIRouter(tags=["inbox"])

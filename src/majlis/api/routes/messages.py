@@ -12,7 +12,7 @@ from majlis.api.bodies import IdText, NewMessage, PathId
 from majlis.api.errors import refusals
 from majlis.api.reply import reply
 from majlis.spaces.history import MAX_PAGE, MessagePageJson, get_message, read_page
-from majlis.spaces.posting import Draft, post
+from majlis.spaces.post import Draft, post
 from majlis.spaces.search import SearchJson, search
 from majlis.spaces.shapes import MessageJson
 

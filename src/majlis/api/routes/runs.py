@@ -10,12 +10,12 @@ from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import IdText, PathId, ToolResult
 from majlis.api.errors import refusals
 from majlis.api.reply import reply
-from majlis.inbox.answering import submit_tool_result
-from majlis.inbox.cards import PendingToolCallJson, list_pending
-from majlis.runs.canceling import cancel_run
-from majlis.runs.reading import MAX_PAGE, get_context, get_run, list_runs, list_steps
-from majlis.runs.shapes import AgentUsageJson, ContextJson, DayUsageJson, RunJson, RunPageJson, RunStatus, StepJson
-from majlis.runs.usage import get_usage, list_usage_by_day
+from majlis.cards.answer import submit_tool_result
+from majlis.cards.queries import PendingToolCallJson, list_pending
+from majlis.runs.end.cancel import cancel_run
+from majlis.runs.view.queries import MAX_PAGE, get_context, get_run, list_runs, list_steps
+from majlis.runs.view.shapes import AgentUsageJson, ContextJson, DayUsageJson, RunJson, RunPageJson, RunStatus, StepJson
+from majlis.runs.view.usage import get_usage, list_usage_by_day
 from majlis.spaces.shapes import MessageJson
 
 router = APIRouter(tags=["runs"])

@@ -11,9 +11,9 @@ from majlis.cli.local import has_key, sqlite_file, was_served
 from majlis.cli.printing import working
 from majlis.server_key import check_server_key, load_server_key
 from majlis.settings import Settings
-from majlis.store.migrating import revision
+from majlis.store.migrate import revision
 from majlis.store.migrations import REVISIONS
-from majlis.store.opening import shown
+from majlis.store.open import shown
 from majlis.store.tables import gateway as facts
 from majlis.store.transactions import Database, Tx
 

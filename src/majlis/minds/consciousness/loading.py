@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from majlis.agents.config import AgentConfig
-from majlis.inbox.triggers import to_route
+from majlis.agents.config.config import AgentConfig
+from majlis.inbox.trigger import to_route
 from majlis.minds.consciousness.budget import room_for_past
 from majlis.minds.consciousness.compaction import compacted
 from majlis.minds.consciousness.reading import read_before, read_cycles, read_heads

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from majlis.models.chat.wire_format import chat_messages
 from majlis.models.port import Call, Prompt, Result, Said, Turn, User
-from majlis.models.wire import chat_messages
 
 _UNKNOWN = '{"success":false,"error":"The cycle ended before this call did: its outcome is unknown."}'
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.agents.config import AgentConfig
+from majlis.agents.config.config import AgentConfig
 from majlis.clock import Millis
 from majlis.minds.roles import statements
 from majlis.minds.roles.orchestrating import read_routing

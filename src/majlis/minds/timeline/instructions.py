@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from majlis.agents.config import AgentConfig
+from majlis.agents.config.config import AgentConfig
 
 _RULES = (
     "Your text output is internal reasoning — never shown to anyone. Keep it brief.",

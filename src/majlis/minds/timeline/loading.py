@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.agents.config import AgentConfig
+from majlis.agents.config.config import AgentConfig
 from majlis.minds.timeline import statements
 from majlis.minds.timeline.references import references
 from majlis.minds.timeline.scene import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from majlis.agents.config import AgentConfig
+from majlis.agents.config.config import AgentConfig
 from majlis.clock import Millis
 from majlis.entities.caller import EntityType
 from majlis.spaces.shapes import MessageKind, SpaceRole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from majlis.agents.config import AgentConfig
+from majlis.agents.config.config import AgentConfig
 
 
 def window_start(config: AgentConfig, total: int) -> int:

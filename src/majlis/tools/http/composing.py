@@ -10,7 +10,7 @@ import orjson
 from pydantic import JsonValue
 
 from majlis import __version__
-from majlis.agents.http_tool import FORM, MARKUP, HttpExecution
+from majlis.agents.config.http import FORM, MARKUP, HttpExecution
 from majlis.errors import Invalid
 from majlis.tools.http.filling import MISSING, Filling, as_text, in_header, in_markup, in_path, in_query
 from majlis.tools.reach.target import Target, parse_target

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import orjson
 
-from majlis.agents.templates import ENV_TEMPLATE, INPUT_TEMPLATE
+from majlis.agents.config.templates import ENV_TEMPLATE, INPUT_TEMPLATE
 from majlis.errors import Invalid
 from majlis.tools.reach.secrets import Secrets
 

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import orjson
 
-from majlis.agents.tool_config import HttpTool
-from majlis.declaring import ToolContext
+from majlis.agents.config.tools import HttpTool
 from majlis.errors import MajlisError, Unavailable
-from majlis.runs.results import plain
+from majlis.runs.calls.result import plain
+from majlis.tool_decorator import ToolContext
 from majlis.tools.checking import parse_input
 from majlis.tools.http.composing import compose
 from majlis.tools.http.exchange import Answered, Exchange

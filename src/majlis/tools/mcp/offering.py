@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from majlis.agents.mcp_config import McpServer
+from majlis.agents.config.mcp import McpServer
 from majlis.models.port import ToolSpec
-from majlis.runs.results import clean, plain
+from majlis.runs.calls.result import clean, plain
 from majlis.tools.mcp.names import name_tools
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from majlis.agents.mcp_config import McpServer
+from majlis.agents.config.mcp import McpServer
 from majlis.errors import Forbidden
 from majlis.tools.http.filling import Filling, as_it_is, in_header, in_query
 from majlis.tools.reach.reach import Reach

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from majlis.agents.mcp_config import McpServer
+from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
-from majlis.importing import import_alone
+from majlis.lazy_import import import_alone
 from majlis.tools.mcp.failures import NotCalled
 from majlis.tools.mcp.offering import Offered, offer
 from majlis.tools.mcp.routes import Route, find_route

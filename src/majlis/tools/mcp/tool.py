@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from majlis.agents.mcp_config import McpServer
-from majlis.declaring import ToolContext
+from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
+from majlis.tool_decorator import ToolContext
 from majlis.tools.checking import parse_object
 from majlis.tools.mcp.offering import Offered
 from majlis.tools.mcp.results import result_json

@@ -20,11 +20,11 @@ from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
 from majlis.errors import MajlisError
+from majlis.shield import unbroken
 from majlis.tools.http.exchange import usual_tls
 from majlis.tools.mcp.routes import Route
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.target import parse_target
-from majlis.unbroken import unbroken
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 _CONNECT_SECONDS = 10.0

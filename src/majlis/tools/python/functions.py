@@ -12,9 +12,9 @@ from typing import Any
 
 import structlog
 
-from majlis.declaring import MARK
 from majlis.errors import Forbidden, Invalid, NotFound
-from majlis.importing import import_alone
+from majlis.lazy_import import import_alone
+from majlis.tool_decorator import MARK
 from majlis.tools.python.signature import Signature, read_signature
 
 GROUP = "majlis.tools"

@@ -9,8 +9,8 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from majlis.declaring import ToolContext
 from majlis.errors import Invalid
+from majlis.tool_decorator import ToolContext
 from majlis.tools.schema import schema_of
 
 _CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=False, hide_input_in_errors=True)

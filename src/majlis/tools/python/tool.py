@@ -10,9 +10,9 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from majlis.agents.tool_config import PythonTool
-from majlis.declaring import ToolContext
+from majlis.agents.config.tools import PythonTool
 from majlis.errors import MajlisError
+from majlis.tool_decorator import ToolContext
 from majlis.tools.checking import parse_input
 from majlis.tools.python.functions import Function
 from majlis.tools.python.threads import Escaped, in_thread

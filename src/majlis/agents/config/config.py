@@ -1,0 +1,77 @@
+"""The agent config: parsed once and in full, so that whoever holds an AgentConfig need not doubt it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from majlis.agents.config.base import Wire
+from majlis.agents.config.heartbeat import Heartbeat, Timezone
+from majlis.agents.config.limits import Consciousness, Limits
+from majlis.agents.config.mcp import McpServers
+from majlis.agents.config.merge_patch import merge_patch
+from majlis.agents.config.model import DEMO, ModelChoice
+from majlis.agents.config.plain_json import refuse_unsafe_json
+from majlis.agents.config.policy import Policy
+from majlis.agents.config.problems import problems_of, refused
+from majlis.agents.config.tools import Tools
+
+
+class AgentConfig(Wire):
+    """Everything has a default: `{}` is an agent with the demo model and no instructions of its own.
+
+    What belongs to another mind (`waits`, `layout`, `projection`, `consciousness`) is kept and has no effect, so that
+    an agent's mind can be changed and changed back without touching the rest.
+    """
+
+    instructions: str = ""
+    model: ModelChoice = DEMO
+    """One of "demo", "provider:name" or an object."""
+    mind: Literal["timeline", "consciousness", "roles"] = "timeline"
+    """How the agent perceives and acts."""
+    waits: bool = True
+    """Timeline only: `send_message` can wait for a reply."""
+    layout: Literal["stable", "classic"] = "stable"
+    """Timeline only: the order of the blocks in its context."""
+    window: Annotated[int, Field(ge=2, le=500)] = 50
+    """Messages of a space's history in view."""
+    timezone: Timezone = "UTC"
+    """Of its plans and heartbeat."""
+    projection: Literal["portable", "seed"] = "portable"
+    """Roles only: how other agents' messages are shown."""
+    tools: Tools = ()
+    mcp: McpServers = ()
+    policy: Policy = ()
+    """Which of its tools need a person's permission, and which it may not use."""
+    limits: Limits = Limits()
+    consciousness: Consciousness = Consciousness()
+    heartbeat: Heartbeat | None = None
+    """Wakes the agent without an event; off by default."""
+
+
+def parse_config(value: object) -> AgentConfig:
+    """Raises Invalid, whose details list up to 20 problems, each with its path."""
+    data = refuse_unsafe_json(value)
+    try:
+        config = AgentConfig.model_validate_json(data)
+    except ValidationError as error:
+        raise refused(problems_of(error, value)) from None
+    refuse_unsafe_json(dump_config(config))  # with its defaults filled in it can be larger, and is what gets stored
+    return config
+
+
+def patch_config(current: AgentConfig, changes: dict[str, object]) -> AgentConfig:
+    """JSON Merge Patch on the wire form: null puts a setting back to its default, arrays are replaced whole."""
+    refuse_unsafe_json(changes)
+    return parse_config(merge_patch(dump_config(current), changes))
+
+
+def dump_config(config: AgentConfig) -> dict[str, object]:
+    """The wire form with all defaults; only optional parts of a model, tool or server that are not set are left out."""
+    return config.model_dump(mode="json", by_alias=True)
+
+
+def config_schema(ref_template: str = "#/$defs/{model}") -> dict[str, object]:
+    """JSON Schema of the wire form. Not everything that is checked can be said in it (names, URLs, secrets)."""
+    return AgentConfig.model_json_schema(by_alias=True, ref_template=ref_template)

@@ -1,0 +1,44 @@
+"""How much an agent may spend (J6, M11, T8, T12). Reaching a limit queues or ends a run; nothing is lost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from majlis.agents.config.base import Wire
+
+_DAY = 24 * 3600
+MAX_TOOL_WAIT = 30 * _DAY
+
+Count = Annotated[int, Field(ge=1, le=1000)]
+
+
+class Limits(Wire):
+    concurrent_runs: Count = 5
+    """Runs at once; the rest queue."""
+    steps: Count = 20
+    """Model requests in one run."""
+    tokens_per_run: Annotated[int, Field(ge=1, le=100_000_000)] = 200_000
+    """Input and output tokens of all requests in one run."""
+    run_seconds: Annotated[int, Field(ge=1, le=7 * _DAY)] = 1800
+    """Working time of one run; waiting is not counted."""
+    wait_seconds: Annotated[int, Field(ge=1, le=7 * _DAY)] = 300
+    """How long `send_message` with `wait` waits for a reply."""
+    waits_per_run: Count = 10
+    """Waits for a reply in one run."""
+    waiting_runs: Count = 5
+    """Runs that wait for a reply at the same time."""
+    tool_wait_seconds: Annotated[int, Field(ge=1, le=MAX_TOOL_WAIT)] = 600
+    """How long an interactive tool waits for a person, unless the tool says otherwise."""
+    attempts: Annotated[int, Field(ge=1, le=20)] = 3
+    """How often a failed run's events are offered before they count as failed."""
+
+
+class Consciousness(Wire):
+    """How much of its past a `consciousness` agent keeps in view (K7)."""
+
+    max_tokens: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
+    """Above this the oldest cycles are shown as their summaries."""
+    min_recent_cycles: Count = 10
+    """Cycles that are always shown in full."""

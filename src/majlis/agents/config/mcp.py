@@ -1,0 +1,106 @@
+"""The MCP servers whose tools an agent may use: reached by URL, or started as a command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, Tag, model_validator
+
+from majlis.agents.config.base import Maybe, Name, Wire, form_of, refusal, refuse_repeated
+from majlis.agents.config.headers import Headers
+from majlis.agents.config.secret_rules import refuse_secret_value
+from majlis.agents.config.templates import INPUT_TEMPLATE, refuse_unknown_template
+from majlis.agents.config.urls import ServerAddress
+
+
+def _splits(line: str) -> str:
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        raise refusal("has a quote that is not closed; close it, or write the command as an array") from None
+    if not words or not words[0]:
+        raise refusal("should name a program")
+    return line
+
+
+def _names_a_program(words: tuple[str, ...]) -> tuple[str, ...]:
+    if not words or not words[0].strip():
+        raise refusal("should start with the name of a program")
+    return words
+
+
+def _form(value: object) -> str | None:
+    match value:
+        case str():
+            return "line"
+        case list() | tuple():
+            return "words"
+    return None
+
+
+def _listed_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise refusal("is listed twice; remove one", index)
+    return names
+
+
+Command = Annotated[
+    Annotated[str, AfterValidator(_splits), Tag("line")]
+    | Annotated[tuple[str, ...], AfterValidator(_names_a_program), Tag("words")],
+    form_of(_form, "should be text or an array of texts"),
+]
+
+
+def _names_secrets(env: dict[str, str]) -> dict[str, str]:
+    for name, value in env.items():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,127}", name):
+            raise refusal("is no name of a variable", name)
+        refuse_unknown_template(value, name)
+        if INPUT_TEMPLATE.search(value):
+            raise refusal("cannot use {{input…}}: a server is not started by a call", name)
+        refuse_secret_value(name, value, name)
+    return env
+
+
+ForeignToolName = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class McpServer(Wire):
+    name: Name
+    url: Maybe[ServerAddress] = None
+    headers: Maybe[Headers] = None
+    """Sent to the `url`."""
+    command: Maybe[Command] = None
+    """Program and arguments, as an array or as one line with shell quoting; no shell runs it."""
+    env: Maybe[Annotated[dict[str, str], AfterValidator(_names_secrets)]] = None
+    """Variables for the `command`; secrets as ${env.NAME}. It gets no others of ours."""
+    timeout_seconds: Maybe[Annotated[int, Field(ge=1, le=600)]] = None
+    """For one call; left out: 60."""
+    allowed_tools: Maybe[Annotated[tuple[ForeignToolName, ...], AfterValidator(_listed_once)]] = None
+    """Left out: all that the server offers."""
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command as program and arguments; empty for a server with a URL."""
+        return tuple(shlex.split(self.command)) if isinstance(self.command, str) else self.command or ()
+
+    @model_validator(mode="after")
+    def _one_way_to_reach_it(self) -> Self:
+        if (self.url is None) == (self.command is None):
+            raise refusal('should have either "url" or "command"')
+        if self.headers is not None and self.url is None:
+            raise refusal('goes with "url" only; remove it', "headers")
+        if self.env is not None and self.command is None:
+            raise refusal('goes with "command" only; remove it', "env")
+        return self
+
+
+def _names_differ(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
+    refuse_repeated([server.name for server in servers], "name")
+    return servers
+
+
+McpServers = Annotated[tuple[McpServer, ...], Field(max_length=32), AfterValidator(_names_differ)]

@@ -1,0 +1,105 @@
+"""Which model an agent thinks with: "demo", "provider:name", or an object that says more."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, Tag, model_validator
+
+from majlis.agents.config.base import JsonObject, Matching, Maybe, Wire, form_of, refusal
+from majlis.agents.config.secret_rules import EnvName
+from majlis.agents.config.urls import BaseAddress
+
+DEMO = "demo"
+
+# Of pydantic-ai 2.66, whose import would cost seconds: what its infer_model() accepts before the colon.
+PROVIDERS = (
+    "alibaba", "anthropic", "azure", "azure-responses", "bedrock", "bedrock-mantle", "cerebras", "cohere", "crusoe",
+    "deepseek", "fireworks", "github", "github-copilot", "google", "google-cloud", "groq", "heroku", "huggingface",
+    "litellm", "meta", "mistral", "moonshotai", "nebius", "ollama", "openai", "openai-chat", "openai-chatgpt",
+    "openai-codex", "openai-decisions", "openai-responses", "openrouter", "ovhcloud", "sambanova", "snowflake",
+    "system-one", "together", "typesafe", "vercel", "vllm", "xai", "zai",
+    "gateway/anthropic", "gateway/bedrock", "gateway/chat", "gateway/converse", "gateway/google",
+    "gateway/google-cloud", "gateway/groq", "gateway/openai", "gateway/openai-chat", "gateway/openai-responses",
+    "gateway/responses",
+)  # fmt: skip
+
+
+def _check_provider(provider: str, *at: str) -> None:
+    if provider in PROVIDERS:
+        return
+    near = get_close_matches(provider[:64], PROVIDERS, n=1)
+    advice = f'; the nearest is "{near[0]}"' if near else f", which is one of {', '.join(PROVIDERS)}"
+    raise refusal(f"does not name a known provider{advice}", *at)
+
+
+def _known_model(text: str) -> str:
+    if text != DEMO:
+        _check_provider(text.partition(":")[0])
+    return text
+
+
+def _form(value: object) -> str | None:
+    match value:
+        case str():
+            return "text"
+        case dict() | ModelObject():
+            return "object"
+    return None
+
+
+ModelName = Annotated[str, Matching(r"[!-~]{1,200}", "should be the provider's name of the model, without spaces")]
+ModelText = Annotated[
+    str,
+    Matching(rf"{DEMO}|[!-9;-~]+:[!-~]{{1,200}}", 'should be "provider:name", for example "openai:gpt-5.2", or "demo"'),
+    AfterValidator(_known_model),
+]
+Penalty = Annotated[float, Field(ge=-2, le=2)]
+
+
+class ModelSettings(Wire):
+    """Named as in pydantic-ai's ModelSettings; what is left out is the provider's choice.
+
+    Not here: what our own loop decides (tool choice, retries, caching) and headers, which tend to hold secrets.
+    """
+
+    max_tokens: Maybe[Annotated[int, Field(ge=1, le=10_000_000)]] = None
+    temperature: Maybe[Annotated[float, Field(ge=0, le=2)]] = None
+    top_p: Maybe[Annotated[float, Field(ge=0, le=1)]] = None
+    top_k: Maybe[Annotated[int, Field(ge=1)]] = None
+    seed: Maybe[int] = None
+    stop_sequences: Maybe[Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(max_length=16)]] = None
+    presence_penalty: Maybe[Penalty] = None
+    frequency_penalty: Maybe[Penalty] = None
+    logit_bias: Maybe[dict[str, Annotated[int, Field(ge=-100, le=100)]]] = None
+    parallel_tool_calls: Maybe[bool] = None
+    thinking: Maybe[bool | Literal["minimal", "low", "medium", "high", "xhigh", "max"]] = None
+    service_tier: Maybe[Literal["auto", "default", "flex", "priority"]] = None
+    timeout: Maybe[Annotated[float, Field(gt=0, le=3600)]] = None
+    """Seconds that one request may take."""
+    extra_body: Maybe[JsonObject] = None
+    """Put into the request's body as it is, for what only one server understands."""
+
+
+class ModelObject(Wire):
+    provider: Annotated[str, Matching(r"[!-9;-~]{1,64}", "should be a provider's name, without spaces and colons")]
+    """One of the model library's; whatever you like to call it where there is a `baseUrl`."""
+    name: ModelName
+    base_url: Maybe[BaseAddress] = None
+    """With it, the streaming Chat Completions protocol is spoken there (llama.cpp, vLLM, Ollama, LM Studio …)."""
+    api_key_env: Maybe[EnvName] = None
+    """Left out: the provider's usual environment variable."""
+    settings: ModelSettings = ModelSettings()
+
+    @model_validator(mode="after")
+    def _is_reached(self) -> Self:
+        if self.base_url is None:
+            _check_provider(self.provider, "provider")
+        return self
+
+
+ModelChoice = Annotated[
+    Annotated[ModelText, Tag("text")] | Annotated[ModelObject, Tag("object")],
+    form_of(_form, 'should be "demo", "provider:name" or an object'),
+]

@@ -1,0 +1,86 @@
+"""Refuses JSON that could hurt before anything looks at it: too deep, too big, or text that no database keeps."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+import orjson
+
+from majlis.agents.config.problems import Path, Problem, refused
+
+MAX_BYTES = 256 * 1024
+MAX_DEPTH = 32
+MAX_VALUES = 10_000  # checking a JSON Schema costs some 0.2 ms for each value in it
+
+# Tabs and line ends are text; NUL is refused by PostgreSQL, a lone surrogate by UTF-8, the rest helps only forgers.
+_UNSAFE_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def refuse_unsafe_json(value: object) -> bytes:
+    """Returns the value as compact JSON. Walks with a list, not by recursion: a hostile value cannot end the stack."""
+    waiting: list[tuple[Path, object]] = [((), value)]
+    checked = 0
+    while waiting:
+        path, item = waiting.pop()
+        if message := _problem(item, path):
+            raise refused([Problem(path, message)])
+        checked += 1
+        waiting.extend(_children(path, item))
+        if checked + len(waiting) > MAX_VALUES:
+            raise refused([Problem((), f"holds more than {MAX_VALUES} values; make it smaller")])
+    return _within_size(orjson.dumps(value))
+
+
+def _problem(item: object, path: Path) -> str | None:
+    match item:
+        case dict():
+            return _depth_problem(path) or next(filter(None, map(_key_problem, item)), None)
+        case list():
+            return _depth_problem(path)
+        case str():
+            return _text_problem(item)
+        case None | bool():
+            return None
+        case int():
+            return None if -(2**63) <= item < 2**64 else "should be an integer of at most 64 bits"
+        case float():
+            return None if math.isfinite(item) else "should be a finite number"
+        case _:
+            return "should be JSON: an object, an array, text, a number, true, false or null"
+
+
+def _depth_problem(path: Path) -> str | None:
+    return f"is nested more than {MAX_DEPTH} levels deep; flatten it" if len(path) >= MAX_DEPTH else None
+
+
+def _key_problem(key: object) -> str | None:
+    if not isinstance(key, str):
+        return "should have only text as keys"
+    if _UNSAFE_TEXT.search(key):
+        return f"has a key with a control character or half a surrogate pair, {key[:40]!a}; remove that"
+    return None
+
+
+def _text_problem(text: str) -> str | None:
+    if found := _UNSAFE_TEXT.search(text):
+        return (
+            f"has a control character or half a surrogate pair at character {found.start() + 1} "
+            f"({found.group()!a}); remove that"
+        )
+    return None
+
+
+def _children(path: Path, item: object) -> Iterator[tuple[Path, object]]:
+    match item:
+        case dict():
+            yield from (((*path, key), child) for key, child in item.items())
+        case list():
+            yield from (((*path, index), child) for index, child in enumerate(item))
+
+
+def _within_size(data: bytes) -> bytes:
+    if len(data) > MAX_BYTES:
+        raise refused([Problem((), f"is larger than {MAX_BYTES // 1024} KiB as JSON; make it smaller")])
+    return data

@@ -1,0 +1,162 @@
+"""The tools that a config gives to its agent beside the built-in ones (J4, J5): one shape for each type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, JsonValue, model_validator
+
+from majlis.agents.config.answer_schema import APPROVAL, FREE_TEXT, choice_of, default_input, without_required
+from majlis.agents.config.base import JsonObject, Matching, Maybe, Name, Wire, refusal, refuse_repeated
+from majlis.agents.config.http import HttpExecution
+from majlis.agents.config.input_schema import InputSchema, no_input
+from majlis.agents.config.limits import MAX_TOOL_WAIT
+
+BUILT_IN_TOOLS = frozenset(
+    {
+        "enter_space", "send_message", "read_messages",
+        "get_my_runs", "stop_run", "absorb_run",
+        "set_memories", "get_memories", "delete_memories",
+        "set_goals", "delete_goals",
+        "set_plans", "get_plans", "delete_plans",
+        "peek_inbox", "skip", "recall_cycles", "route", "hand_over",
+    }
+)  # fmt: skip
+
+
+def _not_built_in(name: str) -> str:
+    if name.casefold() in BUILT_IN_TOOLS:
+        raise refusal("is the name of a built-in tool; choose another")
+    return name
+
+
+class _Tool(Wire):
+    name: Annotated[Name, AfterValidator(_not_built_in)]
+    description: Annotated[str, Field(max_length=4096)] = ""
+    """Tells the model when to use the tool."""
+    visible: bool = False
+    """Shows call and result as a message in the active space."""
+    idempotent: bool = False
+    """May be repeated when a crash left its outcome unknown."""
+
+
+class HttpTool(_Tool):
+    type: Literal["http"]
+    input_schema: InputSchema = Field(default_factory=no_input)
+    execution: HttpExecution
+
+
+class PythonExecution(Wire):
+    function: Annotated[
+        str,
+        Matching(
+            r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*",
+            'should name a function as "package.module:name"',
+        ),
+        Field(max_length=256),
+    ]
+
+
+class PythonTool(_Tool):
+    type: Literal["python"]
+    input_schema: Maybe[InputSchema] = None
+    """Left out: taken from the function's type hints."""
+    execution: PythonExecution
+
+
+def _shown_to_all(schema: JsonObject) -> JsonObject:
+    if at := _secret_in(schema):
+        raise refusal(
+            "is not possible here: answers are shown to everybody in the space; ask for secrets elsewhere", *at
+        )
+    return schema
+
+
+def _secret_in(value: JsonValue, *at: str | int) -> tuple[str | int, ...]:
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        if key == "writeOnly" and child is True:
+            return (*at, key)
+        if found := _secret_in(child, *at, key):
+            return found
+    return ()
+
+
+class SpaceExecution(Wire):
+    timeout_seconds: Maybe[Annotated[int, Field(ge=1, le=MAX_TOOL_WAIT)]] = None
+    """Left out: the agent's `limits.toolWaitSeconds`."""
+    options: Maybe[
+        Annotated[
+            tuple[Annotated[str, Field(min_length=1, max_length=200)], ...],
+            Field(min_length=1, max_length=50),
+        ]
+    ] = None
+    """`choice` only: what people choose from, unless the call brings `options` of its own."""
+    result_schema: Maybe[Annotated[InputSchema, AfterValidator(_shown_to_all)]] = None
+    """`form` only: the fields that people fill in. Left out: those of `inputSchema`, and what the model gives is what
+    they begin with; without either, one text."""
+
+
+class SpaceTool(_Tool):
+    """Asks the people in the active space and waits for the first answer."""
+
+    type: Literal["space"]
+    input_schema: Maybe[InputSchema] = None
+    """Left out: a `question`, and for a `choice` also `options`."""
+    ui: Literal["approval", "choice", "form"]
+    execution: SpaceExecution = SpaceExecution()
+
+    @model_validator(mode="after")
+    def _fits_its_ui(self) -> SpaceTool:
+        if self.execution.options is not None and self.ui != "choice":
+            raise refusal('is for ui "choice" only; remove it', "execution", "options")
+        if self.execution.result_schema is not None and self.ui != "form":
+            raise refusal('is for ui "form" only; remove it', "execution", "resultSchema")
+        if self._is_its_own_form and (at := _secret_in(self.input_schema)):
+            raise refusal("is not possible in a form: answers are shown to everybody", "inputSchema", *at)
+        return self
+
+    @property
+    def model_schema(self) -> JsonObject:
+        """What the model gives."""
+        if self.input_schema is None:
+            return default_input(self.ui, self.execution.options is not None)
+        return without_required(self.input_schema) if self._is_its_own_form else self.input_schema
+
+    def answer_schema(self, given: Mapping[str, Any]) -> JsonObject | None:
+        """What people answer to a call with this input; None for a choice of nothing."""
+        match self.ui:
+            case "approval":
+                return APPROVAL
+            case "choice":
+                options = given.get("options") or self.execution.options
+                return choice_of(list(options)) if isinstance(options, list | tuple) else None
+        return self.execution.result_schema or self.input_schema or FREE_TEXT
+
+    @property
+    def _is_its_own_form(self) -> bool:
+        return self.ui == "form" and self.execution.result_schema is None and self.input_schema is not None
+
+
+class StaticExecution(Wire):
+    output: JsonValue
+
+
+class StaticTool(_Tool):
+    """Answers the same, always."""
+
+    type: Literal["static"]
+    input_schema: InputSchema = Field(default_factory=no_input)
+    execution: StaticExecution
+
+
+Tool = Annotated[HttpTool | PythonTool | SpaceTool | StaticTool, Field(discriminator="type")]
+
+
+def _names_differ(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    refuse_repeated([tool.name for tool in tools], "name")
+    return tools
+
+
+Tools = Annotated[tuple[Tool, ...], Field(max_length=128), AfterValidator(_names_differ)]

@@ -1,0 +1,191 @@
+"""Putting up a card in the active space: a question to its people (J5), or a request for permission to call a tool.
+
+A run that asks waits, as a row (M4). A cycle of a consciousness goes on, and the answer comes as an event (K1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Literal
+
+import orjson
+import sqlalchemy as sa
+
+from majlis.clock import iso
+from majlis.errors import Conflict, Forbidden, Invalid, NotFound
+from majlis.runs.calls.context import Acting, Pause, ToolResult
+from majlis.runs.calls.result import clean
+from majlis.spaces.access import lock_spaces
+from majlis.spaces.post import Draft, post_message
+from majlis.spaces.shapes import MessageJson, ToolJson
+from majlis.store import ids
+from majlis.store.tables import cards
+from majlis.store.tables.columns import word
+from majlis.store.transactions import Tx
+
+# More than anybody answers; an agent in a loop must not bury a space in questions.
+MAX_OPEN = 50
+_MAX_CALL_ID = 120
+_MAX_TEXT = 4000
+
+_COUNT = (
+    sa.select(sa.func.count())
+    .select_from(cards)
+    .where(cards.c.agent_id == sa.bindparam("agent"), cards.c.state == word("open"))
+)
+_KNOWN = sa.select(cards.c.id).where(cards.c.run_id == sa.bindparam("run"), cards.c.call_id == sa.bindparam("call"))
+_GRANTED = (
+    sa.select(cards.c.id)
+    .where(
+        cards.c.agent_id == sa.bindparam("agent"),
+        cards.c.name == sa.bindparam("name"),
+        cards.c.purpose == word("permission"),
+        cards.c.state == word("answered"),
+        cards.c.used_at.is_(None),
+        ~cards.c.paused,
+        cards.c.input_digest == sa.bindparam("digest"),
+        cards.c.answered_at > sa.bindparam("since", type_=sa.BigInteger),
+    )
+    .order_by(cards.c.id)
+    .limit(1)
+)
+_USE = (
+    cards.update()
+    .where(cards.c.id == sa.bindparam("card"), cards.c.used_at.is_(None), cards.c.state == word("answered"))
+    .values(used_at=sa.bindparam("at", type_=sa.BigInteger))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`mark` is the message's client id; `input` is what people see of the call."""
+
+    name: str
+    ui: Literal["approval", "choice", "form"]
+    purpose: Literal["answer", "permission"]
+    input: Any
+    schema: Any
+    seconds: int
+    mark: str
+    digest: str | None = None
+
+
+def put_up(tx: Tx, acting: Acting, question: Question) -> ToolResult:
+    """The result of the call for now. Sets `acting.pause`, except in a cycle."""
+    space_id = acting.active_space_id
+    if space_id is None:
+        raise Invalid(
+            "no_active_space",
+            f"{question.name} was not called: it asks the people of the active space, and no space is active. Call "
+            "enter_space with one of the ids under YOUR SPACES first.",
+        )
+    # The pause is told to the space that triggered the run as well: locks in one order, as for `send_message`.
+    lock_spaces(tx, (acting.active_space_id, acting.trigger_space_id))
+    if tx.execute(_COUNT, {"agent": acting.id}).scalar_one() >= MAX_OPEN:
+        raise Conflict(
+            "too_many_questions",
+            f"Nothing was asked: {MAX_OPEN} questions of yours are open already. Wait for answers.",
+        )
+    call_id = _unique(tx, acting)
+    deadline = tx.now + question.seconds * 1000
+    message = _post(tx, acting, space_id, question, call_id, deadline)
+    # A cycle has its events with it; whatever becomes of its agent's mind, it does not wait.
+    waits = "events" not in acting.trigger
+    tx.execute(cards.insert(), _row(tx, acting, question, message, call_id, deadline, waits))
+    if not waits:
+        return {"status": "pending", "toolCallId": call_id}
+    acting.pause = Pause(
+        "waiting_tool", space_id, message["id"], question.seconds, call_id=call_id, tool_name=question.name
+    )
+    return {"status": "waiting", "toolCallId": call_id}
+
+
+def digest_of(input: Any) -> str:
+    """Of the input as the model gave it: what was permitted is this, and nothing like it."""
+    return blake2b(orjson.dumps(input, option=orjson.OPT_SORT_KEYS), digest_size=32).hexdigest()
+
+
+def use_permission(tx: Tx, card_id: str) -> bool:
+    """Whether it was there to be used. Once."""
+    return tx.execute(_USE, {"card": card_id, "at": tx.now}).rowcount == 1
+
+
+def use_granted(tx: Tx, acting: Acting, name: str, digest: str) -> bool:
+    """A call of a consciousness that a person has approved since it was asked for, with the very same input."""
+    since = tx.now - acting.config.limits.tool_wait_seconds * 1000
+    found = tx.one(_GRANTED, {"agent": acting.id, "name": name, "digest": digest, "since": since})
+    return found is not None and use_permission(tx, found.id)
+
+
+def _unique(tx: Tx, acting: Acting) -> str:
+    """A model's ids for its calls may come again within a run; then the step tells them apart."""
+    wanted = clean(acting.call_id)[:_MAX_CALL_ID] or f"call:{acting.step}"
+    known = tx.one(_KNOWN, {"run": acting.run_id, "call": wanted})
+    return wanted if known is None else f"{wanted}:{acting.step}"
+
+
+def _post(tx: Tx, acting: Acting, space_id: str, question: Question, call_id: str, deadline: int) -> MessageJson:
+    tool: ToolJson = {
+        "callId": call_id,
+        "name": question.name,
+        "input": question.input,
+        "output": None,
+        "status": "running",
+        "ui": question.ui,
+        "purpose": question.purpose,
+        "resultSchema": question.schema,
+        "expiresAt": iso(deadline),
+    }
+    draft = Draft(
+        _text(question),
+        client_id=question.mark,
+        kind="tool",
+        tool=tool,
+        run_id=acting.run_id,
+        chain_depth=acting.chain_depth + 1,
+        root_cause=acting.trigger.get("messageId"),
+        stream_id=acting.stream_id,
+    )
+    try:
+        message = post_message(tx, acting, space_id, draft)
+    except NotFound:
+        raise NotFound(
+            "not_a_member",
+            f"{question.name} was not called: you are not a member of the active space any more. Enter another one, "
+            "or end this run.",
+        ) from None
+    except Forbidden:
+        raise Forbidden("viewer", f"{question.name} was not called: in this space you may only read.") from None
+    acting.wrote.setdefault(space_id, []).append(message["seq"])
+    return message
+
+
+def _text(question: Question) -> str:
+    """For whoever reads messages as text: the question itself, where the call has one."""
+    given = question.input if isinstance(question.input, dict) else {}
+    found = next((given[key] for key in ("question", "message", "title") if isinstance(given.get(key), str)), "")
+    return clean(found[:_MAX_TEXT]) if question.purpose == "answer" else ""
+
+
+def _row(
+    tx: Tx, acting: Acting, question: Question, message: MessageJson, call_id: str, deadline: int, waits: bool
+) -> dict[str, Any]:
+    return {
+        "id": ids.new("crd"),
+        "run_id": acting.run_id,
+        "call_id": call_id,
+        "step": acting.step,
+        "agent_id": acting.id,
+        "space_id": message["spaceId"],
+        "message_id": message["id"],
+        "name": question.name,
+        "ui": question.ui,
+        "purpose": question.purpose,
+        "result_schema": question.schema,
+        "input_digest": question.digest,
+        "paused": waits,
+        "chain_depth": acting.chain_depth,
+        "deadline": deadline,
+        "created_at": tx.now,
+    }

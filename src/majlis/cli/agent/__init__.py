@@ -1,0 +1,1 @@
+"""`majlis agent`."""

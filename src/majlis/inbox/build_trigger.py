@@ -1,0 +1,116 @@
+"""From a delivery to the trigger that its run keeps (T11). A message is looked up when the run begins, not copied into
+every agent's inbox; an agent that has left the space meanwhile is not told (A7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.clock import iso
+from majlis.inbox.trigger import TriggerJson
+from majlis.spaces.damage import Unreadable, all_sound, reading, set_aside_named
+from majlis.store.hot import hot
+from majlis.store.tables import deliveries, entities, members, messages, runs, spaces
+from majlis.store.transactions import Tx
+from majlis.waits.wait import expired_questions
+
+_before = messages.alias("before")
+_answered = messages.alias("answered")
+_expired = runs.alias("expired")
+_MESSAGES = (
+    sa.select(
+        deliveries.c.id.label("delivery_id"),
+        messages.c.id,
+        messages.c.text,
+        messages.c.created_at,
+        messages.c.reply_to,
+        spaces.c.id.label("space_id"),
+        spaces.c.name.label("space_name"),
+        spaces.c.triggers,
+        spaces.c.orchestrator_id,
+        entities.c.id.label("sender_id"),
+        entities.c.name.label("sender_name"),
+        entities.c.type.label("sender_type"),
+        _answered.c.id.label("answered"),
+        _expired.c.wait.label("expired_wait"),
+    )
+    .join(messages, messages.c.id == deliveries.c.message_id)
+    .join(spaces, sa.and_(spaces.c.id == messages.c.space_id, spaces.c.deleted_at.is_(None)))
+    .join(members, sa.and_(members.c.space_id == spaces.c.id, members.c.entity_id == deliveries.c.agent_id))
+    .join(entities, entities.c.id == messages.c.sender_id)
+    .outerjoin(_before, sa.and_(_before.c.space_id == messages.c.space_id, _before.c.seq == messages.c.seq - 1))
+    # A question of this agent that this message answers, or follows at once: has its wait run out (M8)?
+    .outerjoin(_answered, _answered.c.id == sa.func.coalesce(messages.c.reply_to, _before.c.id))
+    .outerjoin(
+        _expired,
+        sa.and_(
+            _expired.c.id == _answered.c.run_id,
+            _expired.c.agent_id == deliveries.c.agent_id,
+        ),
+    )
+)
+_ONE_MESSAGE = hot(_MESSAGES.where(deliveries.c.id == sa.bindparam("delivery")))
+_SEVERAL_MESSAGES = _MESSAGES.where(deliveries.c.id.in_(sa.bindparam("deliveries", expanding=True)))
+
+
+def build_triggers(tx: Tx, chosen: Sequence[sa.Row[Any]]) -> dict[str, TriggerJson]:
+    """By delivery; none for a message that its agent may not read any more, or that nobody can read (R9)."""
+    triggers = {each.id: _plain(each) for each in chosen if each.type != "space_message"}
+    about_messages = {each.id: each for each in chosen if each.type == "space_message"}
+    for row in _look_up(tx, about_messages):
+        triggers[row.delivery_id] = _of_message(about_messages[row.delivery_id], row)
+    return triggers
+
+
+def _look_up(tx: Tx, wanted: Mapping[str, sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
+    if len(wanted) == 1:
+        return _look_at(tx, *wanted.values())
+    try:
+        with reading():
+            return all_sound(tx.all(_SEVERAL_MESSAGES, {"deliveries": sorted(wanted)})) if wanted else ()
+    except Unreadable:
+        return [row for each in wanted.values() for row in _look_at(tx, each)]
+
+
+def _look_at(tx: Tx, delivery: sa.Row[Any]) -> Sequence[sa.Row[Any]]:
+    """A message that is damaged is set aside. To try again would hold up everybody's work, for good."""
+    try:
+        with reading():
+            return all_sound(tx.all(_ONE_MESSAGE, {"delivery": delivery.id}))
+    except Unreadable as error:
+        set_aside_named(tx, delivery.message_id, error)
+        return ()
+
+
+def _plain(delivery: sa.Row[Any]) -> TriggerJson:
+    """Plans, services and heartbeats carry everything in their payload."""
+    payload = {key: value for key, value in delivery.payload.items() if key != "earlierRuns"}
+    trigger: TriggerJson = {**payload, "type": delivery.type, "chainDepth": delivery.chain_depth}  # type: ignore[typeddict-item]
+    return trigger
+
+
+def _of_message(delivery: sa.Row[Any], row: sa.Row[Any]) -> TriggerJson:
+    trigger: TriggerJson = {
+        "type": "space_message",
+        "spaceId": row.space_id,
+        "spaceName": row.space_name,
+        "messageId": row.id,
+        "senderId": row.sender_id,
+        "senderName": row.sender_name,
+        "senderType": row.sender_type,
+        "text": row.text,
+        "timestamp": iso(row.created_at),
+        "senderExpectsReply": bool(delivery.payload.get("senderExpectsReply")),
+        "chainDepth": delivery.chain_depth,
+    }
+    if row.reply_to:
+        trigger["replyTo"] = row.reply_to
+    if row.triggers == "orchestrated" and row.orchestrator_id == delivery.agent_id:
+        trigger["orchestrates"] = True
+    if "turnId" in delivery.payload:
+        trigger["turnId"] = delivery.payload["turnId"]
+    if row.answered in expired_questions(row.expired_wait):
+        trigger["answersExpired"] = row.answered
+    return trigger

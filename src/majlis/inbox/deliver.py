@@ -1,0 +1,124 @@
+"""Who is owed a message: deliveries, written in the transaction that stores it.
+
+The order is always: stored, then the answered are resumed, then the others are triggered; the sender's own pause comes
+last, in the same transaction (M3). One message wakes an agent once: whom it resumes it does not also trigger (M7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.inbox.deliveries import INSERT_DELIVERY, owed
+from majlis.inbox.external_sessions import bind_offered
+from majlis.inbox.mentions import addressed
+from majlis.inbox.turns import speaks_in_turn
+from majlis.inbox.wake import QUEUED, WorkAvailable
+from majlis.spaces.post import Posted, post_notice
+from majlis.store.hot import hot
+from majlis.store.tables import entities, members, messages, runs
+from majlis.store.tables.columns import word
+from majlis.store.transactions import Tx
+from majlis.waits.wait import resume_answered
+
+_AGENTS = hot(
+    sa.select(
+        members.c.entity_id.label("agent_id"),
+        entities.c.name,
+        runs.c.id.label("run_id"),
+        runs.c.wait,
+        runs.c.wait_message_id,
+        runs.c.chain_depth,
+    )
+    .join(entities, entities.c.id == members.c.entity_id)
+    .outerjoin(
+        runs,
+        sa.and_(
+            runs.c.wait_space_id == members.c.space_id,
+            runs.c.agent_id == members.c.entity_id,
+            runs.c.status == word("waiting_reply"),
+        ),
+    )
+    .where(
+        members.c.space_id == sa.bindparam("space"),
+        members.c.entity_id != sa.bindparam("sender"),
+        entities.c.type == "agent",
+    )
+    .order_by(members.c.entity_id)
+)
+_CAUSE = sa.select(messages.c.root_cause).where(messages.c.id == sa.bindparam("message"))
+
+
+def delivering(max_chain_depth: int) -> Callable[[Tx, Posted], None]:
+    """The hook for a database's new messages."""
+
+    def deliver(tx: Tx, posted: Posted) -> None:
+        if posted.message["kind"] != "text":
+            return
+        if posted.has_agents:
+            _deliver(tx, posted, max_chain_depth)
+        elif posted.session_id is not None:
+            bind_offered(tx, posted, ())
+
+    return deliver
+
+
+def _deliver(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
+    message = posted.message
+    agents = tx.all(_AGENTS, {"space": message["spaceId"], "sender": message["sender"]["id"]})
+    heard = _who_hears(tx, posted, agents)
+    if posted.session_id is not None:
+        bind_offered(tx, posted, heard)
+    if message["chainDepth"] >= max_chain_depth:
+        if heard or any(agent.run_id for agent in agents):
+            _say_that_it_ends_here(tx, posted, max_chain_depth)
+        return
+    resumed = resume_answered(tx, message, agents)
+    rows = [_delivery(tx, posted, agent, resumed.get(agent)) for agent in sorted({*heard, *resumed})]
+    if rows:
+        tx.execute(INSERT_DELIVERY[tx.dialect], rows)
+        tx.outbox.append(WorkAvailable(payload=QUEUED) if resumed else WorkAvailable())
+
+
+def _who_hears(tx: Tx, posted: Posted, agents: Sequence[sa.Row[Any]]) -> set[str]:
+    """T10. In an orchestrated space what is addressed to nobody goes to its orchestrator (R8)."""
+    everyone = {agent.agent_id for agent in agents}
+    if posted.triggers == "everyone":
+        return everyone
+    called = everyone & {*posted.message["mentions"], *addressed(posted.message["text"], agents)}
+    if posted.triggers == "orchestrated" and not called:
+        run_id = posted.message["runId"]
+        in_turn = run_id is not None and speaks_in_turn(tx, run_id, posted.message["spaceId"])
+        return set() if in_turn else everyone & {posted.orchestrator_id or ""}
+    return called
+
+
+def _delivery(tx: Tx, posted: Posted, agent_id: str, run_id: str | None) -> dict[str, Any]:
+    message, payload = posted.message, {"senderExpectsReply": posted.expects_reply}
+    return owed(tx, agent_id, message["spaceId"], message["id"], payload, message["chainDepth"], run_id=run_id)
+
+
+def _say_that_it_ends_here(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
+    """Once for everything that grew out of one message, however many agents speak at the limit."""
+    name = posted.message["sender"]["name"]
+    post_notice(
+        tx,
+        posted.message["spaceId"],
+        f"Agents have answered each other {max_chain_depth} times in a row, so {name}'s message above was passed on to "
+        "no agent, and nor are others like it. A message from a person starts afresh.",
+        posted.message["id"],
+        once=f"depth:{_root(tx, posted, max_chain_depth)}",
+    )
+
+
+def _root(tx: Tx, posted: Posted, max_chain_depth: int) -> str:
+    """The message that everything began with. Each knows the one that caused it."""
+    cause = posted.root_cause
+    for _ in range(max_chain_depth + 1):
+        earlier = tx.execute(_CAUSE, {"message": cause}).scalar_one_or_none()
+        if earlier is None or earlier == cause:
+            break
+        cause = earlier
+    return cause

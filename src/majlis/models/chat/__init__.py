@@ -1,0 +1,1 @@
+"""Our own client for the streaming Chat Completions protocol."""

@@ -1,0 +1,1 @@
+"""One tool call: its permission, its transactions, its result."""

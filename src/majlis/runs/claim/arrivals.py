@@ -1,0 +1,96 @@
+"""What has arrived for a consciousness and is in no cycle yet: all of it together, people first, then by time (K2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from majlis.inbox.build_trigger import build_triggers
+from majlis.inbox.trigger import EventJson
+from majlis.inbox.turns import settled_in_turn, turn_of_event
+from majlis.store.tables import deliveries
+from majlis.store.tables.columns import word
+from majlis.store.transactions import Tx
+
+# So many at once are more than any model reads with care; what is beyond is the next cycle's.
+MAX_EVENTS = 1000
+
+_DUE = (
+    sa.select(deliveries)
+    .where(
+        deliveries.c.agent_id == sa.bindparam("agent"),
+        deliveries.c.state == word("pending"),
+        deliveries.c.not_before <= sa.bindparam("now"),
+    )
+    .order_by(deliveries.c.id)
+    .limit(sa.bindparam("limit"))
+)
+# Who claims holds more locks than this, so it takes what is free: what another worker is just looking at stays pending,
+# and is the next cycle's. Who peeks holds none, and waits for the moment that such a look takes.
+_DUE_AND_FREE = _DUE.with_for_update(skip_locked=True)
+_DUE_LOCKED = _DUE.with_for_update()
+_SETTLE = (
+    deliveries.update()
+    .where(deliveries.c.id.in_(sa.bindparam("deliveries", expanding=True)))
+    .values(state=sa.bindparam("outcome"), run_id=sa.bindparam("run"))
+)
+# What failed tries had taken besides, as runs of another mind.
+_TAKEN_BESIDES = deliveries.update().where(
+    deliveries.c.run_id.in_(sa.bindparam("earlier", expanding=True)), deliveries.c.state == word("taken")
+)
+_TAKE_ALONG = _TAKEN_BESIDES.values(run_id=sa.bindparam("run"))
+_OFFER_ALONE = _TAKEN_BESIDES.values(state="pending")
+
+
+class Arrival(NamedTuple):
+    delivery: sa.Row[Any]
+    event: EventJson
+
+
+def look_at_arrivals(tx: Tx, agent_id: str, limit: int = MAX_EVENTS) -> list[Arrival]:
+    """Reads only: for a preview."""
+    return _readable(tx, tx.all(_DUE, {"agent": agent_id, "now": tx.now, "limit": limit}))[0]
+
+
+def lock_arrivals(tx: Tx, agent_id: str, wait: bool) -> list[Arrival]:
+    """To be taken in this transaction. What the agent may not read any more is dropped (A7)."""
+    rows = tx.all(_DUE_LOCKED if wait else _DUE_AND_FREE, {"agent": agent_id, "now": tx.now, "limit": MAX_EVENTS})
+    found, gone = _readable(tx, rows)
+    if gone:
+        tx.execute(_SETTLE, {"deliveries": [row.id for row in gone], "outcome": "passed", "run": None})
+        for turn_id in {each for row in gone if (each := turn_of_event(row.event_id)) is not None}:
+            settled_in_turn(tx, turn_id)
+        earlier = _earlier(gone)
+        if earlier:
+            tx.execute(_OFFER_ALONE, {"earlier": earlier})
+    return found
+
+
+def take_arrivals(tx: Tx, run_id: str, taken: Sequence[Arrival]) -> None:
+    if not taken:
+        return
+    tx.execute(_SETTLE, {"deliveries": [each.delivery.id for each in taken], "outcome": "taken", "run": run_id})
+    earlier = earlier_runs(taken)
+    if earlier:
+        tx.execute(_TAKE_ALONG, {"earlier": earlier, "run": run_id})
+
+
+def earlier_runs(taken: Sequence[Arrival]) -> list[str]:
+    """Tries at these events that have failed, oldest first: what they have done is shown to the next (K8)."""
+    return _earlier([each.delivery for each in taken])
+
+
+def _earlier(rows: Sequence[sa.Row[Any]]) -> list[str]:
+    return sorted({run for row in rows for run in row.payload.get("earlierRuns", ())})
+
+
+def _readable(tx: Tx, rows: Sequence[sa.Row[Any]]) -> tuple[list[Arrival], list[sa.Row[Any]]]:
+    events = build_triggers(tx, rows)
+    found = [Arrival(row, events[row.id]) for row in rows if row.id in events]
+    return sorted(found, key=_order), [row for row in rows if row.id not in events]
+
+
+def _order(arrival: Arrival) -> tuple[bool, int, str]:
+    return arrival.event.get("senderType") != "human", arrival.delivery.created_at, arrival.delivery.id

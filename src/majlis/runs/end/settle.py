@@ -1,0 +1,204 @@
+"""How a run ends: status, cursors, deliveries and events in one transaction. What is owed is settled, or offered again.
+
+Each takes the space's lock with its event first and the run's row last (`hold`), like everything that touches both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.inbox.external_sessions import keep_session
+from majlis.inbox.turns import settled_in_turn, turn_of_event
+from majlis.inbox.wake import QUEUED, WorkAvailable
+from majlis.minds.consciousness.closing import Lived
+from majlis.runs.calls.visible import show_stopped
+from majlis.runs.end.cycle_end import append_cycle, offer_events_again
+from majlis.runs.journal import Entry, forget_secrets, hold, write_entries
+from majlis.runs.loop.earlier_calls import unknown_outcomes
+from majlis.runs.run import Working
+from majlis.runs.view.events import announce, presence, run_event, spaces_of_run
+from majlis.spaces.access import lock_spaces
+from majlis.spaces.post import post_notice
+from majlis.store.hot import hot
+from majlis.store.tables import deliveries, members, runs
+from majlis.store.tables.columns import word
+from majlis.store.transactions import Tx
+
+_MOVE_CURSOR = hot(
+    members.update()
+    .where(
+        members.c.space_id == sa.bindparam("space"),
+        members.c.entity_id == sa.bindparam("agent"),
+        sa.or_(members.c.processed_seq.is_(None), members.c.processed_seq < sa.bindparam("seq", type_=sa.BigInteger)),
+    )
+    .values(processed_seq=sa.bindparam("seq", type_=sa.BigInteger))
+)
+_SETTLE = hot(
+    deliveries.update()
+    .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
+    .values(state=sa.bindparam("outcome"))
+    .returning(deliveries.c.event_id)
+)
+_SHOWN = sa.select(runs.c.shown).where(runs.c.id.in_(sa.bindparam("runs", expanding=True)))
+_TAKEN = (
+    sa.select(
+        deliveries.c.id, deliveries.c.attempts, deliveries.c.payload, deliveries.c.space_id, deliveries.c.message_id
+    )
+    .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
+    .order_by(deliveries.c.id)
+)
+_OFFER_AGAIN = (
+    deliveries.update()
+    .where(deliveries.c.id == sa.bindparam("delivery"))
+    .values(
+        state=sa.bindparam("outcome"),
+        attempts=deliveries.c.attempts + 1,
+        not_before=sa.bindparam("at"),
+        payload=sa.bindparam("kept", type_=deliveries.c.payload.type),
+    )
+)
+
+
+def complete(tx: Tx, run: Working, entries: list[Entry], reason: str | None = None, lived: Lived | None = None) -> None:
+    """A cycle that was `lived` is appended to its agent's consciousness, first of all: the agent's row is locked before
+    any space, as by those who claim."""
+    if lived is not None:
+        append_cycle(tx, run.agent_id, run.id, run.active_space_id, lived)
+    write_entries(tx, run.id, entries)
+    if reason == "limit":
+        _show_interrupted(tx, run)
+    elif run.earlier:
+        # It has begun before: a call that a dead worker left may not have been made again.
+        forget_secrets(tx, run.id)
+    announce(tx, run_event("run.completed", run, reason=reason) + presence("agent.inactive", run))
+    for space_id, seq in run.cursors().items():
+        tx.execute(_MOVE_CURSOR, {"space": space_id, "agent": run.agent_id, "seq": seq})
+    settle_deliveries(tx, run.id, "done" if _has_spoken(tx, run) else "passed")
+    if run.new_session:
+        _keep_session(tx, run)
+    hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "completed"), reason=reason)
+    tx.outbox.append(WorkAvailable())
+
+
+def _has_spoken(tx: Tx, run: Working) -> bool:
+    """Or a failed try at the same event has: then there was nothing left to say."""
+    if any(run.wrote.values()):
+        return True
+    tries = tx.all(_SHOWN, {"runs": run.earlier}) if run.earlier else ()
+    return any(seqs for each in tries for seqs in (each.shown or {}).get("wrote", {}).values())
+
+
+def skip(tx: Tx, run: Working, entries: list[Entry], reason: str, unmade: Sequence[str]) -> None:
+    """A cycle ends as if it had not been (K6); only the run keeps why."""
+    notes = [*run.notes, f"Skipped: {reason}", *(f"{name} was not called: the cycle was skipped." for name in unmade)]
+    complete(tx, replace(run, notes=notes), entries, reason if len(reason) <= 64 else f"{reason[:63]}…")
+
+
+def fail(
+    tx: Tx, run: Working, entries: list[Entry], code: str, message: str, attempts: int, rest_millis: int = 0
+) -> None:
+    """What the run had taken is offered again with back-off, up to `attempts` times in all (T12), and not before the
+    rest that the provider asks for; after that it has failed, and the space is told (J7). Cursors stay (C2)."""
+
+    def delay_of(tries: int) -> int:
+        return max(back_off(tries), rest_millis)
+
+    write_entries(tx, run.id, entries)
+    _show_interrupted(tx, run)
+    error = {"code": code, "message": message}
+    announce(tx, run_event("run.failed", run, error=error) + presence("agent.inactive", run))
+    taken = tx.all(_TAKEN, {"run": run.id})
+    if taken and run.cycle:
+        given_up = offer_events_again(tx, run.id, taken, attempts, delay_of)
+        _tell_spaces(tx, run, given_up, message)
+    elif taken:
+        trigger = next((each for each in taken if each.message_id == run.trigger.get("messageId")), taken[0])
+        delay = delay_of(trigger.attempts) if trigger.attempts + 1 < attempts else None
+        _offer_again(tx, run, trigger, delay, message)
+    hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
+    tx.outbox.append(WorkAvailable())
+
+
+def _offer_again(tx: Tx, run: Working, trigger: sa.Row[Any], delay: int | None, message: str) -> None:
+    """One run goes on with all that this one had taken: what it was answered, or had absorbed, stays taken until the
+    next try at its trigger takes it along. So does the depth of what it was answered: no chain begins anew by a failure
+    (T6). Without a delay there is no next try."""
+    earlier = [*trigger.payload.get("earlierRuns", ()), run.id][-10:]
+    values = {
+        "delivery": trigger.id,
+        "outcome": "failed" if delay is None else "pending",
+        "at": tx.now + (delay or 0),
+        "kept": {**trigger.payload, "earlierRuns": earlier, "chainDepth": run.chain_depth},
+    }
+    tx.execute(_OFFER_AGAIN, values)
+    if delay is None:
+        settle_deliveries(tx, run.id, "failed")
+        if "turnId" in trigger.payload:
+            settled_in_turn(tx, trigger.payload["turnId"])
+        if trigger.space_id is not None:
+            text = _failure(run.agent_name, run.trigger.get("senderName"), message)
+            post_notice(tx, trigger.space_id, text, trigger.message_id)
+
+
+def _show_interrupted(tx: Tx, run: Working) -> None:
+    """The run ends in the middle of a call: nothing of it is under way any more, and nobody else will say so."""
+    left = unknown_outcomes(tx, run.id)
+    if left:
+        forget_secrets(tx, run.id)
+    if left and run.active_space_id is not None:
+        lock_spaces(tx, spaces_of_run(run))
+        for each in left:
+            show_stopped(tx, run.active_space_id, run.agent_id, run.id, each.n)
+
+
+def _tell_spaces(tx: Tx, run: Working, given_up: Sequence[sa.Row[Any]], message: str) -> None:
+    """Once each, however many of its messages were not answered."""
+    senders = {event.get("messageId"): event.get("senderName") for event in run.trigger.get("events", ())}
+    first: dict[str, sa.Row[Any]] = {}
+    for each in given_up:
+        if each.space_id is not None:
+            first.setdefault(each.space_id, each)
+    for space_id, each in sorted(first.items()):
+        text = _failure(run.agent_name, senders.get(each.message_id), message)
+        post_notice(tx, space_id, text, each.message_id)
+
+
+def hand_back(tx: Tx, run: Working) -> None:
+    """This worker stops: another one may go on at once. Only what was spent is added to the row: the last call may
+    have been committed without this worker having heard of it, and what the row says of it is true."""
+    announce(tx, presence("agent.inactive", run))
+    hold(tx, run.id, run.fence, **run.spent(), status="queued", lease_owner=None)
+    tx.outbox.append(WorkAvailable(payload=QUEUED))
+
+
+def settle_deliveries(tx: Tx, run_id: str, outcome: str) -> None:
+    for row in tx.all(_SETTLE, {"run": run_id, "outcome": outcome}):
+        turn_id = turn_of_event(row.event_id)
+        if turn_id is not None:
+            settled_in_turn(tx, turn_id)
+
+
+def _keep_session(tx: Tx, run: Working) -> None:
+    """R7: with the run's end, like the cursor. One that is somebody else's is refused, and people can see it."""
+    assert run.session_id is not None
+    assert run.trigger_space_id is not None
+    if not keep_session(tx, run.trigger_space_id, run.agent_id, run.session_id):
+        run.note("The model named a session that belongs to another agent or space; it was not kept.")
+
+
+def back_off(attempts: int) -> int:
+    """Milliseconds until the next try: 1 s, 4 s, 16 s … at most five minutes."""
+    return int(min(1000 * 4**attempts, 300_000))
+
+
+def _ended(tx: Tx, status: str) -> dict[str, Any]:
+    return {"status": status, "ended_at": tx.now, "lease_owner": None, "wait_space_id": None, "deadline": None}
+
+
+def _failure(agent_name: str, sender: str | None, message: str) -> str:
+    asked = f"{sender}'s message" if sender else "this"
+    return f"{agent_name} could not answer {asked}: {message}"

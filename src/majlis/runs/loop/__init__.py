@@ -1,0 +1,1 @@
+"""One run at work: perceive, ask the model, call tools, until it ends or pauses."""

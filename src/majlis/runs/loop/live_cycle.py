@@ -1,0 +1,75 @@
+"""A cycle while it goes on: what has arrived meanwhile, how long a tool's answer may be, and at last what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from majlis.minds.consciousness.budget import bytes_for_answer, room_for_cycle
+from majlis.minds.consciousness.closing import Lived, lived
+from majlis.minds.consciousness.cutting import cut_json, cut_pieces
+from majlis.minds.consciousness.events import preview_lines
+from majlis.minds.consciousness.scene import Waking
+from majlis.minds.consciousness.tokens import count_turns
+from majlis.models.port import Call, Said, Turn, User
+from majlis.runs.claim.arrivals import look_at_arrivals
+from majlis.store.transactions import Database
+
+# More than are ever listed, so that the rest can be counted.
+_LOOKED_AT = 100
+
+
+class Living:
+    """`turns` are those of the request as it grows; the last of them at the beginning is the inbox. `shown` gives a
+    call's arguments without secrets: those are kept nowhere."""
+
+    def __init__(self, waking: Waking, turns: list[Turn], shown: Callable[[Call], str]) -> None:
+        self._waking = waking
+        self._turns = turns
+        self._shown = shown
+        self._inbox_at = len(turns) - 1
+        self._previewed: set[str] = set()
+
+    async def preview(self, db: Database) -> None:
+        """K5: what has come since the model was last asked, each event once."""
+        world = self._waking.world
+        arrived = await db.read(look_at_arrivals, world.agent.id, _LOOKED_AT)
+        new = [each.event for each in arrived if each.delivery.id not in self._previewed]
+        self._previewed.update(each.delivery.id for each in arrived)
+        if new:
+            self._turns.append(User(("\n".join(preview_lines(new, world.spaces)),)))
+
+    def bounded(self, content: str) -> str:
+        """A tool's answer, cut to what the budget leaves: no request of a cycle goes over it (K7)."""
+        most = self._waking.world.config.consciousness.max_tokens
+        return cut_json(content, bytes_for_answer(most, count_turns(self._turns)))
+
+    def make_room(self) -> bool:
+        """Of many answers, each as long as it may be, a cycle gets longer than its budget. Then what it said and was
+        answered before is cut, much at once, and what the model has not read yet last. Whether anything was."""
+        most = self._waking.world.config.consciousness.max_tokens
+        begins = self._inbox_at + 1
+        room = room_for_cycle(most, count_turns(self._turns[:begins]))
+        if count_turns(self._turns[begins:]) <= room:
+            return False
+        # Of arguments that are cut nobody could tell any more where the secrets are.
+        mine = self._without_secrets(begins)
+        asked = max(at for at, turn in enumerate(mine) if isinstance(turn, Said))
+        read, unread = mine[:asked], mine[asked:]
+        read = list(cut_pieces(read, room // 2 - count_turns(unread)))
+        left = room - count_turns(read)
+        self._turns[begins:] = [*read, *(unread if count_turns(unread) <= left else cut_pieces(unread, left))]
+        return True
+
+    def close(self, words: str) -> None:
+        if words.strip():
+            self._turns.append(Said(words))
+
+    def lived(self) -> Lived:
+        turns = self._without_secrets(self._inbox_at)
+        return lived(turns, self._waking.past if self._waking.compacted else None)
+
+    def _without_secrets(self, begins: int) -> list[Turn]:
+        return [self._masked(turn) if isinstance(turn, Said) else turn for turn in self._turns[begins:]]
+
+    def _masked(self, said: Said) -> Said:
+        return Said(said.text, tuple(Call(call.id, call.name, self._shown(call)) for call in said.calls))

@@ -1,0 +1,1 @@
+"""What people and the API see of runs."""

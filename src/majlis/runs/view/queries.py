@@ -1,0 +1,141 @@
+"""The only ways to a run. It belongs to the space of its trigger: whoever is a member there at this moment sees it
+(A7), and so does its agent. One without a space is the administrators' business."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+
+from majlis.entities.caller import Caller
+from majlis.errors import Forbidden, NotFound
+from majlis.runs.view.privacy import hide_private
+from majlis.runs.view.shapes import (
+    ContextJson,
+    RequestJson,
+    RunJson,
+    RunPageJson,
+    RunStatus,
+    StepJson,
+    run_json,
+    step_json,
+)
+from majlis.spaces.access import access_space
+from majlis.store.tables import entities, members, runs, spaces, steps, views
+from majlis.store.tables.runs import has_status
+from majlis.store.transactions import Tx
+
+MAX_PAGE = 200
+
+_SELECT = sa.select(*runs.c, entities.c.name.label("agent_name")).join(entities, entities.c.id == runs.c.agent_id)
+
+
+def access_run(tx: Tx, caller: Caller, run_id: str) -> sa.Row[Any]:
+    """The run with its agent's `agent_name`."""
+    row = tx.one(_SELECT.where(runs.c.id == run_id, sa.or_(*_visible(caller))))
+    if row is None:
+        raise NotFound("unknown_run", f"There is no run {run_id} that you may see.")
+    return row
+
+
+def get_run(tx: Tx, caller: Caller, run_id: str) -> RunJson:
+    return _shown(caller, access_run(tx, caller, run_id))
+
+
+def list_runs(
+    tx: Tx,
+    caller: Caller,
+    agent_id: str | None = None,
+    space_id: str | None = None,
+    status: RunStatus | None = None,
+    limit: int = 50,
+    before: str | None = None,
+) -> RunPageJson:
+    """Newest first. `before` is the last run of the page before; it need not exist any more."""
+    asked: list[sa.ColumnElement[bool]] = []
+    if agent_id is not None:
+        asked.append(runs.c.agent_id == agent_id)
+    if space_id is not None:
+        access_space(tx, caller, space_id)
+        asked.append(runs.c.trigger_space_id == space_id)
+    if status is not None:
+        asked.append(has_status(status))
+    if before is not None:
+        asked.append(runs.c.id < before)
+    # Each way to see a run finds its newest ids in an index of its own; only those of the page are read in full.
+    ways = [_newest(*asked, way, limit=limit + 1) for way in _visible(caller)]
+    statement = _SELECT.where(runs.c.id.in_(sa.union_all(*ways))).order_by(runs.c.id.desc()).limit(limit + 1)
+    rows = tx.all(statement)
+    return {"runs": [_shown(caller, row) for row in rows[:limit]], "hasMore": len(rows) > limit}
+
+
+def list_steps(tx: Tx, caller: Caller, run_id: str) -> list[StepJson]:
+    """The journal. A member who is no more than that is not shown what the agent did elsewhere or keeps to itself."""
+    run = access_run(tx, caller, run_id)
+    journal = [step_json(row) for row in tx.all(sa.select(steps).where(steps.c.run_id == run_id).order_by(steps.c.n))]
+    return journal if _knows_all(caller, run) else hide_private(tx, caller, run, journal)
+
+
+def get_context(tx: Tx, caller: Caller, run_id: str) -> ContextJson:
+    """What the model was sent, byte for byte (X13); what has been swept away by age is left out."""
+    run = access_run(tx, caller, run_id)
+    if not _knows_all(caller, run):
+        raise Forbidden(
+            "not_allowed",
+            "A context shows the agent's memories and other spaces. "
+            "Only the agent, and the owner and administrators of this gateway, may read it.",
+        )
+    rows = tx.all(sa.select(views.c.step, views.c.body).where(views.c.run_id == run_id).order_by(views.c.step))
+    whole: dict[int, RequestJson] = {}
+    for row in rows:
+        body = orjson.loads(zlib.decompress(row.body))
+        if (request := _completed(row.step, body, whole)) is not None:
+            whole[row.step] = request
+    return {"requests": list(whole.values())}
+
+
+def _visible(caller: Caller) -> list[sa.ColumnElement[bool]]:
+    """The ways in which this caller may come to see a run."""
+    mine = (
+        sa.select(members.c.space_id)
+        .join(spaces, spaces.c.id == members.c.space_id)
+        .where(members.c.entity_id == caller.id, spaces.c.deleted_at.is_(None))
+    )
+    ways: list[sa.ColumnElement[bool]] = [runs.c.trigger_space_id.in_(mine)]
+    if caller.type == "agent":
+        ways.append(runs.c.agent_id == caller.id)
+    if caller.administers:
+        ways.append(runs.c.trigger_space_id.is_(None))
+    return ways
+
+
+def _newest(*conditions: sa.ColumnElement[bool], limit: int) -> sa.Select[tuple[str]]:
+    # In a subquery, since SQLite sorts and limits only the whole of a union.
+    ids = sa.select(runs.c.id).where(*conditions).order_by(runs.c.id.desc()).limit(limit).subquery()
+    return sa.select(ids.c.id)
+
+
+def _shown(caller: Caller, row: sa.Row[Any]) -> RunJson:
+    """A cycle may have events of several spaces. A member of the one it belongs to is told of those from there, and of
+    its reason only if that cannot speak of anything else."""
+    run = run_json(row)
+    events = run["trigger"].get("events", ())
+    here = [event for event in events if event.get("spaceId") == row.trigger_space_id]
+    if len(here) == len(events) or _knows_all(caller, row):
+        return run
+    ended = "skipped" if run["reason"] not in (None, "limit") else run["reason"]
+    return {**run, "trigger": {**run["trigger"], "events": here}, "reason": ended, "notes": []}
+
+
+def _knows_all(caller: Caller, run: sa.Row[Any]) -> bool:
+    return caller.administers or caller.id == run.agent_id
+
+
+def _completed(step: int, body: Any, whole: dict[int, RequestJson]) -> RequestJson | None:
+    """A view holds what it adds to the one it is based on."""
+    if body["base"] is None:
+        return {"step": step, "messages": body["messages"], "tools": body["tools"] or []}
+    base = whole.get(body["base"])
+    return base and {"step": step, "messages": [*base["messages"], *body["messages"]], "tools": base["tools"]}

@@ -1,0 +1,178 @@
+"""Runs, their journal and their contexts as they look on the wire."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+import sqlalchemy as sa
+from typing_extensions import TypedDict
+
+from majlis.clock import iso
+from majlis.inbox.trigger import TriggerJson
+
+RunStatus = Literal["queued", "running", "waiting_reply", "waiting_tool", "completed", "failed", "canceled"]
+StepKind = Literal["model", "tool"]
+StepState = Literal["started", "done", "error"]
+
+
+class WaitJson(TypedDict):
+    spaceId: str
+    messageId: str
+    startedAt: str
+    timeoutSeconds: int
+    # waiting_tool: the call that people are asked about.
+    toolCallId: NotRequired[str]
+    toolName: NotRequired[str]
+
+
+class TokensJson(TypedDict):
+    inputTokens: int
+    cachedTokens: int
+    outputTokens: int
+
+
+class UsageJson(TokensJson):
+    requests: int
+
+
+class AgentUsageJson(UsageJson):
+    """Of all runs of one agent together."""
+
+    runs: int
+
+
+class DayUsageJson(AgentUsageJson):
+    """Of the runs that began on one day (UTC)."""
+
+    day: str
+    # None where no price is set for a model that was used.
+    cost: float | None
+
+
+class TryJson(TypedDict):
+    """The first request of the run that there would be. `tokens` is an estimate; `notes` are remarks for people."""
+
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    tokens: int
+    notes: list[str]
+
+
+class RunErrorJson(TypedDict):
+    code: str
+    message: str
+
+
+class RunJson(TypedDict):
+    id: str
+    agentId: str
+    agentName: str
+    status: RunStatus
+    reason: str | None
+    trigger: TriggerJson
+    activeSpaceId: str | None
+    chainDepth: int
+    wait: WaitJson | None
+    usage: UsageJson
+    error: RunErrorJson | None
+    notes: list[str]
+    attempts: int
+    createdAt: str
+    startedAt: str | None
+    endedAt: str | None
+
+
+class RunPageJson(TypedDict):
+    runs: list[RunJson]
+    hasMore: bool
+
+
+class StepJson(TypedDict):
+    n: int
+    kind: StepKind
+    callId: NotRequired[str]
+    name: NotRequired[str]
+    state: StepState
+    input: Any
+    output: Any
+    usage: NotRequired[TokensJson]
+    startedAt: str
+    endedAt: str | None
+
+
+class RequestJson(TypedDict):
+    """What one model step was sent."""
+
+    step: int
+    messages: list[Any]
+    tools: list[Any]
+
+
+class ContextJson(TypedDict):
+    requests: list[RequestJson]
+
+
+def run_json(row: sa.Row[Any]) -> RunJson:
+    """From the columns of `runs` with the agent's `agent_name` beside them."""
+    return {
+        "id": row.id,
+        "agentId": row.agent_id,
+        "agentName": row.agent_name,
+        "status": row.status,
+        "reason": row.reason,
+        "trigger": row.trigger,
+        "activeSpaceId": row.active_space_id,
+        "chainDepth": row.chain_depth,
+        # The row keeps how the last wait ended; a run that goes on waits for nothing.
+        "wait": _wait(row),
+        "usage": {
+            "requests": row.requests,
+            "inputTokens": row.input_tokens,
+            "cachedTokens": row.cached_tokens,
+            "outputTokens": row.output_tokens,
+        },
+        "error": row.error,
+        "notes": row.notes or [],
+        "attempts": row.attempts,
+        "createdAt": iso(row.created_at),
+        "startedAt": _iso(row.started_at),
+        "endedAt": _iso(row.ended_at),
+    }
+
+
+def _wait(row: Any) -> WaitJson | None:
+    if row.status not in ("waiting_reply", "waiting_tool"):
+        return None
+    wait: WaitJson = {
+        "spaceId": row.wait["spaceId"],
+        "messageId": row.wait["messageId"],
+        "startedAt": row.wait["startedAt"],
+        "timeoutSeconds": row.wait["timeoutSeconds"],
+    }
+    if "toolCallId" in row.wait:
+        wait["toolCallId"] = row.wait["toolCallId"]
+        wait["toolName"] = row.wait["toolName"]
+    return wait
+
+
+def step_json(row: sa.Row[Any]) -> StepJson:
+    step: StepJson = {
+        "n": row.n,
+        "kind": row.kind,
+        "state": row.state,
+        "input": row.input,
+        "output": row.output,
+        "startedAt": iso(row.started_at),
+        "endedAt": _iso(row.ended_at),
+    }
+    if row.call_id is not None:
+        step["callId"] = row.call_id
+    if row.name is not None:
+        step["name"] = row.name
+    if row.usage is not None:
+        step["usage"] = row.usage
+    return step
+
+
+def _iso(at: int | None) -> str | None:
+    return None if at is None else iso(at)

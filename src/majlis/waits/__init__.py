@@ -1,0 +1,1 @@
+"""Waits: a run that pauses for an answer, and how that ends."""
