@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from majlis.agents.config.config import config_schema, dump_config, parse_config, patch_config
 from majlis.agents.config.model import PROVIDERS, ModelObject
 from majlis.agents.config.tools import BUILT_IN_TOOLS, HttpTool
-from majlis.tools import route
+from majlis.tools.builtin import turns as route
 from majlis.tools.toolbox import built_in_tools
 from tests.agents.configs import DEFAULTS, http
 

@@ -13,8 +13,9 @@ import pytest
 from majlis.agents.config.config import parse_config
 from majlis.agents.config.http import HttpExecution
 from majlis.cli.agent.files import read_data
-from majlis.tools import route, send_message
 from majlis.tools.allowed import Allowed
+from majlis.tools.builtin import messages as send_message
+from majlis.tools.builtin import turns as route
 from majlis.tools.python.tool import Python
 from majlis.tools.toolbox import Tools, built_in_tools
 from tests.tools.web import context

@@ -15,17 +15,11 @@ from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.open import open_database
 from majlis.store.tables import plans
 from majlis.store.transactions import Database
-from majlis.tools import (
-    delete_goals,
-    delete_memories,
-    delete_plans,
-    get_memories,
-    get_plans,
-    set_goals,
-    set_memories,
-    set_plans,
-)
-from majlis.tools.tool import BuiltIn
+from majlis.tools import delete_goals, delete_memories, delete_plans, get_memories, get_plans
+from majlis.tools.builtin import goals as set_goals
+from majlis.tools.builtin import memories as set_memories
+from majlis.tools.builtin import plans as set_plans
+from majlis.tools.builtin.base import BuiltIn
 from tests.agents.actors import new_agent
 
 TOOLS: tuple[BuiltIn, ...] = (

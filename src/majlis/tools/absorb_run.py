@@ -5,8 +5,8 @@ from __future__ import annotations
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.runs.end.cancel import absorb_own_run
 from majlis.store.transactions import Tx
+from majlis.tools.builtin.base import BuiltIn
 from majlis.tools.stop_run import StopRun
-from majlis.tools.tool import BuiltIn
 
 
 def absorb_run(tx: Tx, acting: Acting, input: StopRun) -> ToolResult:

@@ -11,7 +11,7 @@ from majlis.errors import Conflict
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.tables import steps
 from majlis.store.transactions import Tx
-from majlis.tools.tool import BuiltIn, Input
+from majlis.tools.builtin.base import BuiltIn, Input
 
 _ACTED = (
     sa.select(steps.c.run_id)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from majlis.agents.config.tools import StaticTool
 from majlis.tool_decorator import ToolContext
-from majlis.tools.checking import parse_input
+from majlis.tools.json_schema import parse_input
 
 
 class Static:

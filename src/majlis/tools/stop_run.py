@@ -9,7 +9,7 @@ from pydantic import Field
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.runs.end.cancel import stop_own_run
 from majlis.store.transactions import Tx
-from majlis.tools.tool import BuiltIn, Input
+from majlis.tools.builtin.base import BuiltIn, Input
 
 
 class StopRun(Input):

@@ -17,23 +17,25 @@ from majlis.tools import (
     delete_goals,
     delete_memories,
     delete_plans,
-    enter_space,
     get_memories,
-    get_my_runs,
     get_plans,
-    hand_over,
-    peek_inbox,
     read_messages,
-    recall_cycles,
-    route,
-    send_message,
-    set_goals,
-    set_memories,
-    set_plans,
     skip,
     stop_run,
 )
 from majlis.tools.allowed import Allowed
+from majlis.tools.builtin import cycles as recall_cycles
+from majlis.tools.builtin import goals as set_goals
+from majlis.tools.builtin import inbox as peek_inbox
+from majlis.tools.builtin import memories as set_memories
+from majlis.tools.builtin import messages as send_message
+from majlis.tools.builtin import phases as hand_over
+from majlis.tools.builtin import plans as set_plans
+from majlis.tools.builtin import runs as get_my_runs
+from majlis.tools.builtin import spaces as enter_space
+from majlis.tools.builtin import turns as route
+from majlis.tools.builtin.base import BuiltIn
+from majlis.tools.card import Space
 from majlis.tools.http.exchange import Exchange
 from majlis.tools.http.tool import Http
 from majlis.tools.mcp.servers import Servers
@@ -42,9 +44,7 @@ from majlis.tools.python.functions import Functions
 from majlis.tools.python.tool import Python
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
-from majlis.tools.space import Space
 from majlis.tools.static import Static
-from majlis.tools.tool import BuiltIn
 
 _EVERYBODY = (
     enter_space, read_messages,

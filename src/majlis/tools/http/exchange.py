@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 import httpx
 
 from majlis.errors import Forbidden, Invalid, TooLarge, Unavailable
-from majlis.tools.http.composing import OWN_HEADERS, Outgoing
+from majlis.tools.http.request import OWN_HEADERS, Outgoing
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.target import Target, parse_target
 

@@ -12,10 +12,10 @@ from majlis.agents.config.tools import HttpTool
 from majlis.errors import MajlisError, Unavailable
 from majlis.runs.calls.result import plain
 from majlis.tool_decorator import ToolContext
-from majlis.tools.checking import parse_input
-from majlis.tools.http.composing import compose
 from majlis.tools.http.exchange import Answered, Exchange
-from majlis.tools.http.filling import Filling
+from majlis.tools.http.fill import Filling
+from majlis.tools.http.request import compose
+from majlis.tools.json_schema import parse_input
 from majlis.tools.reach.secrets import Secrets
 
 _SHOWN_OF_AN_ERROR = 1000

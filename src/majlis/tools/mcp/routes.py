@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import Forbidden
-from majlis.tools.http.filling import Filling, as_it_is, in_header, in_query
+from majlis.tools.http.fill import Filling, as_it_is, in_header, in_query
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from majlis.tools.reach.target import parse_target

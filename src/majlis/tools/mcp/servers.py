@@ -15,7 +15,7 @@ from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
 from majlis.lazy_import import import_alone
 from majlis.tools.mcp.failures import NotCalled
-from majlis.tools.mcp.offering import Offered, offer
+from majlis.tools.mcp.offer import Offered, offer
 from majlis.tools.mcp.routes import Route, find_route
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets

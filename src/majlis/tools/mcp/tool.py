@@ -7,8 +7,8 @@ from typing import Any, Literal
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
 from majlis.tool_decorator import ToolContext
-from majlis.tools.checking import parse_object
-from majlis.tools.mcp.offering import Offered
+from majlis.tools.json_schema import parse_object
+from majlis.tools.mcp.offer import Offered
 from majlis.tools.mcp.results import result_json
 from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.secrets import Secrets

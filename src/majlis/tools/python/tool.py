@@ -13,10 +13,10 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from majlis.agents.config.tools import PythonTool
 from majlis.errors import MajlisError
 from majlis.tool_decorator import ToolContext
-from majlis.tools.checking import parse_input
+from majlis.tools.builtin.base import unfit_input
+from majlis.tools.json_schema import parse_input
 from majlis.tools.python.functions import Function
 from majlis.tools.python.threads import Escaped, in_thread
-from majlis.tools.tool import unfit_input
 
 
 class Python:

@@ -17,7 +17,7 @@ from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.spaces.post import post_notice
 from majlis.store.tables import entities, members
 from majlis.store.transactions import Tx
-from majlis.tools.tool import BuiltIn, Input
+from majlis.tools.builtin.base import BuiltIn, Input
 
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 _NONE = "Nothing was routed: no message called you. Speak to agents with send_message and @Name."

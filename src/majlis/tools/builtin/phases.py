@@ -10,7 +10,7 @@ from majlis.errors import Forbidden, Invalid, NotFound
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.store.transactions import Tx
-from majlis.tools.tool import BuiltIn, Input
+from majlis.tools.builtin.base import BuiltIn, Input
 
 
 class HandOver(Input):

@@ -19,7 +19,7 @@ from majlis.spaces.shapes import MessageJson
 from majlis.store.tables import agents, runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
-from majlis.tools.tool import BuiltIn, Input
+from majlis.tools.builtin.base import BuiltIn, Input
 from majlis.waits.deadlock import are_among_agents
 
 Text = Annotated[str, Field(min_length=1)]

@@ -11,8 +11,8 @@ from majlis.runs.calls.context import Acting, ToolResult
 from majlis.runs.view.events import Event, announce
 from majlis.spaces.access import access_space
 from majlis.store.transactions import Tx
+from majlis.tools.builtin.base import BuiltIn, Input
 from majlis.tools.reading import newest, remember_shown
-from majlis.tools.tool import BuiltIn, Input
 
 
 class EnterSpace(Input):

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from majlis import __version__
 from majlis.agents.config.http import FORM, MARKUP, HttpExecution
 from majlis.errors import Invalid
-from majlis.tools.http.filling import MISSING, Filling, as_text, in_header, in_markup, in_path, in_query
+from majlis.tools.http.fill import MISSING, Filling, as_text, in_header, in_markup, in_path, in_query
 from majlis.tools.reach.target import Target, parse_target
 
 OWN_HEADERS = {"user-agent": f"majlis/{__version__}", "accept": "application/json, text/*;q=0.9, */*;q=0.1"}

@@ -13,7 +13,7 @@ from majlis.runs.view.shapes import RunStatus
 from majlis.store.tables import runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
-from majlis.tools.tool import BuiltIn, Input
+from majlis.tools.builtin.base import BuiltIn, Input
 
 
 class GetMyRuns(Input):

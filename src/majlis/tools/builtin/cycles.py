@@ -11,7 +11,7 @@ from majlis.clock import iso
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.tables import cycles
 from majlis.store.transactions import Tx
-from majlis.tools.tool import BuiltIn, Input
+from majlis.tools.builtin.base import BuiltIn, Input
 
 MOST = 50
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from majlis.agents import plans
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.transactions import Tx
-from majlis.tools.tool import BuiltIn, Input
+from majlis.tools.builtin.base import BuiltIn, Input
 
 
 class PlanItem(Input):

@@ -11,7 +11,7 @@ from majlis.runs.calls.context import Acting, ToolResult
 from majlis.runs.calls.masks import holds_secrets, masked
 from majlis.runs.calls.permission import judge, place_of
 from majlis.store.transactions import Tx
-from majlis.tools.checking import parse_input
+from majlis.tools.json_schema import parse_input
 
 
 class Space:

@@ -7,7 +7,7 @@ from typing import Literal
 from majlis.agents import goals
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.transactions import Tx
-from majlis.tools.tool import BuiltIn, Input
+from majlis.tools.builtin.base import BuiltIn, Input
 
 
 class GoalItem(Input):

@@ -10,8 +10,8 @@ from majlis.inbox.trigger import EventJson
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.runs.claim.arrivals import Arrival, lock_arrivals, take_arrivals
 from majlis.store.transactions import Tx
+from majlis.tools.builtin.base import BuiltIn, Input
 from majlis.tools.reading import MAX_PAGE, size_of
-from majlis.tools.tool import BuiltIn, Input
 
 _NAMES = ("type", "spaceName", "senderName", "planName", "serviceName", "toolName")
 
