@@ -2,15 +2,15 @@ import { useConnection, useMe, useSpace, useSpaces } from '@majlis/client/react'
 import { unread } from '@majlis/client'
 import { lazy, useEffect, useState } from 'react'
 
-import { Banner } from './features/connection/Banner.tsx'
-import { Opening } from './features/connection/Opening.tsx'
-import { useSamePerson } from './features/connection/useSamePerson.ts'
+import { Banner } from './features/connection/OfflineBanner.tsx'
+import { Opening } from './features/connection/SplashScreen.tsx'
+import { useSamePerson } from './features/connection/useReloadOnUserChange.ts'
 import { useShortcuts } from './features/keyboard/shortcuts.ts'
 import { Sidebar } from './features/spaces/Sidebar.tsx'
 import { SpacePage } from './features/spaces/SpacePage.tsx'
 import { Welcome } from './features/spaces/Welcome.tsx'
 import { go, spacePath, useInspect, usePlace, type Place } from './router.ts'
-import { Part } from './ui/Part.tsx'
+import { Part } from './ui/LazyPart.tsx'
 
 const Inspector = lazy(() => import('./features/inspector/Inspector.tsx'))
 const Switcher = lazy(() => import('./features/switcher/Switcher.tsx'))

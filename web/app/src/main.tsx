@@ -3,11 +3,11 @@ import { MajlisProvider } from '@majlis/client/react'
 import { createRoot } from 'react-dom/client'
 
 import { App } from './App.tsx'
-import { unsent } from './features/composer/unsent.ts'
-import { wakeWith } from './features/connection/waking.ts'
+import { unsent } from './features/composer/outboxStorage.ts'
+import { wakeWith } from './features/connection/reconnect.ts'
 import './styles/app.css'
 import { showSavedTheme } from './theme.ts'
-import { Guard } from './ui/Guard.tsx'
+import { Guard } from './ui/ErrorBoundary.tsx'
 
 showSavedTheme()
 const store = new Store({ keeping: unsent })

@@ -1,5 +1,5 @@
 /** Light, dark, or as the machine has it. */
-import { keep, kept } from './ui/keeping.ts'
+import { keep, kept } from './ui/storage.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
 const KEY = 'majlis.theme'

@@ -6,8 +6,8 @@ import { go } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { PolicyEditor } from '../../ui/PolicyEditor.tsx'
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { schemaProblem, type Schema } from './schemaProblem.ts'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { schemaProblem, type Schema } from './schemaError.ts'
 import { TryIt } from './TryIt.tsx'
 
 type Config = Record<string, unknown>

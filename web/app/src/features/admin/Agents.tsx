@@ -6,8 +6,8 @@ import { allPages } from '../../ui/allPages.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { useFinding } from '../../ui/useFinding.tsx'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { useFinding } from '../../ui/useFilter.tsx'
 
 export function Agents() {
   const { client } = useStore()

@@ -6,10 +6,10 @@ import { go } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { fullTime } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { Curl } from './Curl.tsx'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { Curl } from './CurlExample.tsx'
 import { NewToken } from './NewToken.tsx'
-import { Secret } from './Secret.tsx'
+import { Secret } from './CopyBox.tsx'
 
 /** One person or service. An owner is changed by owners only: a token for one would make an owner of whoever holds it. */
 export function PersonView({ id }: { id: string }) {

@@ -4,9 +4,9 @@ import { useMajlis, useStore } from '@majlis/client/react'
 import { spacePath } from '../../router.ts'
 import { allPages } from '../../ui/allPages.ts'
 import { Link } from '../../ui/Link.tsx'
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { useFinding } from '../../ui/useFinding.tsx'
-import { some } from '../inspector/runWords.tsx'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { useFinding } from '../../ui/useFilter.tsx'
+import { some } from '../inspector/runText.tsx'
 
 const WAKES = { everyone: 'wakes every agent', mentioned: 'wakes who is called', orchestrated: 'one agent decides' }
 

@@ -3,9 +3,9 @@ import { useSpaces, useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
 import { Button } from '../../ui/Button.tsx'
-import { Blocks } from '../inspector/Blocks.tsx'
-import { blocksOf } from '../inspector/blocks.ts'
-import { some } from '../inspector/runWords.tsx'
+import { Blocks } from '../inspector/BlockList.tsx'
+import { blocksOf } from '../inspector/promptBlocks.ts'
+import { some } from '../inspector/runText.tsx'
 
 /** A dry run with the config as it stands in the editor, saved or not: what the agent would be shown. No model is asked. */
 export function TryIt({ agent, config }: { agent: Agent; config: Record<string, unknown> | null }) {

@@ -1,6 +1,6 @@
 import { Button } from '../../ui/Button.tsx'
 import type { AskProps } from './Card.tsx'
-import { propertiesOf } from './schema.ts'
+import { propertiesOf } from './formSchema.ts'
 
 export function Choice({ tool, busy, onAnswer }: AskProps) {
   const options = propertiesOf(tool.resultSchema)['choice']?.enum ?? []

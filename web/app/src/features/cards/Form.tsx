@@ -2,7 +2,7 @@ import { useState, type FormEvent } from 'react'
 
 import { Button } from '../../ui/Button.tsx'
 import type { AskProps } from './Card.tsx'
-import { kindOf, propertiesOf, requiredOf, valueOf, type Property } from './schema.ts'
+import { kindOf, propertiesOf, requiredOf, valueOf, type Property } from './formSchema.ts'
 
 export function Form({ tool, busy, onAnswer }: AskProps) {
   const properties = Object.entries(propertiesOf(tool.resultSchema))

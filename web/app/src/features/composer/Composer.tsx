@@ -4,7 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent
 
 import { IconButton } from '../../ui/Button.tsx'
 import { Close, Send } from '../../ui/icons.tsx'
-import { plainText } from '../markdown/plain.ts'
+import { plainText } from '../markdown/plainText.ts'
 import { draftOf, keepDraft } from './drafts.ts'
 import { mentioned } from './mentions.ts'
 import { Suggestions } from './Suggestions.tsx'

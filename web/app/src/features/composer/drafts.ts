@@ -1,5 +1,5 @@
 /** What is being written, for each person and space, until it is sent: somebody else at the same browser begins with nothing. */
-import { forget, keep, kept } from '../../ui/keeping.ts'
+import { forget, keep, kept } from '../../ui/storage.ts'
 
 const key = (me: string, spaceId: string) => `majlis.draft.${me}.${spaceId}`
 

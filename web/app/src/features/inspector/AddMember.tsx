@@ -4,7 +4,7 @@ import { useId, useState, type FormEvent } from 'react'
 
 import { allPages } from '../../ui/allPages.ts'
 import { Button } from '../../ui/Button.tsx'
-import { useAnswer } from '../../ui/useAnswer.ts'
+import { useAnswer } from '../../ui/useQuery.ts'
 
 export function AddMember({ space }: { space: SpaceState }) {
   const store = useStore()

@@ -4,11 +4,11 @@ import type { ReactNode } from 'react'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { fullTime } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useAnswer.ts'
+import { useAnswer } from '../../ui/useQuery.ts'
 import { Cycles } from './Cycles.tsx'
-import { count, some } from './runWords.tsx'
+import { count, some } from './runText.tsx'
 import { UsageByDay } from './UsageByDay.tsx'
-import { UsagePlot } from './UsagePlot.tsx'
+import { UsagePlot } from './UsageByRun.tsx'
 
 /** What an agent holds: goals, memories, plans, and what it has used. For administrators, and the agent itself. */
 export function AgentView({ agentId }: { agentId: string }) {

@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { inspect } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { brief, fullTime } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { textOf } from './blocks.ts'
-import { count } from './runWords.tsx'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { textOf } from './promptBlocks.ts'
+import { count } from './runText.tsx'
 
 const PAGE = 20
 

@@ -4,7 +4,7 @@ import { useState } from 'react'
 
 import { inspect } from '../../router.ts'
 import { fullTime } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useAnswer.ts'
+import { useAnswer } from '../../ui/useQuery.ts'
 
 const WORDS: Record<MessageDelivery['state'], string> = {
   pending: 'has not looked yet',

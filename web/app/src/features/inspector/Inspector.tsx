@@ -8,7 +8,7 @@ import { AgentView } from './AgentView.tsx'
 import { Members } from './Members.tsx'
 import { RunView } from './RunView.tsx'
 import { Runs } from './Runs.tsx'
-import { Settings } from './Settings.tsx'
+import { Settings } from './SpaceSettings.tsx'
 
 const TABS = [['runs', 'Runs'], ['members', 'Members'], ['settings', 'Space']] as const
 

@@ -7,7 +7,7 @@ import { Avatar } from '../../ui/Avatar.tsx'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { Close } from '../../ui/icons.tsx'
 import { lasting, useNow } from '../../ui/time.ts'
-import { useDoing, type Doing } from '../agents/doing.ts'
+import { useDoing, type Doing } from '../agents/agentStatus.ts'
 import { AddMember } from './AddMember.tsx'
 
 export function Members({ space }: { space: SpaceState }) {

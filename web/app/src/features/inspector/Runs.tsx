@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { inspect } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { brief } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { plainText } from '../markdown/plain.ts'
-import { causeOf, StatusMark, tookOf } from './runWords.tsx'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { plainText } from '../markdown/plainText.ts'
+import { causeOf, StatusMark, tookOf } from './runText.tsx'
 
 const PAGE = 50
 

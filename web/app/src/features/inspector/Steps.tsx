@@ -2,8 +2,8 @@ import type { Run, Step } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 
 import { spanOf } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { count } from './runWords.tsx'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { count } from './runText.tsx'
 
 /** The journal of a run on a line of time. */
 export function Steps({ run, state }: { run: Run; state: string }) {

@@ -1,7 +1,7 @@
 import type { DayUsage } from '@majlis/client'
 
-import { DayPlot } from './DayPlot.tsx'
-import { count } from './runWords.tsx'
+import { DayPlot } from './DayChart.tsx'
+import { count } from './runText.tsx'
 
 const DAYS = 30
 const money = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 })

@@ -3,11 +3,11 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 
-import { Guard } from '../../ui/Guard.tsx'
+import { Guard } from '../../ui/ErrorBoundary.tsx'
 import { CodeBlock } from './CodeBlock.tsx'
 import { lineBreaks } from './lineBreaks.ts'
-import { mentionNames } from './mentionNames.ts'
-import { piecesOf } from './pieces.ts'
+import { mentionNames } from './markMentions.ts'
+import { piecesOf } from './chunks.ts'
 
 interface Props {
   text: string

@@ -6,7 +6,7 @@ import { usePlace } from '../../router.ts'
 import { Search } from '../../ui/icons.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { useToday } from '../../ui/time.ts'
-import { Account } from './Account.tsx'
+import { Account } from './AccountMenu.tsx'
 import { NewSpace } from './NewSpace.tsx'
 import { SpaceRow } from './SpaceRow.tsx'
 

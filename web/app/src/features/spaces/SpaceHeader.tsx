@@ -4,8 +4,8 @@ import { go, inspect, useInspect } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { IconButton } from '../../ui/Button.tsx'
 import { Back, Panel } from '../../ui/icons.tsx'
-import { StateDot } from '../agents/StateDot.tsx'
-import { useDoing } from '../agents/doing.ts'
+import { StateDot } from '../agents/StatusDot.tsx'
+import { useDoing } from '../agents/agentStatus.ts'
 
 const SHOWN = 5
 

@@ -3,7 +3,7 @@ import { useSpace } from '@majlis/client/react'
 import { useCallback, useState } from 'react'
 
 import { Link } from '../../ui/Link.tsx'
-import { AtWork } from '../agents/AtWork.tsx'
+import { AtWork } from '../agents/ActiveAgents.tsx'
 import { Composer } from '../composer/Composer.tsx'
 import { Timeline } from '../timeline/Timeline.tsx'
 import { SpaceHeader } from './SpaceHeader.tsx'

@@ -5,9 +5,9 @@ import { memo } from 'react'
 import { spacePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
 import { brief } from '../../ui/time.ts'
-import { StateDot } from '../agents/StateDot.tsx'
+import { StateDot } from '../agents/StatusDot.tsx'
 import { draftOf } from '../composer/drafts.ts'
-import { plainText } from '../markdown/plain.ts'
+import { plainText } from '../markdown/plainText.ts'
 
 /** There may be hundreds: only those are rendered again of which something is new. `today` is what its time is told by. */
 export const SpaceRow = memo(function SpaceRow({ space, here }: { space: SpaceState; here: boolean; today: string }) {

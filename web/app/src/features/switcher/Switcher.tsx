@@ -6,7 +6,7 @@ import { go, messagePath, spacePath } from '../../router.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Search } from '../../ui/icons.tsx'
 import { brief } from '../../ui/time.ts'
-import { plainText } from '../markdown/plain.ts'
+import { plainText } from '../markdown/plainText.ts'
 
 interface Found {
   key: string

@@ -1,11 +1,11 @@
 import type { Message, SpaceState } from '@majlis/client'
 import { useMe } from '@majlis/client/react'
 
-import { Folded } from './Folded.tsx'
+import { Folded } from './Collapsible.tsx'
 import { fullTime, timeOf } from '../../ui/time.ts'
 import { Markdown } from '../markdown/Markdown.tsx'
-import { Frame } from './Frame.tsx'
-import { MessageTools } from './MessageTools.tsx'
+import { Frame } from './MessageFrame.tsx'
+import { MessageTools } from './MessageActions.tsx'
 import { Origin } from './Origin.tsx'
 import { Quote } from './Quote.tsx'
 

@@ -1,10 +1,10 @@
 import type { Message } from '@majlis/client'
 import { lazy, Suspense } from 'react'
 
-import { Guard } from '../../ui/Guard.tsx'
+import { Guard } from '../../ui/ErrorBoundary.tsx'
 import { fullTime } from '../../ui/time.ts'
 
-const Failures = lazy(() => import('./Failures.tsx'))
+const Failures = lazy(() => import('./FailedDeliveries.tsx'))
 
 /** What the gateway itself has to say: a chain that ended, a run that failed and may be tried again. */
 export function NoticeView({ message }: { message: Message }) {

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 
 import { messagePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
-import { plainText } from '../markdown/plain.ts'
+import { plainText } from '../markdown/plainText.ts'
 
 /** Why an agent said this here though it was asked elsewhere. Whoever may not read there is told nothing of it (M14). */
 export function Origin({ message }: { message: Message }) {

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 
 import { messagePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
-import { plainText } from '../markdown/plain.ts'
+import { plainText } from '../markdown/plainText.ts'
 
 /** The message that is answered, in one line; it leads there. */
 export function Quote({ spaceId, messageId, history }: { spaceId: string; messageId: string; history: History | null }) {

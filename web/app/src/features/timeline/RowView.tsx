@@ -6,7 +6,7 @@ import { Card } from '../cards/Card.tsx'
 import { MessageView } from './MessageView.tsx'
 import { NoticeView } from './NoticeView.tsx'
 import type { Row } from './rows.ts'
-import { SendingView } from './SendingView.tsx'
+import { SendingView } from './OutgoingView.tsx'
 import { StreamView } from './StreamView.tsx'
 import { ToolView } from './ToolView.tsx'
 

@@ -3,7 +3,7 @@ import { useMe } from '@majlis/client/react'
 import { useDeferredValue } from 'react'
 
 import { Markdown } from '../markdown/Markdown.tsx'
-import { Frame } from './Frame.tsx'
+import { Frame } from './MessageFrame.tsx'
 
 /** What an agent is writing at this moment. Screen readers hear it when it is said, not letter by letter. */
 export function StreamView({ stream, space, names }: { stream: Stream; space: SpaceState; names: readonly string[] }) {

@@ -4,16 +4,16 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef, useState } from 'react'
 
 import { EmptySpace } from './EmptySpace.tsx'
-import { Heard } from './Heard.tsx'
+import { Heard } from './LiveRegion.tsx'
 import { RowView } from './RowView.tsx'
 import { rowsOf, type Row } from './rows.ts'
-import { ToFirstUnread } from './ToFirstUnread.tsx'
-import { ToNewest } from './ToNewest.tsx'
-import { useEnds } from './useEnds.ts'
-import { AT_END, useFollowing, useOwnWords, useResized } from './useFollowing.ts'
+import { ToFirstUnread } from './JumpToUnread.tsx'
+import { ToNewest } from './JumpToLatest.tsx'
+import { useEnds } from './useLoadMore.ts'
+import { AT_END, useFollowing, useOwnWords, useResized } from './useStickToBottom.ts'
 import { useJump } from './useJump.ts'
-import { useNewAfter } from './useNewAfter.ts'
-import { useReadUpTo } from './useReadUpTo.ts'
+import { useNewAfter } from './useNewMarker.ts'
+import { useReadUpTo } from './useMarkRead.ts'
 
 interface Props {
   space: SpaceState

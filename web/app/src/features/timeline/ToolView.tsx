@@ -3,8 +3,8 @@ import { useProgress, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { fullTime, spanOf, timeOf } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { Frame } from './Frame.tsx'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { Frame } from './MessageFrame.tsx'
 
 const WORDS = { running: 'running', complete: 'done', error: 'failed' }
 

@@ -3,7 +3,7 @@ import type { useStore } from '@majlis/client/react'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 import type { Row } from './rows.ts'
-import type { Virtual } from './useFollowing.ts'
+import type { Virtual } from './useStickToBottom.ts'
 
 /** Where one comes in: at the message of the address, at the first that is new, or at the end. `astray` when the address leads to no message here. */
 export function useJump(virtual: Virtual, rows: Row[], store: ReturnType<typeof useStore>, spaceId: string, messageId: string | null, newAfter: number | null, following: { begin: () => void; end: () => void }) {

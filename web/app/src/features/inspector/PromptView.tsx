@@ -2,10 +2,10 @@ import type { Context, Run, Step } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { Blocks } from './Blocks.tsx'
-import { blocksOf, type Block } from './blocks.ts'
-import { count, some } from './runWords.tsx'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { Blocks } from './BlockList.tsx'
+import { blocksOf, type Block } from './promptBlocks.ts'
+import { count, some } from './runText.tsx'
 
 interface Seen {
   context: Context

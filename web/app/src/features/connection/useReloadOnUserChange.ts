@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-import { keep } from '../../ui/keeping.ts'
+import { keep } from '../../ui/storage.ts'
 
 const KEY = 'majlis.signed-in'
 

@@ -2,8 +2,8 @@ import type { Sending, SpaceState } from '@majlis/client'
 import { useMe, useStore } from '@majlis/client/react'
 
 import { Markdown } from '../markdown/Markdown.tsx'
-import { Folded } from './Folded.tsx'
-import { Frame } from './Frame.tsx'
+import { Folded } from './Collapsible.tsx'
+import { Frame } from './MessageFrame.tsx'
 import { Quote } from './Quote.tsx'
 
 const WORDS = { sending: '', waiting: 'Waiting for a connection. It goes out by itself.', refused: 'Not sent.' }

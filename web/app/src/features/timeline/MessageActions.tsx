@@ -7,7 +7,7 @@ import { useMayWrite } from '../spaces/useMayWrite.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { copyText } from '../../ui/copy.ts'
 import { Eye, LinkIcon, Receipt, Reply } from '../../ui/icons.tsx'
-import { Part } from '../../ui/Part.tsx'
+import { Part } from '../../ui/LazyPart.tsx'
 
 const Deliveries = lazy(() => import('../inspector/Deliveries.tsx'))
 

@@ -1,7 +1,7 @@
 import type { SpaceState } from '@majlis/client'
 import { useState } from 'react'
 
-import { usePresence } from '../../ui/usePresence.ts'
+import { usePresence } from '../../ui/usePageFocus.ts'
 
 /** Behind which number the line "New" stands. It stays where it was when one came in, until one leaves: to another space, or
  * to another window, if something is said meanwhile. */

@@ -1,7 +1,7 @@
 /** Messages that were not sent yet outlive the page, each under a name of its own. */
 import type { Keeping, Sending } from '@majlis/client'
 
-import { forget, keep, kept, keptKeys } from '../../ui/keeping.ts'
+import { forget, keep, kept, keptKeys } from '../../ui/storage.ts'
 
 const folder = (me: string) => `majlis.unsent.${me}.`
 

@@ -1,6 +1,6 @@
 import { Suspense, type ReactNode } from 'react'
 
-import { Broken, Guard } from './Guard.tsx'
+import { Broken, Guard } from './ErrorBoundary.tsx'
 
 const CARD = <Broken className="fixed inset-x-3 top-[12vh] z-50 mx-auto max-w-sm rounded-lg border border-line bg-paper-high shadow-high" />
 

@@ -2,7 +2,7 @@ import type { Message } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useEffect } from 'react'
 
-import { usePresence } from '../../ui/usePresence.ts'
+import { usePresence } from '../../ui/usePageFocus.ts'
 
 /** Read is what stood on the screen while somebody was there. */
 export function useReadUpTo(message: Message | null): void {

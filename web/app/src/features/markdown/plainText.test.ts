@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { plainText } from './plain.ts'
+import { plainText } from './plainText.ts'
 
 test.each([
   ['**bold**, _slanted_ and `code`', 'bold, slanted and code'],

@@ -1,7 +1,7 @@
 import { useMajlis, useMe } from '@majlis/client/react'
 import { useEffect, useRef, useState } from 'react'
 
-import { plainText } from '../markdown/plain.ts'
+import { plainText } from '../markdown/plainText.ts'
 
 /** What others say while one listens, for screen readers: whole messages, once, and nothing of the past. */
 export function Heard({ spaceId }: { spaceId: string }) {

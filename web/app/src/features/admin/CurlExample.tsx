@@ -2,8 +2,8 @@ import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { allPages } from '../../ui/allPages.ts'
-import { useAnswer } from '../../ui/useAnswer.ts'
-import { Secret } from './Secret.tsx'
+import { useAnswer } from '../../ui/useQuery.ts'
+import { Secret } from './CopyBox.tsx'
 
 /** How a service tells an agent something, as a line for the shell. */
 export function Curl({ token, name }: { token: string | null; name: string }) {

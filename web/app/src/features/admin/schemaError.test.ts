@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { schemaProblem, type Schema } from './schemaProblem.ts'
+import { schemaProblem, type Schema } from './schemaError.ts'
 
 const SCHEMA: Schema = {
   type: 'object',

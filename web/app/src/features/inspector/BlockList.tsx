@@ -1,6 +1,6 @@
-import type { Block } from './blocks.ts'
-import { difference } from './difference.ts'
-import { count } from './runWords.tsx'
+import type { Block } from './promptBlocks.ts'
+import { difference } from './diff.ts'
+import { count } from './runText.tsx'
 
 /** The blocks of a prompt, folded; compared with those of another one where `before` is given. */
 export function Blocks({ blocks, before }: { blocks: readonly Block[]; before: readonly Block[] | null }) {

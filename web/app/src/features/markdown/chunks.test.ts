@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { piecesOf } from './pieces.ts'
+import { piecesOf } from './chunks.ts'
 
 const words = (length: number) => 'word '.repeat(Math.ceil(length / 5)).slice(0, length)
 

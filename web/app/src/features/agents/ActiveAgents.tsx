@@ -4,7 +4,7 @@ import { useRuns, useStreams } from '@majlis/client/react'
 import { inspect } from '../../router.ts'
 import { Stop } from '../../ui/icons.tsx'
 import { lasting, useNow } from '../../ui/time.ts'
-import { useStop } from './useStop.ts'
+import { useStop } from './useStopRun.ts'
 
 /** Above the composer: which agents are at work here or wait for an answer, since when, and a way to stop them. */
 export function AtWork({ space }: { space: SpaceState }) {

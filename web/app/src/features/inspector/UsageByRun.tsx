@@ -1,7 +1,7 @@
 import type { Run } from '@majlis/client'
 
 import { inspect } from '../../router.ts'
-import { count } from './runWords.tsx'
+import { count } from './runText.tsx'
 
 const HEIGHT = 56
 

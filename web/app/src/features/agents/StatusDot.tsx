@@ -1,4 +1,4 @@
-import type { Doing } from './doing.ts'
+import type { Doing } from './agentStatus.ts'
 
 /** The state as a mark: full and breathing at work, a ring while waiting, nothing while asleep. */
 export function StateDot({ state }: { state: Doing['state'] }) {

@@ -2,7 +2,7 @@ import { hasEarlier, type SpaceState } from '@majlis/client'
 import type { useStore } from '@majlis/client/react'
 import { useCallback, useEffect, useState } from 'react'
 
-import { AT_END, type Virtual } from './useFollowing.ts'
+import { AT_END, type Virtual } from './useStickToBottom.ts'
 
 const NEAR_EDGE = 600
 
