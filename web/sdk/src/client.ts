@@ -3,7 +3,7 @@ import createFetch, { type Client as Fetch } from 'openapi-fetch'
 
 import { errorOf, unreachable } from './errors.ts'
 import type { components, paths } from './schema.ts'
-import type { RunStatus } from './shapes.ts'
+import type { RunStatus } from './types.ts'
 
 export interface ClientOptions {
   /** Where the server is; empty for the page's own origin. */

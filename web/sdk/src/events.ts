@@ -1,5 +1,5 @@
 /** Live events as docs/live.md tells them. Those of a space carry its `eventSeq`, except for the ephemeral ones of a stream. */
-import type { Member, Message, PendingCall, SpaceFacts, Wait } from './shapes.ts'
+import type { Member, Message, PendingCall, SpaceFacts, Wait } from './types.ts'
 
 interface InSpace {
   spaceId: string

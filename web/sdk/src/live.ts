@@ -3,7 +3,7 @@
  */
 import { errorOf, MajlisError, unreachable } from './errors.ts'
 import type { LiveEvent } from './events.ts'
-import { backoff } from './patience.ts'
+import { backoff } from './backoff.ts'
 import { EventParser } from './sse.ts'
 
 // The server gives a sign of life at least every 15 seconds; nothing for this long means that nobody is there.

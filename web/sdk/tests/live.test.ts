@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { Store } from '../src/index.ts'
-import { Peer } from './peer.ts'
-import { ME, runOf } from './world.ts'
+import { Peer } from './testServer.ts'
+import { ME, runOf } from './memoryGateway.ts'
 
 let peer: Peer
 let url: string

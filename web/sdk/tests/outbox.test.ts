@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { Store, type Keeping, type Sending } from '../src/index.ts'
-import { Peer } from './peer.ts'
-import { ME } from './world.ts'
+import { Peer } from './testServer.ts'
+import { ME } from './memoryGateway.ts'
 
 /** As a browser's storage: one for all tabs and for everybody who sits down at it. */
 class Shelf implements Keeping {

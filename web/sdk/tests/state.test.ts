@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { LiveEvent } from '../src/events.ts'
 import { apply, load, loadHistory, nothing, type State } from '../src/state/state.ts'
-import { Gateway, ME } from './world.ts'
+import { Gateway, ME } from './memoryGateway.ts'
 
 const SPACES = ['spc_a', 'spc_b']
 const NOW = Date.parse('2026-11-16T08:00:00.000Z')

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { StreamEvent } from '../src/events.ts'
 import { apply, load, nothing } from '../src/state/state.ts'
-import { Gateway, ME } from './world.ts'
+import { Gateway, ME } from './memoryGateway.ts'
 
 const place = { streamId: 'str_1', spaceId: 'spc_a' }
 const start: StreamEvent = { ...place, type: 'tool-call.start', runId: 'run_1', agentId: 'ent_a', toolName: 'send_message' }

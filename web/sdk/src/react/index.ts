@@ -1,10 +1,10 @@
 /** What a client knows, for React. Each hook renders again only when its own part has changed. */
 import { createContext, createElement, use, useEffect, useMemo, useRef, useSyncExternalStore, type ReactNode } from 'react'
 
-import type { Me, PendingCall } from '../shapes.ts'
-import type { Stream, WaitingRun, Working } from '../state/agents.ts'
+import type { Me, PendingCall } from '../types.ts'
+import type { Stream, WaitingRun, Working } from '../state/activity.ts'
 import type { History } from '../state/history.ts'
-import type { Draft, Sending } from '../state/sending.ts'
+import type { Draft, Sending } from '../state/outgoing.ts'
 import type { SpaceState } from '../state/space.ts'
 import type { State } from '../state/state.ts'
 import type { Store } from '../store/store.ts'

@@ -2,7 +2,7 @@
  * The messages of a space that are at hand: numbers without a hole, from somewhere to somewhere. What is before and
  * after follows from the numbers, since a space counts 1, 2, 3 … to its head.
  */
-import type { Message } from '../shapes.ts'
+import type { Message } from '../types.ts'
 
 /** Oldest first; never empty holes between two. */
 export type History = readonly Message[]

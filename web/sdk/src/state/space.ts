@@ -1,6 +1,6 @@
 /** One space as its member knows it: loaded once, then kept up to date by its numbered events. */
 import type { SpaceEvent } from '../events.ts'
-import type { Member, Message, Space, SpaceFacts } from '../shapes.ts'
+import type { Member, Message, Space, SpaceFacts } from '../types.ts'
 import { continues, hear, type History } from './history.ts'
 
 export interface SpaceState {

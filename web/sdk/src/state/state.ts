@@ -5,7 +5,7 @@
  * changes nothing.
  */
 import type { Connected, LiveEvent, RunEvent, SpaceEvent, StreamEvent } from '../events.ts'
-import type { Me, Message, PendingCall, Run, Space } from '../shapes.ts'
+import type { Me, Message, PendingCall, Run, Space } from '../types.ts'
 import {
   applyProgress,
   applyRun,
@@ -18,9 +18,9 @@ import {
   loadRuns,
   nobody,
   type AgentsState,
-} from './agents.ts'
+} from './activity.ts'
 import { join, type History } from './history.ts'
-import { arrived, type SendingState } from './sending.ts'
+import { arrived, type SendingState } from './outgoing.ts'
 import { addMessage, applyToSpace, loadedSpace, see, type SpaceState } from './space.ts'
 
 export interface State {

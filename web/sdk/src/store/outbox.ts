@@ -4,8 +4,8 @@
  */
 import type { Client } from '../client.ts'
 import { MajlisError } from '../errors.ts'
-import { backoff } from '../patience.ts'
-import { begin, change, discard, type Draft, type Sending } from '../state/sending.ts'
+import { backoff } from '../backoff.ts'
+import { begin, change, discard, type Draft, type Sending } from '../state/outgoing.ts'
 import { takeOwn } from '../state/state.ts'
 import type { Store } from './store.ts'
 

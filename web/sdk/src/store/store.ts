@@ -8,10 +8,10 @@ import { createClient, headersOf, type Client, type ClientOptions } from '../cli
 import type { LiveEvent } from '../events.ts'
 import { Live } from '../live.ts'
 import { apply, nothing, type State } from '../state/state.ts'
-import { Loading } from './loading.ts'
+import { Loading } from './loader.ts'
 import { Outbox, type Keeping } from './outbox.ts'
-import { Reading } from './reading.ts'
-import { soon } from './soon.ts'
+import { Reading } from './readPositions.ts'
+import { soon } from './nextFrame.ts'
 
 export interface StoreOptions extends ClientOptions {
   /** Where messages that are not sent yet outlive the page. */

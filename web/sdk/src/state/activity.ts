@@ -1,6 +1,6 @@
 /** What agents do at this moment: who works where, which runs wait for what, and the words that are being written. */
 import type { Connected, ProgressEvent, RunEvent, StreamEvent } from '../events.ts'
-import type { Message, PendingCall, Run, Tool, Wait } from '../shapes.ts'
+import type { Message, PendingCall, Run, Tool, Wait } from '../types.ts'
 
 /** A run at work in a space. `since` is the clock's word where the server's is not known. */
 export interface Working {

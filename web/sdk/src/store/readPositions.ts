@@ -1,7 +1,7 @@
 /** One's own read positions: moved here at once, told to the server, heard by one's other tabs. */
 import type { Client } from '../client.ts'
 import { MajlisError } from '../errors.ts'
-import type { Message } from '../shapes.ts'
+import type { Message } from '../types.ts'
 import { markSeen } from '../state/state.ts'
 import type { Store } from './store.ts'
 

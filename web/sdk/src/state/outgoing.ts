@@ -1,5 +1,5 @@
 /** Messages on their way: shown at once, and replaced by the stored one, which carries the same `clientId`. */
-import type { Message } from '../shapes.ts'
+import type { Message } from '../types.ts'
 
 export interface Draft {
   readonly text: string

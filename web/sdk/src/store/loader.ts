@@ -1,7 +1,7 @@
 /** Reading from the server into the state: everything at the beginning, then pages of history as they are asked for. */
 import type { Client } from '../client.ts'
 import { MajlisError } from '../errors.ts'
-import type { Message, Run, RunStatus } from '../shapes.ts'
+import type { Message, Run, RunStatus } from '../types.ts'
 import { hasEarlier, hasLater } from '../state/history.ts'
 import { dropSpace, load, loadHistory, loadRunsAgain, loadSpace } from '../state/state.ts'
 import type { Store } from './store.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
-import { begin, change, type Sending } from '../src/state/sending.ts'
+import { begin, change, type Sending } from '../src/state/outgoing.ts'
 import { apply, load, nothing, takeOwn, type State } from '../src/state/state.ts'
-import { Gateway, ME } from './world.ts'
+import { Gateway, ME } from './memoryGateway.ts'
 
 const NOW = 0
 const draft = (clientId: string): Sending => ({ clientId, text: clientId, at: '2026-11-16T08:00:00.000Z', status: 'sending' })

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 
 import type { Run } from '../src/index.ts'
-import { Gateway, ME } from './world.ts'
+import { Gateway, ME } from './memoryGateway.ts'
 
 const HELLO = { type: 'connected', activeAgents: [], pendingToolCalls: [], streams: [] }
 
