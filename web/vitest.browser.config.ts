@@ -7,7 +7,7 @@ export default defineConfig({
   resolve,
   ssr: { resolve },
   test: {
-    globalSetup: ['tests/harness/browser.ts'],
+    globalSetup: ['tests/harness/chromium.ts'],
     include: ['tests/**/*.browser.ts'],
     maxWorkers: 3,
     testTimeout: 90_000,

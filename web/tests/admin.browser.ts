@@ -1,8 +1,8 @@
 import type { Space } from '@majlis/client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { House, type Person } from './harness/house.ts'
-import { composer, message, say } from './harness/look.ts'
+import { House, type Person } from './harness/testApp.ts'
+import { composer, message, say } from './harness/locators.ts'
 
 let house: House
 let [omar, ada]: Person[] = []

@@ -4,8 +4,8 @@ import type { Space } from '@majlis/client'
 import { createServer } from 'vite'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { House, type Person } from './harness/house.ts'
-import { message, say, spaceRow } from './harness/look.ts'
+import { House, type Person } from './harness/testApp.ts'
+import { message, say, spaceRow } from './harness/locators.ts'
 
 const TOOLS = [
   { name: 'approve', description: 'Asks for a yes.', type: 'space', ui: 'approval' },

@@ -1,8 +1,8 @@
 import type { Space } from '@majlis/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { House, type Person } from './harness/house.ts'
-import { composer, message, messages, say, spaceRow, timeline } from './harness/look.ts'
+import { House, type Person } from './harness/testApp.ts'
+import { composer, message, messages, say, spaceRow, timeline } from './harness/locators.ts'
 
 let house: House
 let [lina, omar, ada]: Person[] = []

@@ -1,8 +1,8 @@
 /** What goes wrong in one place stays there: a bad message, a part that does not load, an address that is none, the next person at the browser. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { House, type Person } from './harness/house.ts'
-import { composer, message, messages, say } from './harness/look.ts'
+import { House, type Person } from './harness/testApp.ts'
+import { composer, message, messages, say } from './harness/locators.ts'
 
 let house: House
 let lina: Person

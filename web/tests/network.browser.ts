@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { House } from './harness/house.ts'
-import { messages, say, timeline } from './harness/look.ts'
-import { Wire } from './harness/wire.ts'
+import { House } from './harness/testApp.ts'
+import { messages, say, timeline } from './harness/locators.ts'
+import { Wire } from './harness/networkProxy.ts'
 
 let house: House
 beforeAll(async () => {

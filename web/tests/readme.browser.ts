@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { House } from './harness/house.ts'
-import { scene } from './harness/scene.ts'
+import { House } from './harness/testApp.ts'
+import { scene } from './harness/sampleData.ts'
 
 const FOLDER = process.env['MAJLIS_PICTURES']
 

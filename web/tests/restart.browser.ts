@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { House } from './harness/house.ts'
-import { composer, messages, say, timeline } from './harness/look.ts'
+import { House } from './harness/testApp.ts'
+import { composer, messages, say, timeline } from './harness/locators.ts'
 
 let house: House
 beforeAll(async () => {

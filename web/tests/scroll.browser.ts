@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { House, type Person } from './harness/house.ts'
-import { composer, message, say } from './harness/look.ts'
+import { House, type Person } from './harness/testApp.ts'
+import { composer, message, say } from './harness/locators.ts'
 
 const COUNT = 10_000
 let house: House

@@ -77,7 +77,7 @@ export class Gateway {
 
   /** A long past, straight into the database. */
   async fill(spaceId: string, senderId: string, count: number): Promise<void> {
-    const filling = new Process(['-m', 'tests.web.long_talk', this.data, spaceId, senderId, String(count)])
+    const filling = new Process(['-m', 'tests.web.fill_history', this.data, spaceId, senderId, String(count)])
     if (!(await filling.line())) throw new Error('the past could not be written')
   }
 

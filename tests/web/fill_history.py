@@ -1,5 +1,5 @@
 """Fills a space with a long past, straight into the database of a gateway that may be running: 10,000 messages in a
-second. `python -m tests.web.long_talk DATA_DIR SPACE_ID SENDER_ID COUNT`; the texts are those of `text`."""
+second. `python -m tests.web.fill_history DATA_DIR SPACE_ID SENDER_ID COUNT`; the texts are those of `text`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 /** A house on an ordinary day, for pictures and for checks that look at every page. */
 import type { Space } from '@majlis/client'
 
-import type { House, Person } from './house.ts'
+import type { House, Person } from './testApp.ts'
 
 export interface Scene {
   lina: Person

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { House } from './harness/house.ts'
-import { composer } from './harness/look.ts'
-import { cards, scene } from './harness/scene.ts'
+import { House } from './harness/testApp.ts'
+import { composer } from './harness/locators.ts'
+import { cards, scene } from './harness/sampleData.ts'
 
 const FOLDER = process.env['MAJLIS_PICTURES']
 

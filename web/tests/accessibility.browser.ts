@@ -2,9 +2,9 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { House, type Person } from './harness/house.ts'
-import { composer, message, messages, spaceRow } from './harness/look.ts'
-import { cards, scene } from './harness/scene.ts'
+import { House, type Person } from './harness/testApp.ts'
+import { composer, message, messages, spaceRow } from './harness/locators.ts'
+import { cards, scene } from './harness/sampleData.ts'
 
 let house: House
 let lina: Person
