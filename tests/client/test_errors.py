@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from majlis.client import MajlisClient
-from majlis.client.answers import refusal
+from majlis.client.transport import refusal
 from majlis.errors import (
     ConfigurationError,
     Conflict,

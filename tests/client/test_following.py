@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from majlis.client import Event, MajlisClient, SyncMajlisClient
-from majlis.client.following import Following
+from majlis.client.follow import Following
 from majlis.errors import Forbidden, MajlisError, NotFound, TooMany, Unauthenticated, Unavailable
 from tests.client.proxy import Proxy
 from tests.world import Person, World

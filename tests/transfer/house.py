@@ -16,7 +16,7 @@ from majlis.entities.entities import add_entity
 from majlis.foundation import find_owner, owner_caller
 from majlis.spaces.members import add_member
 from majlis.spaces.phases import PhaseChange, change_phase
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft, store_message
 from majlis.spaces.read_position import mark_read
 from majlis.spaces.spaces import create_space
 from majlis.store import ids
@@ -35,12 +35,12 @@ from majlis.store.tables import (
     turns,
 )
 from majlis.store.transactions import Database, Tx
-from majlis.transfer.exporting import export
-from majlis.transfer.importing import import_file
+from majlis.transfer.export import export
+from majlis.transfer.import_ import import_file
 from majlis.transfer.progress import Progress
-from majlis.transfer.reading import Source
+from majlis.transfer.file import Source
 from majlis.transfer.rejected import Rejected
-from majlis.transfer.summary import Summary
+from majlis.transfer.report import Summary
 
 Said = dict[str, Any]
 
@@ -69,8 +69,8 @@ def furnish(tx: Tx) -> House:
     add_member(tx, owner, beta, scout.id, "viewer")
     for n, who in enumerate([owner, sara, scout, owner, sara]):
         draft = Draft(f"كلمة {n} 🙂 “x”", f"c{n}", mentions=[sara.id] if n == 2 else [])
-        last = post_message(tx, who, alpha, draft)["id"]
-        post_message(tx, owner, beta, Draft(f"beta {n}"))
+        last = store_message(tx, who, alpha, draft).message["id"]
+        store_message(tx, owner, beta, Draft(f"beta {n}"))
     mark_read(tx, owner, alpha, last)
     change_phase(tx, owner, alpha, PhaseChange("design", "go", "we talked"))
     run, waiting = _work(tx, scout.id, alpha, last)

@@ -16,7 +16,7 @@ from majlis.cli.main import execute
 from majlis.settings import Settings
 from majlis.store.tables import messages
 from majlis.store.transactions import Database, Tx
-from majlis.transfer.reading import BATCH_LINES
+from majlis.transfer.file import BATCH_LINES
 from tests.cli.command import PATIENCE_SECONDS, Command
 from tests.cli.forked import Commands
 from tests.transfer.house import Said, exported, imported, of_type, written

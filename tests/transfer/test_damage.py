@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from majlis.errors import ConfigurationError
 from majlis.store.tables import messages, spaces
 from majlis.store.transactions import Database, Tx
-from majlis.transfer import reading
-from majlis.transfer.exporting import export
+from majlis.transfer import file as reading
+from majlis.transfer.export import export
 from majlis.transfer.placeholders import PLACEHOLDER
 from majlis.transfer.progress import Progress
 from tests.transfer.house import (

@@ -12,9 +12,10 @@ from majlis.foundation import find_owner
 from majlis.store import ids
 from majlis.store.tables import messages, spaces
 from majlis.store.transactions import Database, Tx
-from majlis.transfer import kinds, reading
-from majlis.transfer.exporting import export
-from majlis.transfer.importing import import_file
+from majlis.transfer import tables as kinds
+from majlis.transfer import file as reading
+from majlis.transfer.export import export
+from majlis.transfer.import_ import import_file
 from majlis.transfer.progress import Progress
 from majlis.transfer.rejected import Rejected
 

@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from majlis.store.tables import metadata
 from majlis.store.tables.columns import moment
 from majlis.store.transactions import Database, Tx
-from majlis.transfer import kinds
+from majlis.transfer import tables as kinds
 from majlis.transfer.checking import Line, Refused, parse
-from majlis.transfer.kinds import KINDS, NOT_EXPORTED, describe
-from majlis.transfer.reading import Raw
+from majlis.transfer.tables import KINDS, NOT_EXPORTED, describe
+from majlis.transfer.file import Raw
 from tests.transfer.house import House, Said, exported, imported, of_type
 
 

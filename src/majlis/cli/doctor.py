@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from majlis.cli.options import AsJson, ConfigFile, DatabaseUrl, DataDir
+from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir
 from majlis.cli.printing import print_json, print_line
 from majlis.cli.running import run_async
 from majlis.cli.terminal import safe_line
@@ -55,7 +55,8 @@ async def _examine_all(flags: Mapping[str, object], config: Path | None, show: b
 
 
 async def _examine(flags: Mapping[str, object], config: Path | None) -> AsyncIterator[Finding]:
-    from majlis.cli.checks import bus, configuration, disk, port
+    from majlis.cli.checks import bus, disk, port
+    from majlis.cli.checks import environment as configuration
     from majlis.cli.checks.finding import problem
     from majlis.errors import ConfigurationError
     from majlis.settings import load_settings

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from majlis.cli.options import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
+from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
 from majlis.cli.printing import print_json
 from majlis.cli.running import run_async
 from majlis.cli.terminal import safe_line
@@ -18,7 +18,7 @@ from majlis.errors import ConfigurationError, MajlisError
 
 if TYPE_CHECKING:
     from majlis.settings import Settings
-    from majlis.transfer.summary import Summary
+    from majlis.transfer.report import Summary
 
 
 def import_(
@@ -52,9 +52,9 @@ async def _import(settings: Settings, name: str, aside: Path, dry_run: bool) -> 
 
     from majlis.cli.local import reason
     from majlis.foundation import open_store
-    from majlis.transfer.importing import import_file
+    from majlis.transfer.import_ import import_file
     from majlis.transfer.progress import Progress
-    from majlis.transfer.reading import Source
+    from majlis.transfer.file import Source
     from majlis.transfer.rejected import Rejected
 
     with _opened(name) as (file, size), Progress("Importing", bytes=True) as progress, Rejected(aside) as rejected:

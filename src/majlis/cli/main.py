@@ -14,13 +14,13 @@ from majlis.cli import mcp, space, token, tool
 from majlis.cli.agent import agent
 from majlis.cli.chat.chat import chat
 from majlis.cli.doctor import doctor
-from majlis.cli.export import export
+from majlis.cli.transfer import export
 from majlis.cli.import_ import import_
 from majlis.cli.migrate import migrate
 from majlis.cli.run import app as run_app
 from majlis.cli.runs import runs
 from majlis.cli.send import send
-from majlis.cli.serve import serve
+from majlis.cli.server import serve
 from majlis.cli.tail import tail
 from majlis.cli.terminal import safe_line
 from majlis.cli.worker import worker

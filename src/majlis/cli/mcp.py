@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from majlis.cli.options import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
+from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
 from majlis.cli.printing import note, print_json, print_table
 from majlis.cli.running import run_async
 
@@ -66,7 +66,7 @@ async def _tested(where: Where, words: list[str], agent: str | None) -> list[dic
 
     if (agent is None) == (not words):
         raise ConfigurationError("Name one server: its URL, -- and its command, or --agent NAME for those of an agent.")
-    from majlis.cli.tool_box import opened_box, quietly
+    from majlis.cli.agent_tools import opened_box, quietly
     from majlis.tools.toolbox import Tools
 
     settings = quietly(where)

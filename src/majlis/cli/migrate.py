@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from majlis.cli.options import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
+from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
 from majlis.cli.printing import print_json, print_line, working
 from majlis.cli.running import run_async
 

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import sqlalchemy as sa
 
 from majlis.cli.local import explained, open_foundation
-from majlis.cli.naming import nobody
+from majlis.cli.lookup import nobody
 from majlis.entities.caller import Caller
 from majlis.entities.entities import access_entity, find_by_names, list_entities
 from majlis.entities.sessions import create_sign_in_code

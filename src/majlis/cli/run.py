@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from majlis.cli.options import AsJson
+from majlis.cli.command import AsJson
 from majlis.cli.printing import print_json, print_line, print_table, shown_time
 from majlis.cli.running import over_http
 from majlis.cli.runs import shown_trigger

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, get_type_hints
 
-from majlis.cli.options import ConfigFile, DatabaseUrl, DataDir, TokenEnv, Url, Where
+from majlis.cli.command import ConfigFile, DatabaseUrl, DataDir, TokenEnv, Url, Where
 
 if TYPE_CHECKING:
     from majlis.client import MajlisClient
@@ -63,7 +63,7 @@ def over_http(command: Callable[Concatenate[MajlisClient, P], Awaitable[None]]) 
 
 
 async def _run_connected(where: Where, command: Callable[..., Awaitable[None]], arguments: dict[str, Any]) -> None:
-    from majlis.cli.connecting import connected
+    from majlis.cli.remote import connected
 
     async with connected(where) as client:
         await command(client, **arguments)

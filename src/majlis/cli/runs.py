@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from majlis.cli.options import AsJson
+from majlis.cli.command import AsJson
 from majlis.cli.printing import print_json, print_table, shown_time
 from majlis.cli.running import over_http
 
@@ -31,7 +31,7 @@ async def runs(
     as_json: AsJson = False,
 ) -> None:
     """List what agents are doing and have done, newest first."""
-    from majlis.cli.naming import find_entity, find_space
+    from majlis.cli.lookup import find_entity, find_space
 
     agent_id = (await find_entity(client, agent))["id"] if agent else None
     space_id = (await find_space(client, space))["id"] if space else None

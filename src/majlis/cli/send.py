@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from majlis.cli.options import AsJson
+from majlis.cli.command import AsJson
 from majlis.cli.printing import print_json, print_line
 from majlis.cli.running import over_http
 from majlis.cli.terminal import safe_line
@@ -30,7 +30,7 @@ async def send(
     as_json: AsJson = False,
 ) -> None:
     """Say something in a space."""
-    from majlis.cli.naming import find_space
+    from majlis.cli.lookup import find_space
 
     said = _from_stdin() if text == "-" else text
     found = await find_space(client, space)

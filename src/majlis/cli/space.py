@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from majlis.cli.options import AsJson
+from majlis.cli.command import AsJson
 from majlis.cli.printing import print_json, print_line, print_table, shown_time
 from majlis.cli.running import over_http
 from majlis.cli.terminal import safe_line
@@ -89,7 +89,7 @@ async def add_member(
     as_json: AsJson = False,
 ) -> None:
     """Let somebody into a space, or give a member another role."""
-    from majlis.cli.naming import find_entity
+    from majlis.cli.lookup import find_entity
 
     found, who = await _find(client, space), await find_entity(client, name)
     member = await client.add_member(found["id"], who["id"], role)
@@ -103,7 +103,7 @@ async def add_member(
 @over_http
 async def remove_member(client: MajlisClient, space: Space, name: Who, as_json: AsJson = False) -> None:
     """Take somebody out of a space."""
-    from majlis.cli.naming import find_entity
+    from majlis.cli.lookup import find_entity
 
     found, who = await _find(client, space), await find_entity(client, name)
     await client.remove_member(found["id"], who["id"])
@@ -135,7 +135,7 @@ async def policy(
 
 
 async def _find(client: MajlisClient, asked: str) -> SpaceJson:
-    from majlis.cli.naming import find_space
+    from majlis.cli.lookup import find_space
 
     return await find_space(client, asked)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from majlis.cli.chat.cards import card_line, outcome_line
-from majlis.cli.options import AsJson
+from majlis.cli.command import AsJson
 from majlis.cli.printing import note, print_json, print_line, shown_time, working
 from majlis.cli.running import over_http
 from majlis.cli.terminal import safe, safe_line
@@ -30,7 +30,7 @@ async def tail(
     as_json: AsJson = False,
 ) -> None:
     """Follow a space live, from its last messages on, until Ctrl-C. With --json, a message a line."""
-    from majlis.cli.naming import find_space
+    from majlis.cli.lookup import find_space
 
     found = await find_space(client, space)
     tailing = Tailing(client, found, lines, as_json)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec, TypeVar
 
 import typer
 
-from majlis.cli.options import AsJson, ConfigFile, DatabaseUrl, DataDir, Url, Where
+from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir, Url, Where
 from majlis.cli.printing import note, print_json, print_line, print_table, shown_time
 from majlis.cli.running import run_async
 
@@ -96,7 +96,7 @@ def sign_in(
     """Print a link that signs a browser in once, within the hour."""
     import os
 
-    from majlis.cli.connecting import default_url
+    from majlis.cli.remote import default_url
     from majlis.cli.owning import sign_in_code
     from majlis.clock import iso
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from majlis.cli.options import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
+from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
 from majlis.cli.printing import note, print_json, print_table
 from majlis.cli.running import run_async
 
 if TYPE_CHECKING:
-    from majlis.cli.tool_box import ToolJson
+    from majlis.cli.agent_tools import ToolJson
 
 app = typer.Typer(rich_markup_mode=None, help="List the tools of agents, and try one out.")
 
@@ -61,7 +61,7 @@ def try_out(
 
 
 async def _listed(where: Where, agent: str | None) -> tuple[list[ToolJson], list[str]]:
-    from majlis.cli.tool_box import everybodys, opened_box, quietly
+    from majlis.cli.agent_tools import everybodys, opened_box, quietly
 
     if agent is None:
         return everybodys(quietly(where))
@@ -70,7 +70,7 @@ async def _listed(where: Where, agent: str | None) -> tuple[list[ToolJson], list
 
 
 async def _tested(where: Where, agent: str, name: str, input: str) -> tuple[Any, str, float]:
-    from majlis.cli.tool_box import opened_box, quietly
+    from majlis.cli.agent_tools import opened_box, quietly
     from majlis.errors import ConfigurationError, Invalid
     from majlis.runs.calls.call import outcome
     from majlis.store import ids

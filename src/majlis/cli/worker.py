@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from majlis.cli.options import ConfigFile, DatabaseUrl, DataDir
+from majlis.cli.command import ConfigFile, DatabaseUrl, DataDir
 from majlis.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def worker(
     config: ConfigFile = None,
 ) -> None:
     """Run agents, without HTTP: more hands for gateways on the same PostgreSQL and NATS."""
-    from majlis.cli.serve import loop_factory
+    from majlis.cli.server import loop_factory
     from majlis.logs import set_up_logging
     from majlis.settings import load_settings
     from majlis.tracing import set_up_tracing

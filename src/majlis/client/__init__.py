@@ -1,6 +1,6 @@
 """The Python SDK: `MajlisClient` for asyncio, `SyncMajlisClient` for everything else, `ClientState` for live views."""
 
-from majlis.client.async_client import MajlisClient
+from majlis.client.client import MajlisClient
 from majlis.client.sse import Event
 from majlis.client.state import ClientState, SpaceState
 from majlis.client.sync_client import SyncMajlisClient

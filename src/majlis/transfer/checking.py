@@ -8,9 +8,9 @@ import orjson
 from pydantic import ValidationError
 
 from majlis.errors import MajlisError
-from majlis.transfer import kinds
-from majlis.transfer.kinds import Kind
-from majlis.transfer.reading import MAX_LINE_BYTES, Raw
+from majlis.transfer import tables as kinds
+from majlis.transfer.tables import Kind
+from majlis.transfer.file import MAX_LINE_BYTES, Raw
 from majlis.transfer.rules import check, settled
 from majlis.transfer.scope import ScopeName
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from majlis.transfer.checking import End, Line, Refused, parse
-from majlis.transfer.kinds import BY_NAME, Kind
-from majlis.transfer.reading import Raw
+from majlis.transfer.tables import BY_NAME, Kind
+from majlis.transfer.file import Raw
 from majlis.transfer.rejected import Rejected
-from majlis.transfer.summary import UNREADABLE, Summary
+from majlis.transfer.report import UNREADABLE, Summary
 from majlis.transfer.verdicts import Asides, Verdicts, remember
 
 # How many set-aside lines are remembered for the reasons of others; the file of rejected lines has them all.

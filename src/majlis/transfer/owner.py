@@ -12,12 +12,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.entities.caller import SYSTEM
 from majlis.entities.entities import LIVING, add_entity
-from majlis.entities.voice import VOICE
 from majlis.store.tables import entities, events, spaces, tokens
 from majlis.store.transactions import Tx
 from majlis.transfer.checking import Line
-from majlis.transfer.taking_in import take_in
+from majlis.transfer.batch import take_in
 from majlis.transfer.verdicts import Asides, Verdicts
 
 
@@ -52,6 +52,6 @@ def _is_owner(line: Line) -> bool:
 
 
 def _fresh_owner(tx: Tx) -> sa.Row[Any] | None:
-    everybody = tx.all(sa.select(entities).where(entities.c.id != VOICE.id).limit(2))
+    everybody = tx.all(sa.select(entities).where(entities.c.id != SYSTEM.id).limit(2))
     used = len(everybody) != 1 or tx.one(sa.select(spaces.c.id).limit(1)) is not None
     return None if used or everybody[0].role != "owner" else everybody[0]

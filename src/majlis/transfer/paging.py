@@ -12,7 +12,7 @@ from majlis.store.tables.columns import Key
 from majlis.store.transactions import Tx
 from majlis.transfer.damage import DAMAGE
 from majlis.transfer.discretion import Discretion
-from majlis.transfer.kinds import Kind
+from majlis.transfer.tables import Kind
 from majlis.transfer.scope import Scope, ordered, parts, selected
 
 Keyed = tuple[tuple[Any, ...], "sa.Row[Any] | Exception"]

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from majlis.store.tables import entities, spaces
 from majlis.store.transactions import Tx
 from majlis.transfer.checking import Line
-from majlis.transfer.kinds import Kind
+from majlis.transfer.tables import Kind
 from majlis.transfer.verdicts import Asides
 
 Reasons = dict[int, str]

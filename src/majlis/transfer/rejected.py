@@ -12,7 +12,7 @@ from typing import BinaryIO, Self
 import orjson
 
 from majlis.errors import MajlisError
-from majlis.transfer.reading import Raw
+from majlis.transfer.file import Raw
 
 
 class Rejected:

@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from majlis.entities.voice import VOICE
+from majlis.entities.caller import SYSTEM
 from majlis.errors import ConfigurationError
 from majlis.store.tables import spaces
 from majlis.store.transactions import Tx
 from majlis.transfer.fields import Field
-from majlis.transfer.kinds import Kind
+from majlis.transfer.tables import Kind
 
 ScopeName = Literal["gateway", "space"]
 
@@ -59,7 +59,7 @@ def parts(kind: Kind, scope: Scope) -> Iterator[sa.ColumnElement[bool]]:
     if kind.name == "entity" and scope.space_id is None:
         owner = sa.and_(kind.table.c.role == "owner", kind.table.c.deleted_at.is_(None))
         yield owner
-        yield sa.and_(sa.not_(owner), kind.table.c.id != VOICE.id)
+        yield sa.and_(sa.not_(owner), kind.table.c.id != SYSTEM.id)
     elif chosen is not None:
         yield chosen
 
@@ -92,7 +92,7 @@ def _chosen(kind: Kind, scope: Scope) -> sa.ColumnElement[bool] | None:
         return None
     match kind.name:
         case "entity" | "agent":
-            return sa.and_(table.c.id.in_(_participants(kind, scope.space_id)), table.c.id != VOICE.id)
+            return sa.and_(table.c.id.in_(_participants(kind, scope.space_id)), table.c.id != SYSTEM.id)
         case "space":
             return table.c.id == scope.space_id
         case "run":

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
 
-from majlis.transfer.kinds import Kind
+from majlis.transfer.tables import Kind
 
 Outcome = Literal["imported", "present", "updated", "setAside"]
 

@@ -11,7 +11,7 @@ from majlis.cli.agent.apply import apply
 from majlis.cli.agent.cycles import cycles
 from majlis.cli.agent.edit import edit
 from majlis.cli.agent.set_model import model_name, set_model
-from majlis.cli.options import AsJson
+from majlis.cli.command import AsJson
 from majlis.cli.printing import print_json, print_line, print_table, shown_time
 from majlis.cli.running import over_http
 from majlis.cli.terminal import safe_line
@@ -53,7 +53,7 @@ async def add(
     """Make an agent and put it into spaces."""
     from majlis.cli.agent.configs import text_of
     from majlis.cli.agent.files import read_config
-    from majlis.cli.naming import find_space
+    from majlis.cli.lookup import find_space
 
     config: dict[str, Any] = read_config(file) if file else {}
     given = {"model": model, "instructions": text_of(instructions) if instructions is not None else None}

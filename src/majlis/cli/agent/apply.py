@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 import typer
 
-from majlis.cli.options import AsJson
+from majlis.cli.command import AsJson
 from majlis.cli.printing import print_json, print_table
 from majlis.cli.running import over_http
 from majlis.errors import NotFound
@@ -55,7 +55,7 @@ async def _spaces(
     client: MajlisClient, wanted: list[Described], create: bool, dry_run: bool
 ) -> dict[str, SpaceJson | None]:
     """Each space that is named; None for one that a dry run would make."""
-    from majlis.cli.naming import find_space
+    from majlis.cli.lookup import find_space
 
     found: dict[str, SpaceJson | None] = {}
     missing: list[str] = []

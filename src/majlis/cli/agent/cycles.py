@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from majlis.cli.options import AsJson
+from majlis.cli.command import AsJson
 from majlis.cli.printing import print_json, print_table, shown_time
 from majlis.cli.running import over_http
 

@@ -23,7 +23,7 @@ async def all_agents(client: MajlisClient) -> list[AgentJson]:
 
 
 async def find_agent(client: MajlisClient, asked: str) -> AgentJson:
-    from majlis.cli.naming import find_entity
+    from majlis.cli.lookup import find_entity
 
     entity = await find_entity(client, asked)
     if entity["type"] != "agent":

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from majlis.cli.options import AsJson
+from majlis.cli.command import AsJson
 from majlis.cli.printing import note
 from majlis.cli.running import over_http
 
 if TYPE_CHECKING:
     from majlis.cli.chat.commands import Talking
-    from majlis.cli.chat.view import ChatView
+    from majlis.cli.chat.screen import ChatView
     from majlis.client import MajlisClient
 
 _HOURS = 24
@@ -35,8 +35,8 @@ async def chat(
 ) -> None:
     """Talk in a space. Every line typed, or piped in, is a message; /help tells more."""
     from majlis.cli.chat.commands import Talking
-    from majlis.cli.chat.view import ChatView
-    from majlis.cli.naming import find_space
+    from majlis.cli.chat.screen import ChatView
+    from majlis.cli.lookup import find_space
 
     async with _speaking(client, speaker) as voice:
         found = await find_space(voice, space)
@@ -54,7 +54,7 @@ async def _speaking(client: MajlisClient, name: str | None) -> AsyncIterator[Maj
     """As oneself, or with a token of somebody else that ends with the command, or else within the day."""
     from datetime import UTC, datetime, timedelta
 
-    from majlis.cli.naming import find_entity
+    from majlis.cli.lookup import find_entity
     from majlis.client import MajlisClient
 
     if name is None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from majlis.cli.chat.cards import COMMANDS, HELP, answer_card, card_lines
-from majlis.cli.chat.typed_lines import typed_lines
+from majlis.cli.chat.stdin import typed_lines
 from majlis.cli.printing import note
 from majlis.cli.terminal import safe_line
 from majlis.errors import Conflict, MajlisError, NotFound
 
 if TYPE_CHECKING:
-    from majlis.cli.chat.view import ChatView
+    from majlis.cli.chat.screen import ChatView
     from majlis.client import MajlisClient
     from majlis.client.shapes import RunStatus, SpaceJson
 

@@ -6,7 +6,7 @@ import errno
 import socket
 
 from majlis.cli.checks.finding import Finding, ok, problem
-from majlis.cli.connecting import default_url
+from majlis.cli.remote import default_url
 from majlis.client import MajlisClient
 from majlis.errors import MajlisError
 from majlis.settings import Settings

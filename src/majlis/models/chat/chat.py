@@ -23,7 +23,7 @@ from majlis.models.chat.session import session_header, session_in_headers
 from majlis.models.failures import Side
 from majlis.models.keys import Key
 from majlis.models.port import Finished, ModelEvent, ModelFailed, Prompt
-from majlis.models.sse import EventReader
+from majlis.sse import EventReader
 
 _CONNECT_SECONDS = 10.0
 # Without a byte. A slow machine that reads a long prompt needs more: that is what settings.timeout is for.

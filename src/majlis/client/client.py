@@ -10,13 +10,13 @@ from typing import Self, TypeVar, cast
 
 import httpx
 
-from majlis.client import following as live
+from majlis.client import follow as live
 from majlis.client.agent_calls import AgentCalls
-from majlis.client.answers import answer, refusal, unreachable
+from majlis.client.transport import answer, refusal, unreachable
 from majlis.client.call import AsyncSender, Call
 from majlis.client.connection import build, options
 from majlis.client.entity_calls import EntityCalls
-from majlis.client.following import Following
+from majlis.client.follow import Following
 from majlis.client.patience import Patience
 from majlis.client.run_calls import RunCalls
 from majlis.client.space_calls import SpaceCalls

@@ -9,7 +9,7 @@ import orjson
 
 from majlis.errors import ConfigurationError
 from majlis.store.migrations import REVISIONS
-from majlis.transfer.exporting import VERSION
+from majlis.transfer.export import VERSION
 from majlis.transfer.progress import Progress
 from majlis.transfer.scope import ScopeName
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import httpx
 
 from majlis.client import wire
-from majlis.client.answers import unexpected
+from majlis.client.transport import unexpected
 from majlis.client.patience import backoff
 from majlis.client.sse import Event, EventParser
 from majlis.errors import MajlisError, TooMany, Unavailable

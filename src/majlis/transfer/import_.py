@@ -19,11 +19,11 @@ from majlis.transfer.ledger import Ledger
 from majlis.transfer.owner import ensure_owner, take_over
 from majlis.transfer.placeholders import fill_holes
 from majlis.transfer.planning import prefer_indexes
-from majlis.transfer.reading import Source
+from majlis.transfer.file import Source
 from majlis.transfer.rejected import Rejected
-from majlis.transfer.summary import Summary
-from majlis.transfer.taking_in import take_in
-from majlis.transfer.telling import Told, resync, tell
+from majlis.transfer.report import Summary
+from majlis.transfer.batch import take_in
+from majlis.transfer.notify import Told, resync, tell
 from majlis.transfer.verdicts import Verdicts
 from majlis.transfer.waits import free_waits
 

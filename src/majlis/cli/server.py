@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from majlis.cli.options import ConfigFile, DatabaseUrl, DataDir
+from majlis.cli.command import ConfigFile, DatabaseUrl, DataDir
 from majlis.errors import ConfigurationError
 
 if TYPE_CHECKING:

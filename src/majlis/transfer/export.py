@@ -16,9 +16,9 @@ from majlis.store.migrate import revision
 from majlis.store.migrations import REVISIONS
 from majlis.store.tables import spaces
 from majlis.store.transactions import Tx
-from majlis.transfer import kinds
+from majlis.transfer import tables as kinds
 from majlis.transfer.damage import DAMAGE
-from majlis.transfer.kinds import Kind
+from majlis.transfer.tables import Kind
 from majlis.transfer.paging import Selection
 from majlis.transfer.planning import prefer_indexes
 from majlis.transfer.progress import Progress

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from majlis.store.transactions import Tx
 from majlis.transfer.checking import Line
 from majlis.transfer.discretion import same_but_for_what_stayed
-from majlis.transfer.kinds import Kind
+from majlis.transfer.tables import Kind
 from majlis.transfer.placeholders import replace_placeholders
 from majlis.transfer.references import missing_references, wrong_numbers
 from majlis.transfer.rules import derived, settled

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.cli.local import explained, open_foundation
-from majlis.cli.options import Where
+from majlis.cli.command import Where
 from majlis.cli.owning import find_entity
 from majlis.errors import NotFound
 from majlis.logs import set_up_logging

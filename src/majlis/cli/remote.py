@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from majlis.cli.options import Where
+from majlis.cli.command import Where
 from majlis.client import MajlisClient
 from majlis.errors import ConfigurationError, MajlisError, Unauthenticated, Unavailable
 

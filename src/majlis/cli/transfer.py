@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from majlis.cli.options import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
+from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
 from majlis.cli.running import run_async
 from majlis.cli.terminal import safe_line
 from majlis.errors import ConfigurationError, MajlisError
@@ -18,7 +18,7 @@ from majlis.errors import ConfigurationError, MajlisError
 if TYPE_CHECKING:
     from majlis.settings import Settings
     from majlis.store.transactions import Database
-    from majlis.transfer.exporting import Exported
+    from majlis.transfer.export import Exported
 
 
 def export(
@@ -38,7 +38,7 @@ def export(
 
 
 async def _export(settings: Settings, space: str | None, target: str) -> Exported:
-    from majlis.transfer.exporting import export
+    from majlis.transfer.export import export
     from majlis.transfer.output import Output
     from majlis.transfer.progress import Progress
 

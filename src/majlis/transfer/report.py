@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from majlis.transfer.kinds import BY_NAME
+from majlis.transfer.tables import BY_NAME
 from majlis.transfer.scope import ScopeName
 from majlis.transfer.verdicts import Outcome
 
