@@ -106,7 +106,7 @@ async def test_j4_deploy_bot_goes_live_only_with_a_persons_approval(
         ]
 
 
-async def test_s2_pattern_4_team_vote_is_counted_in_the_history(opened: Open) -> None:
+async def test_m2_team_vote_is_counted_in_the_history(opened: Open) -> None:
     def teller(asked: Asked) -> Reply:
         if asked.step:
             return silent()
@@ -142,7 +142,7 @@ async def _has_run(house: House, times: int) -> bool:
     return len(await house.runs()) >= times
 
 
-async def test_s2_pattern_5_report_is_built_over_days_with_memory_and_plans(opened: Open) -> None:
+async def test_p1_p2_p3_report_is_built_over_days_with_memory_and_plans(opened: Open) -> None:
     known = "Revenue $2.1M; the budget is missing"
 
     def reporter(asked: Asked) -> Reply:

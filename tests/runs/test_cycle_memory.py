@@ -121,7 +121,7 @@ async def test_k3_what_a_schema_calls_secret_is_not_remembered(house: House) -> 
     assert "hunter2" not in json.dumps(kept)
 
 
-async def test_k7_a_cycle_of_many_large_answers_stays_within_its_budget(house: House) -> None:
+async def test_k7_x13_a_cycle_of_many_large_answers_stays_within_its_budget(house: House) -> None:
     """Each answer was cut, and yet eighteen of them made a request three times as long as the budget."""
     output = {"rows": "x" * 20_000}
     tool = {"name": "table", "description": "Rows.", "type": "static", "execution": {"output": output}}
@@ -141,7 +141,7 @@ async def test_k7_a_cycle_of_many_large_answers_stays_within_its_budget(house: H
     assert all(json.loads(message["content"])["note"] == "cut from 20011 characters" for message in (*read, latest))
     [run] = await house.runs(scout)
     context = await scout.ok("GET", f"/api/runs/{run['id']}/context")
-    assert [each["messages"] for each in context["requests"]] == [asked.messages for asked in requests], "X13"
+    assert [each["messages"] for each in context["requests"]] == [asked.messages for asked in requests]
     [kept] = await consciousness(house, scout)
     assert (kept["summary"], kept["tokens"] < 6_000) == ("Read all of it.", True)
     assert calls_of(kept) == ["table", "= table"] * 18

@@ -1,4 +1,4 @@
-"""The five patterns of the second seed document (S2): conversations of agents that never wait, read from context."""
+"""Five patterns of conversation for agents that never wait: each run reads what it needs from its context."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ DEPLOY = {
 
 
 async def bot(house: House, name: str, **config: Any) -> Person:
-    """S2: no waiting."""
     return await house.agent(name, waits=False, **config)
 
 
-async def test_s2_pattern_1_an_agent_asks_and_a_person_answers(house: House) -> None:
+async def test_c1_c3_pattern_1_an_agent_asks_and_a_person_answers(house: House) -> None:
     sarah = await house.person("Sarah")
     space = await house.space("Deployments", sarah, await bot(house, "DeployBot", tools=[DEPLOY]))
 
@@ -53,7 +52,7 @@ async def test_s2_pattern_1_an_agent_asks_and_a_person_answers(house: House) -> 
     assert [run["status"] for run in await house.runs()] == ["completed", "completed"]
 
 
-async def test_s2_pattern_2_each_turn_of_a_conversation_is_a_run_of_its_own(house: House) -> None:
+async def test_t1_c1_pattern_2_each_turn_of_a_conversation_is_a_run_of_its_own(house: House) -> None:
     husam = await house.person("Husam")
     space = await house.space("Travel", husam, await bot(house, "Agent"))
     answers = {
@@ -78,7 +77,7 @@ async def test_s2_pattern_2_each_turn_of_a_conversation_is_a_run_of_its_own(hous
     assert [text for _, text in await house.texts(space)] == [part for turn in answers.items() for part in turn]
 
 
-async def test_s2_pattern_3_three_agents_discuss_and_each_contributes_when_it_matters(house: House) -> None:
+async def test_t3_t4_pattern_3_three_agents_discuss_and_each_contributes_when_it_matters(house: House) -> None:
     names = ("Architect", "SecurityBot", "DevOps")
     husam = await house.person("Husam")
     space = await house.space("Architecture", husam, *[await bot(house, name) for name in names])
@@ -110,7 +109,7 @@ async def test_s2_pattern_3_three_agents_discuss_and_each_contributes_when_it_ma
     assert timeline(last)[-1] == 'DevOps: "I can set up Keycloak."  [NEW] ← TRIGGER'
 
 
-async def test_s2_pattern_4_votes_are_counted_by_reading_the_history(house: House) -> None:
+async def test_t9_c1_pattern_4_votes_are_counted_by_reading_the_history(house: House) -> None:
     people = {name: await house.person(name) for name in ("Ahmad", "Sarah", "Husam")}
     space = await house.space("Team", *people.values(), await bot(house, "Agent"))
 
@@ -144,7 +143,7 @@ async def test_s2_pattern_4_votes_are_counted_by_reading_the_history(house: Hous
     assert [run["status"] for run in await house.runs()] == ["completed"] * 4
 
 
-async def test_s2_pattern_5_memories_and_goals_carry_a_long_piece_of_work(house: House) -> None:
+async def test_p1_p2_pattern_5_memories_and_goals_carry_a_long_piece_of_work(house: House) -> None:
     finance = await house.person("Finance")
     space = await house.space("Reports", finance, await bot(house, "Agent"))
     begin = once(
@@ -182,7 +181,7 @@ async def test_s2_pattern_5_memories_and_goals_carry_a_long_piece_of_work(house:
     assert block(third, "MEMORIES") == block(third, "GOALS") == []
 
 
-async def test_s2_an_agent_that_never_waits_is_told_no_word_of_waiting(house: House) -> None:
+async def test_m2_x7_an_agent_that_never_waits_is_told_no_word_of_waiting(house: House) -> None:
     space = await house.space("Project Alpha", await bot(house, "Agent"))
     house.model.script = says("delivered?")
     await house.owner.say(space, "hello")

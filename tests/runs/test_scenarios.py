@@ -1,4 +1,4 @@
-"""The scenario table of the fourth seed document (S4), row by row, through the real engine."""
+"""The basic scenarios of triggers, waits and active spaces, one test each, through the real engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADVICE = {
 }
 
 
-async def test_s4_a_persons_message_in_a_space_with_one_agent_triggers_it_at_depth_0(house: House) -> None:
+async def test_t1_a_persons_message_in_a_space_with_one_agent_triggers_it_at_depth_0(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     house.model.script = by_agent({"Scout": says("On my way.")})
@@ -25,7 +25,7 @@ async def test_s4_a_persons_message_in_a_space_with_one_agent_triggers_it_at_dep
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "On my way.")]
 
 
-async def test_s4_a_persons_message_in_a_space_with_three_agents_triggers_all_three(house: House) -> None:
+async def test_t2_a_persons_message_in_a_space_with_three_agents_triggers_all_three(house: House) -> None:
     agents = [await house.agent(name) for name in ("Architect", "Guard", "Ops")]
     space = await house.space("Architecture", *agents)
     message = await house.owner.say(space, "We need to redesign the auth system")
@@ -37,7 +37,7 @@ async def test_s4_a_persons_message_in_a_space_with_three_agents_triggers_all_th
     }
 
 
-async def test_s4_an_agents_message_triggers_the_two_other_agents_one_deeper(house: House) -> None:
+async def test_t3_t4_an_agents_message_triggers_the_two_other_agents_one_deeper(house: House) -> None:
     architect, guard, ops = [await house.agent(name) for name in ("Architect", "Guard", "Ops")]
     space = await house.space("Architecture", architect, guard, ops)
     house.model.script = by_agent({"Architect": [say("OAuth2 with JWT?")]})
@@ -49,7 +49,7 @@ async def test_s4_an_agents_message_triggers_the_two_other_agents_one_deeper(hou
     assert sorted((run["agentName"], run["chainDepth"]) for run in triggered) == [("Guard", 1), ("Ops", 1)]
 
 
-async def test_s4_at_the_maximal_depth_a_message_is_posted_and_triggers_nobody(house: House) -> None:
+async def test_t5_at_the_maximal_depth_a_message_is_posted_and_triggers_nobody(house: House) -> None:
     space = await house.space("Ping Pong", await house.agent("Ping"), await house.agent("Pong"))
     house.model.script = by_agent({"Ping": says("ping"), "Pong": says("pong")})
     await house.owner.say(space, "@Ping go", mentions=[])
@@ -62,7 +62,7 @@ async def test_s4_at_the_maximal_depth_a_message_is_posted_and_triggers_nobody(h
     assert max(run["chainDepth"] for run in await house.runs()) == 4
 
 
-async def test_s4_send_message_with_wait_pauses_the_run_until_any_entity_replies(house: House) -> None:
+async def test_m4_m6_m10_send_message_with_wait_pauses_the_run_until_any_entity_replies(house: House) -> None:
     analyst = await house.agent("Analyst")
     husam = await house.person("Husam")
     space = await house.space("Project Alpha", analyst, husam)
@@ -83,7 +83,7 @@ async def test_s4_send_message_with_wait_pauses_the_run_until_any_entity_replies
     ]
 
 
-async def test_s4_send_message_with_a_message_id_resumes_the_run_that_waits_on_it(house: House) -> None:
+async def test_m5_send_message_with_a_message_id_resumes_the_run_that_waits_on_it(house: House) -> None:
     asker, approver = await house.agent("Asker"), await house.agent("Approver")
     space = await house.space("Project Alpha", asker, approver)
     house.model.script = by_agent(
@@ -105,7 +105,7 @@ async def test_s4_send_message_with_a_message_id_resumes_the_run_that_waits_on_i
     assert timeline(house.invocations("Asker")[1])[-1].endswith("← RESUME: Approver replied. Continue from here.")
 
 
-async def test_s4_a_wait_that_times_out_resumes_the_run_with_a_time_out(house: House) -> None:
+async def test_m9_a_wait_that_times_out_resumes_the_run_with_a_time_out(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Analyst"))
     house.model.script = sequence(say("Thoughts?", wait=True), silent())
     await house.owner.say(space, "Ask the team")
@@ -118,7 +118,7 @@ async def test_s4_a_wait_that_times_out_resumes_the_run_with_a_time_out(house: H
     assert timeline(house.model.asked[1])[-1] == ("← RESUME: timeout, nobody replied within 300 s. Continue from here.")
 
 
-async def test_s4_a_plan_starts_a_run_with_no_active_space_and_the_agent_must_enter_one(house: House) -> None:
+async def test_a1_m1_a_plan_starts_a_run_with_no_active_space_and_the_agent_must_enter_one(house: House) -> None:
     planner = await house.agent("Planner")
     space = await house.space("Daily Reports", planner)
     plan = {"name": "Daily", "instruction": "Post the report.", "runAfter": "2 hours"}
@@ -141,7 +141,7 @@ async def test_s4_a_plan_starts_a_run_with_no_active_space_and_the_agent_must_en
     assert await house.texts(space) == [("Owner", "Report in two hours"), ("Planner", "The report.")]
 
 
-async def test_s4_messages_go_to_the_space_that_was_entered_last(house: House) -> None:
+async def test_a4_messages_go_to_the_space_that_was_entered_last(house: House) -> None:
     courier = await house.agent("Courier")
     first, second = await house.space("First", courier), await house.space("Second", courier)
     house.model.script = sequence(
@@ -157,7 +157,7 @@ async def test_s4_messages_go_to_the_space_that_was_entered_last(house: House) -
     assert await house.texts(second) == [("Courier", "for the second")]
 
 
-async def test_s4_two_messages_make_two_concurrent_runs_and_the_later_sees_the_other(house: House) -> None:
+async def test_t8_two_messages_make_two_concurrent_runs_and_the_later_sees_the_other(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     house.model.script = by_agent({"Scout": [say("Which one?", wait=True), silent()]})
@@ -174,7 +174,7 @@ async def test_s4_two_messages_make_two_concurrent_runs_and_the_later_sees_the_o
     ]
 
 
-async def test_s4_a_visible_tool_after_enter_space_posts_its_result_in_the_active_space(house: House) -> None:
+async def test_j4_a_visible_tool_after_enter_space_posts_its_result_in_the_active_space(house: House) -> None:
     guide = await house.agent("Guide", tools=[ADVICE])
     space = await house.space("Project Alpha", guide)
     house.model.script = sequence(call("enter_space", spaceId=space), call("advise"), silent())
@@ -186,7 +186,21 @@ async def test_s4_a_visible_tool_after_enter_space_posts_its_result_in_the_activ
     assert len(await house.runs()) == 1
 
 
-async def test_s4_an_agent_with_nothing_to_say_ends_its_run_and_needs_no_tool_for_it(house: House) -> None:
+async def test_j4_a_visible_tool_without_an_active_space_runs_silently_and_the_run_says_so(house: House) -> None:
+    guide = await house.agent("Guide", tools=[ADVICE])
+    space = await house.space("Project Alpha", guide)
+    house.model.script = sequence(call("advise"), silent())
+    await house.tell(guide)
+    await house.quiet()
+    assert house.model.asked[1].results == [{"advice": "sleep on it"}]
+    assert (await house.owner.history(space))["messages"] == []
+    [run] = await house.runs()
+    assert run["status"] == "completed"
+    [note] = run["notes"]
+    assert "no space was active" in note
+
+
+async def test_t9_an_agent_with_nothing_to_say_ends_its_run_and_needs_no_tool_for_it(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     message = await house.owner.say(space, "just thinking aloud")
@@ -198,7 +212,7 @@ async def test_s4_an_agent_with_nothing_to_say_ends_its_run_and_needs_no_tool_fo
     assert "skip" not in house.model.asked[0].tool_names
 
 
-async def test_s4_the_same_message_twice_triggers_an_agent_once(house: House) -> None:
+async def test_m16_the_same_message_twice_triggers_an_agent_once(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     house.model.script = once(say("Yes?"))

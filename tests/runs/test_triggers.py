@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from majlis.entities.caller import Caller
+from majlis.inbox.deliver import post_message
 from majlis.settings import Settings
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from tests.model_server import Reply, by_agent, call, say, sequence, silent
 from tests.runs.house import House, open_house, says, timeline
 
@@ -276,7 +277,7 @@ async def test_t11_a_run_keeps_what_triggered_it(house: House) -> None:
     }
 
 
-async def test_a_tool_message_triggers_nobody(house: House) -> None:
+async def test_j4_a_tool_message_triggers_nobody(house: House) -> None:
     tool = {"name": "advise", "type": "static", "visible": True, "execution": {"output": "sleep on it"}}
     scout, other = await house.agent("Scout", tools=[tool]), await house.agent("Other")
     space = await house.space("Project Alpha", scout, other)
