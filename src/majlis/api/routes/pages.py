@@ -35,7 +35,7 @@ _FOLDER = files("majlis.api").joinpath("page")
 async def look_at_link(gateway: TheGateway, code: str) -> Response:
     """Only looks: previews and prefetching must not use the link up."""
     caller = await gateway.db.read(find_code_owner, gateway.hasher, code)
-    return page("link.html", {"name": caller.name}) if caller else page("link-over.html", status=401)
+    return page("sign-in-link.html", {"name": caller.name}) if caller else page("link-expired.html", status=401)
 
 
 @router.post("/sign-in/{code}")
@@ -45,7 +45,7 @@ async def use_link(gateway: TheGateway, request: Request, code: str) -> Response
         limit_sign_in(request)
         _, secret = await open_session(gateway, code, None)
     except Unauthenticated:
-        return page("link-over.html", status=401)
+        return page("link-expired.html", status=401)
     except MajlisError as refusal:
         return _refused(refusal)
     answer = RedirectResponse("/", 303, {"Cache-Control": "no-store"})
@@ -83,7 +83,7 @@ def page(name: str, values: Mapping[str, str] | None = None, status: int = 200) 
 
 
 def _refused(refusal: MajlisError) -> Response:
-    answer = page("refused.html", {"message": refusal.message}, refusal.status)
+    answer = page("sign-in-failed.html", {"message": refusal.message}, refusal.status)
     retry_after = error_response(refusal).headers.get("Retry-After")
     if retry_after is not None:
         answer.headers["Retry-After"] = retry_after

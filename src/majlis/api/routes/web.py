@@ -46,7 +46,7 @@ async def lost(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     looking = request.method in LOOKING and "text/html" in request.headers.get("Accept", "")
     if error.status_code == 404 and looking and not request.url.path.startswith("/api/"):
-        return page("lost.html", status=404)
+        return page("not-found.html", status=404)
     return await http_error(request, error)
 
 
