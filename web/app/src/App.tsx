@@ -2,15 +2,15 @@ import { useConnection, useMe, useSpace, useSpaces } from '@majlis/client/react'
 import { unread } from '@majlis/client'
 import { lazy, useEffect, useState } from 'react'
 
-import { Banner } from './features/connection/OfflineBanner.tsx'
-import { Opening } from './features/connection/SplashScreen.tsx'
-import { useSamePerson } from './features/connection/useReloadOnUserChange.ts'
+import { OfflineBanner } from './features/connection/OfflineBanner.tsx'
+import { SplashScreen } from './features/connection/SplashScreen.tsx'
+import { useReloadOnUserChange } from './features/connection/useReloadOnUserChange.ts'
 import { useShortcuts } from './features/keyboard/shortcuts.ts'
 import { Sidebar } from './features/spaces/Sidebar.tsx'
 import { SpacePage } from './features/spaces/SpacePage.tsx'
 import { Welcome } from './features/spaces/Welcome.tsx'
 import { go, spacePath, useInspect, usePlace, type Place } from './router.ts'
-import { Part } from './ui/LazyPart.tsx'
+import { LazyPart } from './ui/LazyPart.tsx'
 
 const Inspector = lazy(() => import('./features/inspector/Inspector.tsx'))
 const Switcher = lazy(() => import('./features/switcher/Switcher.tsx'))
@@ -24,18 +24,18 @@ export function App() {
   const connection = useConnection()
   const [over, setOver] = useState<Over>(null)
   useShortcuts(setOver)
-  useSamePerson(me?.id)
+  useReloadOnUserChange(me?.id)
   useEffect(() => {
     // The session is over: the server has the page that leads back in, at this very address.
     if (connection === 'ended') location.reload()
   }, [connection])
-  if (!me) return <Opening />
+  if (!me) return <SplashScreen />
   return (
     <>
-      <Banner />
+      <OfflineBanner />
       <Rooms onOver={setOver} />
-      {over === 'switcher' && <Part over><Switcher onClose={() => setOver(null)} /></Part>}
-      {over === 'keys' && <Part over><KeyboardMap onClose={() => setOver(null)} /></Part>}
+      {over === 'switcher' && <LazyPart over><Switcher onClose={() => setOver(null)} /></LazyPart>}
+      {over === 'keys' && <LazyPart over><KeyboardMap onClose={() => setOver(null)} /></LazyPart>}
     </>
   )
 }
@@ -55,9 +55,9 @@ function Rooms({ onOver }: { onOver: (over: Over) => void }) {
         {!home && <h1 className="unseen md:hidden">Majlis</h1>}
         {home && <Welcome />}
         {place.page === 'space' && <SpacePage key={place.spaceId} spaceId={place.spaceId} messageId={place.messageId} />}
-        {place.page === 'admin' && <Part><Admin section={place.section} id={place.id} /></Part>}
+        {place.page === 'admin' && <LazyPart><Admin section={place.section} id={place.id} /></LazyPart>}
       </div>
-      {inspecting && <Part over><Inspector spaceId={place.spaceId} what={inspect} /></Part>}
+      {inspecting && <LazyPart over><Inspector spaceId={place.spaceId} what={inspect} /></LazyPart>}
     </div>
   )
 }

@@ -3,19 +3,19 @@ import { MajlisProvider } from '@majlis/client/react'
 import { createRoot } from 'react-dom/client'
 
 import { App } from './App.tsx'
-import { unsent } from './features/composer/outboxStorage.ts'
-import { wakeWith } from './features/connection/reconnect.ts'
+import { outboxStorage } from './features/composer/outboxStorage.ts'
+import { reconnectOnWake } from './features/connection/reconnect.ts'
 import './styles/app.css'
 import { showSavedTheme } from './theme.ts'
-import { Guard } from './ui/ErrorBoundary.tsx'
+import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
 
 showSavedTheme()
-const store = new Store({ keeping: unsent })
-wakeWith(store)
+const store = new Store({ keeping: outboxStorage })
+reconnectOnWake(store)
 createRoot(document.getElementById('root')!).render(
   <MajlisProvider store={store}>
-    <Guard>
+    <ErrorBoundary>
       <App />
-    </Guard>
+    </ErrorBoundary>
   </MajlisProvider>,
 )

@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** What goes wrong in here stays in here: without it, one message that cannot be shown would take the whole page away. */
-export class Guard extends Component<Props, { broken: boolean }> {
+export class ErrorBoundary extends Component<Props, { broken: boolean }> {
   override state = { broken: false }
 
   static getDerivedStateFromError(): { broken: boolean } {
@@ -17,12 +17,12 @@ export class Guard extends Component<Props, { broken: boolean }> {
   }
 
   override render(): ReactNode {
-    return this.state.broken ? (this.props.instead === undefined ? <Broken /> : this.props.instead) : this.props.children
+    return this.state.broken ? (this.props.instead === undefined ? <LoadError /> : this.props.instead) : this.props.children
   }
 }
 
 /** Mostly a part that was not loaded yet: the network is away, or the gateway has another version by now. */
-export function Broken({ className = '' }: { className?: string }) {
+export function LoadError({ className = '' }: { className?: string }) {
   return (
     <div role="alert" className={`space-y-3 p-6 text-center ${className}`}>
       <p className="text-ink-soft">This part could not be shown. What you have written is kept.</p>

@@ -1,10 +1,10 @@
 import { Suspense, type ReactNode } from 'react'
 
-import { Broken, Guard } from './ErrorBoundary.tsx'
+import { LoadError, ErrorBoundary } from './ErrorBoundary.tsx'
 
-const CARD = <Broken className="fixed inset-x-3 top-[12vh] z-50 mx-auto max-w-sm rounded-lg border border-line bg-paper-high shadow-high" />
+const CARD = <LoadError className="fixed inset-x-3 top-[12vh] z-50 mx-auto max-w-sm rounded-lg border border-line bg-paper-high shadow-high" />
 
 /** A part of the app that is loaded when it is opened, and that may not come. `over` is for those that lie over the page. */
-export function Part({ over = false, children }: { over?: boolean; children: ReactNode }) {
-  return <Guard {...(over ? { instead: CARD } : {})}><Suspense>{children}</Suspense></Guard>
+export function LazyPart({ over = false, children }: { over?: boolean; children: ReactNode }) {
+  return <ErrorBoundary {...(over ? { instead: CARD } : {})}><Suspense>{children}</Suspense></ErrorBoundary>
 }

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react'
 const MANY = 8
 
 /** By name, in a list that is longer than one looks over. */
-export function useFinding<Each extends { name: string }>(list: readonly Each[] | null, label: string): { field: ReactNode; found: readonly Each[]; none: boolean } {
+export function useFilter<Each extends { name: string }>(list: readonly Each[] | null, label: string): { field: ReactNode; found: readonly Each[]; none: boolean } {
   const [typed, setTyped] = useState('')
   const wanted = typed.trim().toLocaleLowerCase()
   const found = (list ?? []).filter((each) => each.name.toLocaleLowerCase().includes(wanted))

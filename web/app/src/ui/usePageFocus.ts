@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 /** Whether somebody is looking: the page is shown, and it is the one that keys go to. */
-export const usePresence = (): boolean => useSyncExternalStore(subscribe, () => document.visibilityState === 'visible' && document.hasFocus())
+export const usePageFocus = (): boolean => useSyncExternalStore(subscribe, () => document.visibilityState === 'visible' && document.hasFocus())
 
 function subscribe(listener: () => void): () => void {
   document.addEventListener('visibilitychange', listener)

@@ -8,7 +8,7 @@ export interface Answer<Data> {
 }
 
 /** `call` is made when `key` changes, which says what is asked for, and again when `changes` does, which says that the answer may be another by now. */
-export function useAnswer<Data>(key: string, call: () => Promise<Data>, changes = ''): Answer<Data> {
+export function useQuery<Data>(key: string, call: () => Promise<Data>, changes = ''): Answer<Data> {
   const [answer, setAnswer] = useState<{ key: string; data: Data | null; problem: string }>({ key, data: null, problem: '' })
   const [count, setCount] = useState(0)
   useEffect(() => {

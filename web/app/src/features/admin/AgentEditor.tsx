@@ -6,8 +6,8 @@ import { go } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { PolicyEditor } from '../../ui/PolicyEditor.tsx'
-import { useAnswer } from '../../ui/useQuery.ts'
-import { schemaProblem, type Schema } from './schemaError.ts'
+import { useQuery } from '../../ui/useQuery.ts'
+import { schemaError, type Schema } from './schemaError.ts'
 import { TryIt } from './TryIt.tsx'
 
 type Config = Record<string, unknown>
@@ -15,7 +15,7 @@ type Config = Record<string, unknown>
 /** An agent's config: a form for what is changed most, the whole as JSON beside it. The server checks both alike. */
 export function AgentEditor({ id }: { id: string }) {
   const { client } = useStore()
-  const { data: agent, problem } = useAnswer(id, () => client.agents.get(id))
+  const { data: agent, problem } = useQuery(id, () => client.agents.get(id))
   if (problem) return <p role="alert" className="text-bad">{problem}</p>
   if (!agent) return <p className="text-ink-soft">Looking…</p>
   return <Editor agent={agent} />
@@ -28,9 +28,9 @@ function Editor({ agent: given }: { agent: Agent }) {
   const [name, setName] = useState(agent.name)
   const [said, setSaid] = useState<{ bad: boolean; words: string } | null>(null)
   const [sure, setSure] = useState(false)
-  const schema = useAnswer('config-schema', () => client.agents.configSchema()).data as Schema | null
+  const schema = useQuery('config-schema', () => client.agents.configSchema()).data as Schema | null
   const config = parsed(text)
-  const advice = !config ? 'This is not JSON yet.' : schema ? schemaProblem(schema, config) : null
+  const advice = !config ? 'This is not JSON yet.' : schema ? schemaError(schema, config) : null
   const edit = (changed: string) => {
     setText(changed)
     setSaid(null)

@@ -6,13 +6,13 @@ import { allPages } from '../../ui/allPages.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
-import { useAnswer } from '../../ui/useQuery.ts'
-import { useFinding } from '../../ui/useFilter.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+import { useFilter } from '../../ui/useFilter.tsx'
 
 export function Agents() {
   const { client } = useStore()
-  const { data, problem } = useAnswer('agents', () => allPages((page) => client.agents.list(page)))
-  const { field, found, none } = useFinding(data, 'Find an agent')
+  const { data, problem } = useQuery('agents', () => allPages((page) => client.agents.list(page)))
+  const { field, found, none } = useFilter(data, 'Find an agent')
   return (
     <div className="space-y-8">
       {problem && <p role="alert" className="text-bad">{problem}</p>}

@@ -4,7 +4,7 @@ import { Button } from '../../ui/Button.tsx'
 import { copyText } from '../../ui/copy.ts'
 
 /** Something to copy and not to lose. */
-export function Secret({ title, text }: { title: string; text: string }) {
+export function CopyBox({ title, text }: { title: string; text: string }) {
   const [copied, setCopied] = useState(false)
   return (
     <div className="rounded-md border border-line bg-paper-low p-3">

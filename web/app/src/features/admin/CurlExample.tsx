@@ -2,13 +2,13 @@ import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { allPages } from '../../ui/allPages.ts'
-import { useAnswer } from '../../ui/useQuery.ts'
-import { Secret } from './CopyBox.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+import { CopyBox } from './CopyBox.tsx'
 
 /** How a service tells an agent something, as a line for the shell. */
-export function Curl({ token, name }: { token: string | null; name: string }) {
+export function CurlExample({ token, name }: { token: string | null; name: string }) {
   const { client } = useStore()
-  const { data: agents } = useAnswer('agents', () => allPages((page) => client.agents.list(page)))
+  const { data: agents } = useQuery('agents', () => allPages((page) => client.agents.list(page)))
   const [chosen, setChosen] = useState('')
   const agentId = chosen || agents?.[0]?.id || 'AGENT_ID'
   // Single quotes end a word of the shell.
@@ -21,7 +21,7 @@ export function Curl({ token, name }: { token: string | null; name: string }) {
         <span className="text-ink-soft">Agent</span>
         <select value={agentId} className="field w-auto" onChange={(event) => setChosen(event.target.value)}>{agents?.map((agent) => <option key={agent.id} value={agent.id}>{agent.name}</option>)}</select>
       </label>
-      <Secret title={token ? 'With the token from above' : 'Put one of its tokens into TOKEN'} text={line} />
+      <CopyBox title={token ? 'With the token from above' : 'Put one of its tokens into TOKEN'} text={line} />
     </section>
   )
 }

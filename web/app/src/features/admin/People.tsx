@@ -7,16 +7,16 @@ import { allPages } from '../../ui/allPages.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
-import { useAnswer } from '../../ui/useQuery.ts'
-import { useFinding } from '../../ui/useFilter.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+import { useFilter } from '../../ui/useFilter.tsx'
 
 export function People() {
   const { client } = useStore()
-  const { data, problem } = useAnswer('people', async () => {
+  const { data, problem } = useQuery('people', async () => {
     const [people, services] = await Promise.all((['human', 'service'] as const).map((type) => allPages((page) => client.entities.list({ type, ...page }))))
     return [...people!, ...services!]
   })
-  const { field, found, none } = useFinding(data, 'Find a person or service')
+  const { field, found, none } = useFilter(data, 'Find a person or service')
   return (
     <div className="space-y-8">
       {problem && <p role="alert" className="text-bad">{problem}</p>}

@@ -6,16 +6,16 @@ import { go } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { fullTime } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useQuery.ts'
-import { Curl } from './CurlExample.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+import { CurlExample } from './CurlExample.tsx'
 import { NewToken } from './NewToken.tsx'
-import { Secret } from './CopyBox.tsx'
+import { CopyBox } from './CopyBox.tsx'
 
 /** One person or service. An owner is changed by owners only: a token for one would make an owner of whoever holds it. */
 export function PersonView({ id }: { id: string }) {
   const { client } = useStore()
   const me = useMe()!
-  const { data: entity, problem, again } = useAnswer(id, () => client.entities.get(id))
+  const { data: entity, problem, again } = useQuery(id, () => client.entities.get(id))
   if (problem) return <p role="alert" className="text-bad">{problem}</p>
   if (!entity) return <p className="text-ink-soft">Looking…</p>
   return (
@@ -30,7 +30,7 @@ export function PersonView({ id }: { id: string }) {
 function Change({ entity, again }: { entity: Entity; again: () => void }) {
   const { client } = useStore()
   const { id } = entity
-  const tokens = useAnswer(`tokens ${id}`, () => client.entities.tokens(id))
+  const tokens = useQuery(`tokens ${id}`, () => client.entities.tokens(id))
   const [secret, setSecret] = useState<{ title: string; text: string } | null>(null)
   const [said, setSaid] = useState('')
   const attempt = (work: Promise<unknown>) => void work.then(() => setSaid(''), (error: Error) => setSaid(error.message))
@@ -57,7 +57,7 @@ function Change({ entity, again }: { entity: Entity; again: () => void }) {
         <h4 className="font-serif text-large font-semibold">Ways in</h4>
         {entity.type === 'human' && <Button onClick={() => attempt(link())}>One-time sign-in link</Button>}
         <NewToken onCreate={(wanted) => attempt(token(wanted))} />
-        {secret && <Secret {...secret} />}
+        {secret && <CopyBox {...secret} />}
         <ul className="divide-y divide-line text-small">
           {tokens.data?.map((each) => (
             <li key={each.id} className="flex items-center gap-3 py-1.5">
@@ -67,7 +67,7 @@ function Change({ entity, again }: { entity: Entity; again: () => void }) {
           ))}
         </ul>
       </section>
-      {entity.type === 'service' && <Curl token={secret?.text ?? null} name={entity.name} />}
+      {entity.type === 'service' && <CurlExample token={secret?.text ?? null} name={entity.name} />}
       <Leave entity={entity} onDelete={() => attempt(client.entities.delete(id).then(() => go('/admin/people')))} />
     </>
   )

@@ -4,8 +4,8 @@ import { useMajlis, useStore } from '@majlis/client/react'
 import { spacePath } from '../../router.ts'
 import { allPages } from '../../ui/allPages.ts'
 import { Link } from '../../ui/Link.tsx'
-import { useAnswer } from '../../ui/useQuery.ts'
-import { useFinding } from '../../ui/useFilter.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+import { useFilter } from '../../ui/useFilter.tsx'
 import { some } from '../inspector/runText.tsx'
 
 const WAKES = { everyone: 'wakes every agent', mentioned: 'wakes who is called', orchestrated: 'one agent decides' }
@@ -13,8 +13,8 @@ const WAKES = { everyone: 'wakes every agent', mentioned: 'wakes who is called',
 /** Every space with its members. What is said in those that one is not in is their members' own business, whoever looks after the gateway. */
 export function Spaces() {
   const { client } = useStore()
-  const { data, problem } = useAnswer('all spaces', () => allPages((page) => client.spaces.listAll(page)))
-  const { field, found, none } = useFinding(data, 'Find a space')
+  const { data, problem } = useQuery('all spaces', () => allPages((page) => client.spaces.listAll(page)))
+  const { field, found, none } = useFilter(data, 'Find a space')
   if (problem) return <p role="alert" className="text-bad">{problem}</p>
   return (
     <div className="space-y-4">

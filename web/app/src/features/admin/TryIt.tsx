@@ -3,7 +3,7 @@ import { useSpaces, useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
 import { Button } from '../../ui/Button.tsx'
-import { Blocks } from '../inspector/BlockList.tsx'
+import { BlockList } from '../inspector/BlockList.tsx'
 import { blocksOf } from '../inspector/promptBlocks.ts'
 import { some } from '../inspector/runText.tsx'
 
@@ -46,7 +46,7 @@ export function TryIt({ agent, config }: { agent: Agent; config: Record<string, 
         <div className="space-y-2">
           <p role="status" className="text-small text-ink-soft">About {some(tried.tokens, 'token')}, {some(tried.tools.length, 'tool')}.</p>
           {tried.notes.map((note) => <p key={note} className="rounded-md bg-paper-low px-3 py-2 text-small">{note}</p>)}
-          <Blocks blocks={blocksOf(tried, tried.tokens, 0)} before={null} />
+          <BlockList blocks={blocksOf(tried, tried.tokens, 0)} before={null} />
         </div>
       )}
     </section>

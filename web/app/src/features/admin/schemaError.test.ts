@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { schemaProblem, type Schema } from './schemaError.ts'
+import { schemaError, type Schema } from './schemaError.ts'
 
 const SCHEMA: Schema = {
   type: 'object',
@@ -30,5 +30,5 @@ test.each([
   [{ tools: [{ type: 'http', url: 3 }] }, 'tools[0].url should be of type string'],
   [[], 'the config should be of type object'],
 ])('%j: %s', (config, problem) => {
-  expect(schemaProblem(SCHEMA, config)).toBe(problem)
+  expect(schemaError(SCHEMA, config)).toBe(problem)
 })

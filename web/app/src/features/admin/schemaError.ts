@@ -15,19 +15,19 @@ export interface Schema {
   oneOf?: Schema[]
 }
 
-export function schemaProblem(schema: Schema, value: unknown, root: Schema = schema, path = ''): string | null {
+export function schemaError(schema: Schema, value: unknown, root: Schema = schema, path = ''): string | null {
   const named: Schema = schema.$ref ? { ...schema, ...root.$defs?.[schema.$ref.replace('#/$defs/', '')] } : schema
   const here = path || 'the config'
   const choices = named.anyOf ?? named.oneOf
   if (choices) {
-    const problems = choices.map((choice) => schemaProblem(choice, value, root, path))
+    const problems = choices.map((choice) => schemaError(choice, value, root, path))
     if (problems.every((problem) => problem !== null)) return deepest(problems as string[], here)
   }
   if (named.const !== undefined && value !== named.const) return `${here} should be ${JSON.stringify(named.const)}`
   if (named.enum && !named.enum.includes(value)) return `${here} should be one of ${named.enum.map(String).join(', ')}`
   if (named.type && ![named.type].flat().some((type) => isA(type, value))) return `${here} should be of type ${[named.type].flat().join(' or ')}`
   if (named.pattern && typeof value === 'string' && !new RegExp(named.pattern, 'u').test(value)) return `${here} is not written as it should be`
-  if (Array.isArray(value)) return named.items ? first(value.map((each, n) => () => schemaProblem(named.items!, each, root, `${path}[${n}]`))) : null
+  if (Array.isArray(value)) return named.items ? first(value.map((each, n) => () => schemaError(named.items!, each, root, `${path}[${n}]`))) : null
   if (value === null || typeof value !== 'object') return null
   return ofObject(named, value as Record<string, unknown>, root, path)
 }
@@ -39,9 +39,9 @@ function ofObject(schema: Schema, value: Record<string, unknown>, root: Schema, 
     // What is there first: it says which kind was meant.
     ...Object.entries(value).map(([key, each]) => () => {
       const known = schema.properties?.[key]
-      if (known) return schemaProblem(known, each, root, at(key))
+      if (known) return schemaError(known, each, root, at(key))
       if (schema.properties && schema.additionalProperties === false) return `there is no ${at(key)}`
-      return typeof schema.additionalProperties === 'object' ? schemaProblem(schema.additionalProperties, each, root, at(key)) : null
+      return typeof schema.additionalProperties === 'object' ? schemaError(schema.additionalProperties, each, root, at(key)) : null
     }),
     () => (missing ? `${at(missing)} is missing` : null),
   ])

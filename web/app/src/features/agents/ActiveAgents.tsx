@@ -4,10 +4,10 @@ import { useRuns, useStreams } from '@majlis/client/react'
 import { inspect } from '../../router.ts'
 import { Stop } from '../../ui/icons.tsx'
 import { lasting, useNow } from '../../ui/time.ts'
-import { useStop } from './useStopRun.ts'
+import { useStopRun } from './useStopRun.ts'
 
 /** Above the composer: which agents are at work here or wait for an answer, since when, and a way to stop them. */
-export function AtWork({ space }: { space: SpaceState }) {
+export function ActiveAgents({ space }: { space: SpaceState }) {
   const { working, waiting } = useRuns(space.facts.id)
   const nameOf = (id: string) => space.members.find((member) => member.id === id)?.name ?? 'An agent'
   const writing = new Set(useStreams(space.facts.id).map((stream) => stream.agentId))
@@ -25,7 +25,7 @@ export function AtWork({ space }: { space: SpaceState }) {
 
 function Line({ run, name, what, lively = false }: { run: Working | WaitingRun; name: string; what: string; lively?: boolean }) {
   const now = useNow()
-  const { mayStop, stopping, problem, stop } = useStop(run.runId, run.spaceId)
+  const { mayStop, stopping, problem, stop } = useStopRun(run.runId, run.spaceId)
   return (
     <li className="flex animate-rise items-center gap-2">
       <span aria-hidden className={`size-2 rounded-full ${lively ? 'animate-breathe bg-agent' : 'border-2 border-agent'}`} />

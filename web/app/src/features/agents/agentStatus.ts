@@ -2,18 +2,18 @@
 import type { WaitingRun, Working } from '@majlis/client'
 import { useMajlis } from '@majlis/client/react'
 
-export type Doing =
+export type AgentStatus =
   | { state: 'thinking'; since: number; runId: string }
   | { state: 'waiting'; for: WaitingRun['for']; since: number; runId: string }
   | { state: 'asleep' }
 
-export function useDoing(agentId: string, spaceId: string): Doing {
+export function useAgentStatus(agentId: string, spaceId: string): AgentStatus {
   const working = useMajlis((state) => find(state.agents.working, agentId, spaceId))
   const waiting = useMajlis((state) => find(state.agents.waiting, agentId, spaceId))
   return doing(working, waiting)
 }
 
-export function doing(working: Working | undefined, waiting: WaitingRun | undefined): Doing {
+export function doing(working: Working | undefined, waiting: WaitingRun | undefined): AgentStatus {
   if (working) return { state: 'thinking', since: working.since, runId: working.runId }
   if (waiting) return { state: 'waiting', for: waiting.for, since: waiting.since, runId: waiting.runId }
   return { state: 'asleep' }

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useMayWrite } from '../spaces/useMayWrite.ts'
 
 /** Ending a run. Viewers look on, except for those who look after the gateway. */
-export function useStop(runId: string, spaceId: string | null) {
+export function useStopRun(runId: string, spaceId: string | null) {
   const store = useStore()
   const administers = useMe()?.role !== 'member'
   const mayStop = useMayWrite(spaceId ?? '') || administers

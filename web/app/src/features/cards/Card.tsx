@@ -5,8 +5,8 @@ import { useState } from 'react'
 import { fullTime, lasting, timeOf, useNow } from '../../ui/time.ts'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { plainText } from '../markdown/plainText.ts'
-import { Frame } from '../timeline/MessageFrame.tsx'
-import { Answered } from './CardResult.tsx'
+import { MessageFrame } from '../timeline/MessageFrame.tsx'
+import { CardResult } from './CardResult.tsx'
 import { Approval } from './Approval.tsx'
 import { Choice } from './Choice.tsx'
 import { Form } from './Form.tsx'
@@ -26,14 +26,14 @@ export function Card({ message, tool, names }: { message: Message; tool: Tool; n
   const open = tool.status === 'running'
   const time = <time dateTime={message.createdAt} title={fullTime(message.createdAt)} className="text-tiny text-ink-soft">{timeOf(message.createdAt)}</time>
   return (
-    <Frame sender={message.sender} first aside={time}>
+    <MessageFrame sender={message.sender} first aside={time}>
       <section aria-label={`${message.sender.name} asks: ${plainText(message.text).slice(0, 80) || tool.name}, ${timeOf(message.createdAt)}`} className={`mt-1 max-w-xl rounded-lg border p-4 ${open ? 'border-warm bg-paper-high shadow-low' : 'border-line bg-paper-low'}`}>
         <Question message={message} tool={tool} names={names} />
-        {!open && <Answered tool={tool} />}
+        {!open && <CardResult tool={tool} />}
         {open && role === 'viewer' && <p className="mt-2 text-small text-ink-soft">You may read here, not decide.</p>}
         {open && role !== 'viewer' && <Asking message={message} tool={tool} />}
       </section>
-    </Frame>
+    </MessageFrame>
   )
 }
 

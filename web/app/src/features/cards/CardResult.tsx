@@ -3,7 +3,7 @@ import type { Tool } from '@majlis/client'
 import { fullTime, timeOf } from '../../ui/time.ts'
 
 /** How it was decided, by whom and when; or that nobody did. */
-export function Answered({ tool }: { tool: Tool }) {
+export function CardResult({ tool }: { tool: Tool }) {
   const { answeredBy, answeredAt } = tool
   return (
     <p className="mt-2 text-small">

@@ -10,7 +10,7 @@ interface Unsent {
   sending: Sending
 }
 
-export const unsent: Keeping = {
+export const outboxStorage: Keeping = {
   load(me) {
     const found: Record<string, Sending[]> = {}
     const all = keptKeys().filter((key) => key.startsWith(folder(me))).flatMap(read)

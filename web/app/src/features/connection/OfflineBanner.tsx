@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 const AFTER_MS = 5000
 
 /** Only after a while: a short break heals before anybody notices. */
-export function Banner() {
+export function OfflineBanner() {
   const lost = useConnection() === 'lost'
   const [shown, setShown] = useState(false)
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { useConnection } from '@majlis/client/react'
 
 /** Before the first load has come through. Quiet at first: mostly it takes a blink. */
-export function Opening() {
+export function SplashScreen() {
   const lost = useConnection() === 'lost'
   return (
     <main className="grid h-full place-items-center p-6 text-center">

@@ -5,7 +5,7 @@ import { keep } from '../../ui/storage.ts'
 const KEY = 'majlis.signed-in'
 
 /** All tabs of a browser are signed in as the same person, the last who did so: a page that still shows another would speak in their name. */
-export function useSamePerson(me: string | undefined): void {
+export function useReloadOnUserChange(me: string | undefined): void {
   useEffect(() => {
     if (!me) return
     keep(KEY, me)

@@ -4,14 +4,14 @@ import { useId, useState, type FormEvent } from 'react'
 
 import { allPages } from '../../ui/allPages.ts'
 import { Button } from '../../ui/Button.tsx'
-import { useAnswer } from '../../ui/useQuery.ts'
+import { useQuery } from '../../ui/useQuery.ts'
 
 export function AddMember({ space }: { space: SpaceState }) {
   const store = useStore()
   const listId = useId()
   const [name, setName] = useState('')
   const [problem, setProblem] = useState('')
-  const { data } = useAnswer('entities', () => allPages((page) => store.client.entities.list(page)))
+  const { data } = useQuery('entities', () => allPages((page) => store.client.entities.list(page)))
   const known = new Set(space.members.map((member) => member.id))
   const others = (data ?? []).filter((entity) => !known.has(entity.id))
   const add = async (event: FormEvent) => {

@@ -4,11 +4,11 @@ import type { ReactNode } from 'react'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { fullTime } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useQuery.ts'
+import { useQuery } from '../../ui/useQuery.ts'
 import { Cycles } from './Cycles.tsx'
 import { count, some } from './runText.tsx'
 import { UsageByDay } from './UsageByDay.tsx'
-import { UsagePlot } from './UsageByRun.tsx'
+import { UsageByRun } from './UsageByRun.tsx'
 
 /** What an agent holds: goals, memories, plans, and what it has used. For administrators, and the agent itself. */
 export function AgentView({ agentId }: { agentId: string }) {
@@ -20,7 +20,7 @@ export function AgentView({ agentId }: { agentId: string }) {
 function Held({ agentId }: { agentId: string }) {
   const { client } = useStore()
   const me = useMe()!
-  const { data, problem } = useAnswer(agentId, async () => {
+  const { data, problem } = useQuery(agentId, async () => {
     const [entity, goals, memories, plans, usage, days, { runs }] = await Promise.all([
       client.entities.get(agentId),
       client.agents.goals(agentId),
@@ -46,7 +46,7 @@ function Held({ agentId }: { agentId: string }) {
         {some(usage.runs, 'run')}, {some(usage.requests, 'request')}, {count(usage.inputTokens)} tokens in ({count(usage.cachedTokens)} cached), {count(usage.outputTokens)} out.
       </p>
       <UsageByDay days={days} />
-      <UsagePlot runs={runs} />
+      <UsageByRun runs={runs} />
       <Part title="Goals" none="No goals.">
         {goals.map((goal) => <li key={goal.id} className={goal.status === 'completed' ? 'text-ink-soft line-through' : ''}>{goal.description}</li>)}
       </Part>

@@ -1,9 +1,9 @@
 import type { Block } from './promptBlocks.ts'
-import { difference } from './diff.ts'
+import { diff } from './diff.ts'
 import { count } from './runText.tsx'
 
 /** The blocks of a prompt, folded; compared with those of another one where `before` is given. */
-export function Blocks({ blocks, before }: { blocks: readonly Block[]; before: readonly Block[] | null }) {
+export function BlockList({ blocks, before }: { blocks: readonly Block[]; before: readonly Block[] | null }) {
   const gone = before?.filter((each) => blocks.every((block) => block.key !== each.key)) ?? []
   return (
     <ul className="overflow-hidden rounded-md border border-line">
@@ -38,7 +38,7 @@ function Shaded({ block }: { block: Block }) {
 }
 
 function Compared({ before, after }: { before: string; after: string }) {
-  return difference(before, after).map((line, n) =>
+  return diff(before, after).map((line, n) =>
     line.kind === 'same' ? `${line.text}\n` : line.kind === 'new' ? <ins key={n} className="bg-mark no-underline">{`${line.text}\n`}</ins> : <del key={n} className="text-ink-soft line-through">{`${line.text}\n`}</del>,
   )
 }

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { inspect } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { brief, fullTime } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useQuery.ts'
+import { useQuery } from '../../ui/useQuery.ts'
 import { textOf } from './promptBlocks.ts'
 import { count } from './runText.tsx'
 
@@ -14,7 +14,7 @@ const PAGE = 20
 /** What a consciousness has lived through, the newest cycle first: how it remembers it, and in full. */
 export function Cycles({ agentId }: { agentId: string }) {
   const { client } = useStore()
-  const { data, problem } = useAnswer(`cycles ${agentId}`, () => client.agents.consciousness(agentId, { limit: PAGE }))
+  const { data, problem } = useQuery(`cycles ${agentId}`, () => client.agents.consciousness(agentId, { limit: PAGE }))
   const [more, setMore] = useState<{ cycles: readonly Cycle[]; hasMore: boolean }>({ cycles: [], hasMore: true })
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
   if (!data || data.cycles.length === 0) return null

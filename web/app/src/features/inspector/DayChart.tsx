@@ -13,7 +13,7 @@ export interface Bar {
 }
 
 /** One bar for each of the last days; days without any are gaps. */
-export function DayPlot({ title, bars, days, most, caption }: { title: string; bars: readonly Bar[]; days: number; most: string; caption: string }) {
+export function DayChart({ title, bars, days, most, caption }: { title: string; bars: readonly Bar[]; days: number; most: string; caption: string }) {
   const id = useId()
   const today = Math.floor(Date.now() / DAY)
   const highest = Math.max(...bars.map((bar) => bar.whole), Number.MIN_VALUE)

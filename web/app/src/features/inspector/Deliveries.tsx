@@ -4,7 +4,7 @@ import { useState } from 'react'
 
 import { inspect } from '../../router.ts'
 import { fullTime } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useQuery.ts'
+import { useQuery } from '../../ui/useQuery.ts'
 
 const WORDS: Record<MessageDelivery['state'], string> = {
   pending: 'has not looked yet',
@@ -48,7 +48,7 @@ export default function Deliveries({ messageId, mayWrite }: { messageId: string;
 export function useDeliveries(messageId: string) {
   const { client } = useStore()
   const changes = useMajlis((state) => Object.keys(state.agents.working).join(' '))
-  const { data: list, problem, again } = useAnswer<readonly MessageDelivery[]>(messageId, () => client.messages.deliveries(messageId), changes)
+  const { data: list, problem, again } = useQuery<readonly MessageDelivery[]>(messageId, () => client.messages.deliveries(messageId), changes)
   const [refused, setRefused] = useState('')
   const retry = (agentId: string) => void client.messages.retryDelivery(messageId, agentId).then(again, (error: Error) => setRefused(error.message))
   return { list, problem: problem || refused, retry }

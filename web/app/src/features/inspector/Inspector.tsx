@@ -8,7 +8,7 @@ import { AgentView } from './AgentView.tsx'
 import { Members } from './Members.tsx'
 import { RunView } from './RunView.tsx'
 import { Runs } from './Runs.tsx'
-import { Settings } from './SpaceSettings.tsx'
+import { SpaceSettings } from './SpaceSettings.tsx'
 
 const TABS = [['runs', 'Runs'], ['members', 'Members'], ['settings', 'Space']] as const
 
@@ -39,7 +39,7 @@ export default function Inspector({ spaceId, what }: { spaceId: string; what: In
         {what.kind === 'runs' && <Runs space={space} />}
         {what.kind === 'run' && <RunView key={what.id} runId={what.id} />}
         {what.kind === 'agent' && <AgentView key={what.id} agentId={what.id} />}
-        {what.kind === 'settings' && <Settings space={space} />}
+        {what.kind === 'settings' && <SpaceSettings space={space} />}
       </div>
     </aside>
   )

@@ -7,7 +7,7 @@ import { Avatar } from '../../ui/Avatar.tsx'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { Close } from '../../ui/icons.tsx'
 import { lasting, useNow } from '../../ui/time.ts'
-import { useDoing, type Doing } from '../agents/agentStatus.ts'
+import { useAgentStatus, type AgentStatus } from '../agents/agentStatus.ts'
 import { AddMember } from './AddMember.tsx'
 
 export function Members({ space }: { space: SpaceState }) {
@@ -41,7 +41,7 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
   const [problem, setProblem] = useState('')
   const [sure, setSure] = useState(false)
   const mine = member.id === me.id
-  const doing = useDoing(member.id, spaceId)
+  const doing = useAgentStatus(member.id, spaceId)
   const remove = () => store.client.spaces.remove(spaceId, member.id).catch((error: Error) => setProblem(error.message))
   const setRole = (role: SpaceRole) => store.client.spaces.add(spaceId, { entityId: member.id, role }).catch((error: Error) => setProblem(error.message))
   const body = (
@@ -74,7 +74,7 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
   )
 }
 
-function State({ doing }: { doing: Doing }) {
+function State({ doing }: { doing: AgentStatus }) {
   const now = useNow()
   if (doing.state === 'asleep') return 'asleep'
   const since = lasting(now - doing.since)

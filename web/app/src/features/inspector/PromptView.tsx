@@ -2,8 +2,8 @@ import type { Context, Run, Step } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
-import { useAnswer } from '../../ui/useQuery.ts'
-import { Blocks } from './BlockList.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+import { BlockList } from './BlockList.tsx'
 import { blocksOf, type Block } from './promptBlocks.ts'
 import { count, some } from './runText.tsx'
 
@@ -14,10 +14,10 @@ interface Seen {
 }
 
 /** The exact words that the model was given, block by block. What came out of the provider's cache is shaded. */
-export function Saw({ run }: { run: Run }) {
+export function PromptView({ run }: { run: Run }) {
   const { client } = useStore()
   const [comparing, setComparing] = useState(false)
-  const { data, problem } = useAnswer<Seen>(`saw ${run.id}`, async () => {
+  const { data, problem } = useQuery<Seen>(`saw ${run.id}`, async () => {
     const [context, steps, earlier] = await Promise.all([client.runs.context(run.id), client.runs.steps(run.id), client.runs.list({ agentId: run.agentId, before: run.id, limit: 1 })])
     const last = earlier.runs[0] ? (await client.runs.context(earlier.runs[0].id)).requests[0] : undefined
     return { context, steps, before: last ? blocksOf(last, 0, 0) : [] }
@@ -38,7 +38,7 @@ export function Saw({ run }: { run: Run }) {
             <h4 className="mb-1 text-small text-ink-soft">
               Request {n + 1} · {count(usage?.inputTokens ?? 0)} tokens, {count(usage?.cachedTokens ?? 0)} cached · {some(request.tools.length, 'tool')}
             </h4>
-            <Blocks blocks={blocks} before={comparing ? data.before : null} />
+            <BlockList blocks={blocks} before={comparing ? data.before : null} />
           </section>
         )
       })}

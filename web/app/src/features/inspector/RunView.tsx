@@ -6,10 +6,10 @@ import { inspect, messagePath } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { fullTime, useNow } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useQuery.ts'
-import { useStop } from '../agents/useStopRun.ts'
+import { useQuery } from '../../ui/useQuery.ts'
+import { useStopRun } from '../agents/useStopRun.ts'
 import { plainText } from '../markdown/plainText.ts'
-import { Saw } from './PromptView.tsx'
+import { PromptView } from './PromptView.tsx'
 import { causeOf, count, isUnderWay, StatusMark, tookOf } from './runText.tsx'
 import { Steps } from './Steps.tsx'
 
@@ -23,7 +23,7 @@ export function RunView({ runId }: { runId: string }) {
   const now = useNow()
   // While it works, steps are added that no event tells of.
   const changes = state.startsWith('true') ? `${state} ${Math.floor(now / BEAT_MS)}` : state
-  const { data: run, problem } = useAnswer(runId, () => store.client.runs.get(runId), changes)
+  const { data: run, problem } = useQuery(runId, () => store.client.runs.get(runId), changes)
   const [seeing, setSeeing] = useState(false)
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
   if (!run) return <p className="text-small text-ink-soft">Looking…</p>
@@ -33,7 +33,7 @@ export function RunView({ runId }: { runId: string }) {
       {me.role !== 'member' && (
         <div>
           <Button aria-expanded={seeing} onClick={() => setSeeing(!seeing)}>{seeing ? 'Hide what it saw' : 'What it saw'}</Button>
-          {seeing && <Saw run={run} />}
+          {seeing && <PromptView run={run} />}
         </div>
       )}
       <Steps run={run} state={changes} />
@@ -43,7 +43,7 @@ export function RunView({ runId }: { runId: string }) {
 
 function Facts({ run }: { run: Run }) {
   const { trigger, usage } = run
-  const { mayStop, stopping, problem, stop } = useStop(run.id, trigger.spaceId ?? null)
+  const { mayStop, stopping, problem, stop } = useStopRun(run.id, trigger.spaceId ?? null)
   return (
     <section className="space-y-2">
       <h3 className="flex flex-wrap items-baseline gap-2 text-large">

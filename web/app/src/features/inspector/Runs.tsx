@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { inspect } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { brief } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useQuery.ts'
+import { useQuery } from '../../ui/useQuery.ts'
 import { plainText } from '../markdown/plainText.ts'
 import { causeOf, StatusMark, tookOf } from './runText.tsx'
 
@@ -17,7 +17,7 @@ export function Runs({ space }: { space: SpaceState }) {
   const spaceId = space.facts.id
   // A run began, ended, or waits: the list is another one.
   const changes = useMajlis((state) => [...Object.keys(state.agents.working), '|', ...Object.keys(state.agents.waiting)].join(' '))
-  const { data, problem } = useAnswer(`runs ${spaceId}`, () => store.client.runs.list({ spaceId, limit: PAGE }), changes)
+  const { data, problem } = useQuery(`runs ${spaceId}`, () => store.client.runs.list({ spaceId, limit: PAGE }), changes)
   const [more, setMore] = useState<{ runs: readonly Run[]; hasMore: boolean }>({ runs: [], hasMore: true })
   const runs = joined(data?.runs ?? [], more.runs)
   const load = async () => {

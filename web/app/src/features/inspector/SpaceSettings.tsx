@@ -13,7 +13,7 @@ const TRIGGERS: Record<Triggers, string> = {
 }
 
 /** The space itself: its name, what it is for, and whom a message wakes. */
-export function Settings({ space }: { space: SpaceState }) {
+export function SpaceSettings({ space }: { space: SpaceState }) {
   const store = useStore()
   const me = useMe()!
   const { facts, members } = space

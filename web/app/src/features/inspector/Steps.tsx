@@ -2,13 +2,13 @@ import type { Run, Step } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 
 import { spanOf } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useQuery.ts'
+import { useQuery } from '../../ui/useQuery.ts'
 import { count } from './runText.tsx'
 
 /** The journal of a run on a line of time. */
 export function Steps({ run, state }: { run: Run; state: string }) {
   const store = useStore()
-  const { data, problem } = useAnswer(`steps ${run.id}`, () => store.client.runs.steps(run.id), state)
+  const { data, problem } = useQuery(`steps ${run.id}`, () => store.client.runs.steps(run.id), state)
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
   return (
     <section>

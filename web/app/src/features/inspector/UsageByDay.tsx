@@ -1,6 +1,6 @@
 import type { DayUsage } from '@majlis/client'
 
-import { DayPlot } from './DayChart.tsx'
+import { DayChart } from './DayChart.tsx'
 import { count } from './runText.tsx'
 
 const DAYS = 30
@@ -17,8 +17,8 @@ export function UsageByDay({ days }: { days: readonly DayUsage[] }) {
   const total = priced.reduce((sum, each) => sum + each.cost, 0)
   return (
     <div className="space-y-4">
-      <DayPlot title="Tokens" bars={tokens} days={DAYS} most={count(Math.max(...tokens.map((bar) => bar.whole)))} caption="The last 30 days. The light part came out of the provider’s cache." />
-      {costs.length > 0 && <DayPlot title="Cost" bars={costs} days={DAYS} most={money.format(Math.max(...costs.map((bar) => bar.whole)))} caption={`${money.format(total)} in the last 30 days, at the price of the model it has now.`} />}
+      <DayChart title="Tokens" bars={tokens} days={DAYS} most={count(Math.max(...tokens.map((bar) => bar.whole)))} caption="The last 30 days. The light part came out of the provider’s cache." />
+      {costs.length > 0 && <DayChart title="Cost" bars={costs} days={DAYS} most={money.format(Math.max(...costs.map((bar) => bar.whole)))} caption={`${money.format(total)} in the last 30 days, at the price of the model it has now.`} />}
     </div>
   )
 }

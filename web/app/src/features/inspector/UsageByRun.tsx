@@ -6,7 +6,7 @@ import { count } from './runText.tsx'
 const HEIGHT = 56
 
 /** Tokens of the latest runs, oldest first: the whole bar is what went in, the shaded foot came out of the cache. */
-export function UsagePlot({ runs }: { runs: readonly Run[] }) {
+export function UsageByRun({ runs }: { runs: readonly Run[] }) {
   const shown = runs.filter((run) => run.usage.inputTokens > 0).toReversed()
   const most = Math.max(1, ...shown.map((run) => run.usage.inputTokens))
   if (shown.length < 2) return null

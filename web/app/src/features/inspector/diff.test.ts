@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { difference } from './diff.ts'
+import { diff } from './diff.ts'
 
 const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { minLength: 1, maxLength: 12 }).map((lines) => lines.join('\n'))
 
 test('without what came it is the old text, without what went the new one', () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
-      const lines = difference(before, after)
+      const lines = diff(before, after)
       const without = (kind: string) => lines.filter((line) => line.kind !== kind).map((line) => line.text).join('\n')
       expect([without('new'), without('gone')]).toEqual([before, after])
     }),
@@ -16,5 +16,5 @@ test('without what came it is the old text, without what went the new one', () =
 })
 
 test('equal texts have no difference', () => {
-  expect(difference('a\nb', 'a\nb').every((line) => line.kind === 'same')).toBe(true)
+  expect(diff('a\nb', 'a\nb').every((line) => line.kind === 'same')).toBe(true)
 })

@@ -8,7 +8,7 @@ export interface Line {
 const MOST = 400
 
 /** By the longest common sequence of lines, after the equal beginning and end. Very long middles are shown as replaced. */
-export function difference(before: string, after: string): Line[] {
+export function diff(before: string, after: string): Line[] {
   const [a, b] = [before.split('\n'), after.split('\n')]
   let start = 0
   while (start < a.length && start < b.length && a[start] === b[start]) start++

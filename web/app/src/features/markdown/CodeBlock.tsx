@@ -33,7 +33,7 @@ function useHighlighted(code: string, language: string): ReactNode {
   useEffect(() => {
     if (!language || code.length > 20_000) return
     let wanted = true
-    void import('./highlightCode.ts').then(({ highlight }) => wanted && setResult({ code, node: highlight(code, language) }))
+    void import('./highlightCode.ts').then(({ highlightCode }) => wanted && setResult({ code, node: highlightCode(code, language) }))
     return () => {
       wanted = false
     }

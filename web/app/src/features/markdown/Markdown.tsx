@@ -3,11 +3,11 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 
-import { Guard } from '../../ui/ErrorBoundary.tsx'
+import { ErrorBoundary } from '../../ui/ErrorBoundary.tsx'
 import { CodeBlock } from './CodeBlock.tsx'
 import { lineBreaks } from './lineBreaks.ts'
-import { mentionNames } from './markMentions.ts'
-import { piecesOf } from './chunks.ts'
+import { markMentions } from './markMentions.ts'
+import { chunksOf } from './chunks.ts'
 
 interface Props {
   text: string
@@ -22,19 +22,19 @@ const REMARK = [remarkGfm, lineBreaks]
  * allow-list, and the page's policy would run nothing all the same.
  */
 export const Markdown = memo(function Markdown({ text, names, me }: Props) {
-  const pieces = useMemo(() => piecesOf(text), [text])
+  const chunks = useMemo(() => chunksOf(text), [text])
   return (
     <div className="prose" dir="auto">
-      {pieces.map(({ at, text, plain }) => {
+      {chunks.map(({ at, text, plain }) => {
         const asWritten = <p key={at} className="whitespace-pre-wrap">{text}</p>
-        return plain ? asWritten : <Guard key={at} instead={asWritten}><Parsed text={text} names={names} me={me} /></Guard>
+        return plain ? asWritten : <ErrorBoundary key={at} instead={asWritten}><Parsed text={text} names={names} me={me} /></ErrorBoundary>
       })}
     </div>
   )
 })
 
 const Parsed = memo(function Parsed({ text, names, me }: Props) {
-  const rehype = useMemo(() => [rehypeSanitize, [mentionNames, { names, me }]] as never, [names, me])
+  const rehype = useMemo(() => [rehypeSanitize, [markMentions, { names, me }]] as never, [names, me])
   return (
     <ReactMarkdown remarkPlugins={REMARK} rehypePlugins={rehype} components={COMPONENTS} skipHtml>
       {text}

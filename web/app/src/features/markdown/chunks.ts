@@ -1,10 +1,10 @@
 /**
- * A long text in pieces that are parsed each on its own. A parser of Markdown takes four times as long for twice as much,
+ * A long text in chunks that are parsed each on its own. A parser of Markdown takes four times as long for twice as much,
  * and much longer for texts that are made to be bad; cut small, the whole takes as long as it is long, and of words that
- * an agent is writing only the last piece is parsed again.
+ * an agent is writing only the last chunk is parsed again.
  */
 
-export interface Piece {
+export interface Chunk {
   /** Where in the text it begins. */
   at: number
   text: string
@@ -12,11 +12,11 @@ export interface Piece {
   plain: boolean
 }
 
-/** From here on a piece ends where a reader would pause. */
+/** From here on a chunk ends where a reader would pause. */
 const ENOUGH = 800
 /** Here it ends wherever it is; code, which is cheap, goes on. */
 const MOST = 4000
-/** References are looked for in the same piece only, so a text with a list of them is cut later. */
+/** References are looked for in the same chunk only, so a text with a list of them is cut later. */
 const MOST_WITH_REFERENCES = 12_000
 
 const REFERENCE = /^ {0,3}\[[^\]\n]+\]:/m
@@ -27,15 +27,15 @@ const DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){20}/m
 /** Rows are filled up to as many cells as there are columns. */
 const WIDE = /^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|){30}/m
 
-export function piecesOf(text: string): Piece[] {
-  if (text.length <= ENOUGH) return [piece(text, 0)]
+export function chunksOf(text: string): Chunk[] {
+  if (text.length <= ENOUGH) return [chunk(text, 0)]
   const most = text.length <= MOST_WITH_REFERENCES && REFERENCE.test(text) ? MOST_WITH_REFERENCES : MOST
   const enough = most === MOST ? ENOUGH : most
-  const pieces: Piece[] = []
+  const chunks: Chunk[] = []
   let [start, at] = [0, 0]
   let fence: string | null = null
   const cut = (end: number) => {
-    if (end > start) pieces.push(piece(text.slice(start, end), start))
+    if (end > start) chunks.push(chunk(text.slice(start, end), start))
     start = end
   }
   for (const line of text.split(/(?<=\n)/)) {
@@ -57,10 +57,10 @@ export function piecesOf(text: string): Piece[] {
     at = end
   }
   cut(text.length)
-  return pieces
+  return chunks
 }
 
-const piece = (text: string, at: number): Piece => ({ at, text, plain: DEEP.test(text) || WIDE.test(text) })
+const chunk = (text: string, at: number): Chunk => ({ at, text, plain: DEEP.test(text) || WIDE.test(text) })
 
 function markOf(line: string): string | null {
   const found = FENCE.exec(line.trimEnd())

@@ -6,7 +6,7 @@ import { Fragment, jsx, jsxs } from 'react/jsx-runtime'
 
 const lowlight = createLowlight(common)
 
-export function highlight(code: string, language: string): ReactNode {
+export function highlightCode(code: string, language: string): ReactNode {
   if (!lowlight.registered(language)) return code
   return toJsxRuntime(lowlight.highlight(language, code), { Fragment, jsx, jsxs })
 }

@@ -8,7 +8,7 @@ export interface Names {
 
 const SKIPPED = new Set(['code', 'pre', 'a'])
 
-export function mentionNames({ names, me }: Names) {
+export function markMentions({ names, me }: Names) {
   if (names.length === 0) return () => {}
   const longestFirst = names.toSorted((a, b) => b.length - a.length).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
   const pattern = new RegExp(String.raw`(?<![\p{L}\p{N}_.])@(${longestFirst.join('|')})(?![\p{L}\p{N}_])`, 'giu')

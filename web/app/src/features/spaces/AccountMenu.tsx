@@ -12,7 +12,7 @@ const ITEM = 'flex cursor-pointer items-center rounded-md px-2.5 py-1.5 outline-
 const THEMES: Record<Theme, string> = { system: 'As the machine has it', light: 'Light', dark: 'Dark' }
 
 /** Oneself: at the foot of the list of spaces. */
-export function Account({ onOver }: { onOver: (over: Over) => void }) {
+export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
   const me = useMe()!
   const store = useStore()
   const [theme, setTheme] = useState(savedTheme)

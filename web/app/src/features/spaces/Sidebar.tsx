@@ -6,7 +6,7 @@ import { usePlace } from '../../router.ts'
 import { Search } from '../../ui/icons.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { useToday } from '../../ui/time.ts'
-import { Account } from './AccountMenu.tsx'
+import { AccountMenu } from './AccountMenu.tsx'
 import { NewSpace } from './NewSpace.tsx'
 import { SpaceRow } from './SpaceRow.tsx'
 
@@ -44,7 +44,7 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
           <li className="p-4 text-small text-ink-soft">No spaces yet. Make the first one, or ask somebody to add you to theirs.</li>
         )}
       </ul>
-      <Account onOver={onOver} />
+      <AccountMenu onOver={onOver} />
     </nav>
   )
 }

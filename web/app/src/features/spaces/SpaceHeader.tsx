@@ -4,8 +4,8 @@ import { go, inspect, useInspect } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { IconButton } from '../../ui/Button.tsx'
 import { Back, Panel } from '../../ui/icons.tsx'
-import { StateDot } from '../agents/StatusDot.tsx'
-import { useDoing } from '../agents/agentStatus.ts'
+import { StatusDot } from '../agents/StatusDot.tsx'
+import { useAgentStatus } from '../agents/agentStatus.ts'
 
 const SHOWN = 5
 
@@ -38,11 +38,11 @@ export function SpaceHeader({ space }: { space: SpaceState }) {
 }
 
 function Face({ member, spaceId, narrow }: { member: Member; spaceId: string; narrow: boolean }) {
-  const { state } = useDoing(member.id, spaceId)
+  const { state } = useAgentStatus(member.id, spaceId)
   return (
     <span className={`relative ${narrow ? 'inline-flex' : 'hidden md:inline-flex'}`} title={member.name}>
       <Avatar id={member.id} name={member.name} type={member.type} size="small" />
-      {state !== 'asleep' && <span className="absolute -right-0.5 -bottom-0.5 grid rounded-full bg-paper p-0.5"><StateDot state={state} /></span>}
+      {state !== 'asleep' && <span className="absolute -right-0.5 -bottom-0.5 grid rounded-full bg-paper p-0.5"><StatusDot state={state} /></span>}
     </span>
   )
 }

@@ -3,7 +3,7 @@ import { useSpace } from '@majlis/client/react'
 import { useCallback, useState } from 'react'
 
 import { Link } from '../../ui/Link.tsx'
-import { AtWork } from '../agents/ActiveAgents.tsx'
+import { ActiveAgents } from '../agents/ActiveAgents.tsx'
 import { Composer } from '../composer/Composer.tsx'
 import { Timeline } from '../timeline/Timeline.tsx'
 import { SpaceHeader } from './SpaceHeader.tsx'
@@ -16,7 +16,7 @@ export function SpacePage({ spaceId, messageId }: { spaceId: string; messageId: 
     <section aria-labelledby="space-name" className="flex min-h-0 flex-1 flex-col">
       <SpaceHeader space={space} />
       <Timeline space={space} messageId={messageId} onReply={setReplyTo} />
-      <AtWork space={space} />
+      <ActiveAgents space={space} />
       <Composer spaceId={spaceId} replyTo={replyTo} onReplied={() => setReplyTo(null)} />
     </section>
   )

@@ -5,7 +5,7 @@ import { memo } from 'react'
 import { spacePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
 import { brief } from '../../ui/time.ts'
-import { StateDot } from '../agents/StatusDot.tsx'
+import { StatusDot } from '../agents/StatusDot.tsx'
 import { draftOf } from '../composer/drafts.ts'
 import { plainText } from '../markdown/plainText.ts'
 
@@ -46,7 +46,7 @@ function Below({ space, here }: { space: SpaceState; here: boolean }) {
   const asking = usePendingTools(id)[0]
   if (asking) return <span className="text-warm">{asking.agentName} waits for your decision</span>
   if (names.length > 0) {
-    return <span className="text-agent"><span className="mr-1.5"><StateDot state="thinking" /></span>{thinking(names)}</span>
+    return <span className="text-agent"><span className="mr-1.5"><StatusDot state="thinking" /></span>{thinking(names)}</span>
   }
   const draft = here || !me ? '' : draftOf(me.id, id)
   if (draft) return <><span className="text-warm">Draft:</span> {draft}</>

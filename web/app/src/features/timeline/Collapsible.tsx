@@ -5,7 +5,7 @@ const LONG_LINES = 40
 const BEGINNING = /^(?:.*\n){0,40}.*/
 
 /** A very long message shows its beginning; the rest is one press away, and costs nothing before. */
-export function Folded({ text, children }: { text: string; children: (shown: string) => ReactNode }) {
+export function Collapsible({ text, children }: { text: string; children: (shown: string) => ReactNode }) {
   const [open, setOpen] = useState(false)
   const long = text.length > LONG_CHARACTERS || text.split('\n').length > LONG_LINES
   if (!long) return children(text)

@@ -5,7 +5,7 @@ import { useMayWrite } from '../spaces/useMayWrite.ts'
 const LINK = 'rounded-sm underline underline-offset-4 hover:text-ink'
 
 /** Which agents have failed over the message that a notice speaks of: their runs, and another try. */
-export default function Failures({ spaceId, messageId }: { spaceId: string; messageId: string }) {
+export default function FailedDeliveries({ spaceId, messageId }: { spaceId: string; messageId: string }) {
   const { list, problem, retry } = useDeliveries(messageId)
   const mayWrite = useMayWrite(spaceId)
   const failed = list?.filter((each) => each.state === 'failed') ?? []

@@ -2,7 +2,7 @@ import { unread, type SpaceState } from '@majlis/client'
 
 import { Down } from '../../ui/icons.tsx'
 
-export function ToNewest({ space, behind, onGo }: { space: SpaceState; behind: boolean; onGo: () => void }) {
+export function JumpToLatest({ space, behind, onGo }: { space: SpaceState; behind: boolean; onGo: () => void }) {
   const news = unread(space)
   return (
     <button

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { go, messagePath } from '../../router.ts'
 
 /** More is new than what is at hand: a way to where one had stopped, or to the very first word for whoever has read none yet. */
-export function ToFirstUnread({ spaceId, lastRead, newAfter, count }: { spaceId: string; lastRead: string | null; newAfter: number; count: number }) {
+export function JumpToUnread({ spaceId, lastRead, newAfter, count }: { spaceId: string; lastRead: string | null; newAfter: number; count: number }) {
   const store = useStore()
   const [busy, setBusy] = useState(false)
   const find = async () => {

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { plainText } from '../markdown/plainText.ts'
 
 /** What others say while one listens, for screen readers: whole messages, once, and nothing of the past. */
-export function Heard({ spaceId }: { spaceId: string }) {
+export function LiveRegion({ spaceId }: { spaceId: string }) {
   const me = useMe()
   const last = useMajlis((state) => state.spaces[spaceId]?.lastMessage ?? null)
   const known = useRef(last?.seq ?? 0)

@@ -7,12 +7,12 @@ import { useMayWrite } from '../spaces/useMayWrite.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { copyText } from '../../ui/copy.ts'
 import { Eye, LinkIcon, Receipt, Reply } from '../../ui/icons.tsx'
-import { Part } from '../../ui/LazyPart.tsx'
+import { LazyPart } from '../../ui/LazyPart.tsx'
 
 const Deliveries = lazy(() => import('../inspector/Deliveries.tsx'))
 
 /** What can be done with a message; there when the pointer or the focus is. */
-export function MessageTools({ message, onReply }: { message: Message; onReply: (message: Message) => void }) {
+export function MessageActions({ message, onReply }: { message: Message; onReply: (message: Message) => void }) {
   const [open, setOpen] = useState(false)
   const { runId } = message
   const mayWrite = useMayWrite(message.spaceId)
@@ -27,7 +27,7 @@ export function MessageTools({ message, onReply }: { message: Message; onReply: 
         </Popover.Trigger>
         <Popover.Portal>
           <Popover.Content align="end" sideOffset={6} collisionPadding={12} aria-label="Who has it" className="z-30 w-72 animate-rise rounded-lg border border-line bg-paper-high p-3 text-small shadow-high">
-            <Part><Deliveries messageId={message.id} mayWrite={mayWrite} /></Part>
+            <LazyPart><Deliveries messageId={message.id} mayWrite={mayWrite} /></LazyPart>
           </Popover.Content>
         </Popover.Portal>
       </Popover.Root>

@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** Who speaks, in the margin, and what is said beside it. The first of a group shows the name. A touch gives it the focus, and so shows what can be done with it. */
-export function Frame({ sender, first, aside, children, className = '', tools, gutter }: Props) {
+export function MessageFrame({ sender, first, aside, children, className = '', tools, gutter }: Props) {
   return (
     <article tabIndex={-1} aria-label={`${sender.name}${sender.type === 'human' ? '' : `, ${sender.type}`}`} className={`group relative -mx-2 flex gap-3 rounded-md px-2 py-0.5 hover:bg-paper-low/60 ${first ? 'mt-3.5' : ''} ${className}`}>
       <div className="relative w-9 shrink-0 pt-0.5">

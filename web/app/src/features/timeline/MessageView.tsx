@@ -1,11 +1,11 @@
 import type { Message, SpaceState } from '@majlis/client'
 import { useMe } from '@majlis/client/react'
 
-import { Folded } from './Collapsible.tsx'
+import { Collapsible } from './Collapsible.tsx'
 import { fullTime, timeOf } from '../../ui/time.ts'
 import { Markdown } from '../markdown/Markdown.tsx'
-import { Frame } from './MessageFrame.tsx'
-import { MessageTools } from './MessageActions.tsx'
+import { MessageFrame } from './MessageFrame.tsx'
+import { MessageActions } from './MessageActions.tsx'
 import { Origin } from './Origin.tsx'
 import { Quote } from './Quote.tsx'
 
@@ -26,19 +26,19 @@ export function MessageView({ message, first, space, names, target, onReply }: P
     </time>
   )
   return (
-    <Frame
+    <MessageFrame
       sender={message.sender}
       first={first}
       aside={time}
       gutter={time}
       className={target ? 'bg-mark hover:bg-mark' : ''}
-      tools={<MessageTools message={message} onReply={onReply} />}
+      tools={<MessageActions message={message} onReply={onReply} />}
     >
       {message.origin && <Origin message={message} />}
       {message.replyTo && <Quote spaceId={message.spaceId} messageId={message.replyTo} history={space.history} />}
-      <Folded text={message.text}>
+      <Collapsible text={message.text}>
         {(shown) => <Markdown text={shown} names={names} me={me?.name ?? ''} />}
-      </Folded>
-    </Frame>
+      </Collapsible>
+    </MessageFrame>
   )
 }

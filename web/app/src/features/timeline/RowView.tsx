@@ -6,7 +6,7 @@ import { Card } from '../cards/Card.tsx'
 import { MessageView } from './MessageView.tsx'
 import { NoticeView } from './NoticeView.tsx'
 import type { Row } from './rows.ts'
-import { SendingView } from './OutgoingView.tsx'
+import { OutgoingView } from './OutgoingView.tsx'
 import { StreamView } from './StreamView.tsx'
 import { ToolView } from './ToolView.tsx'
 
@@ -25,7 +25,7 @@ export const RowView = memo(function RowView({ row, space, names, target, onRepl
     case 'new':
       return <Line warm>New</Line>
     case 'sending':
-      return <SendingView sending={row.sending} first={row.first} space={space} names={names} />
+      return <OutgoingView sending={row.sending} first={row.first} space={space} names={names} />
     case 'stream':
       return <StreamView stream={row.stream} space={space} names={names} />
     case 'message':

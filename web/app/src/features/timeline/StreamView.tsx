@@ -3,7 +3,7 @@ import { useMe } from '@majlis/client/react'
 import { useDeferredValue } from 'react'
 
 import { Markdown } from '../markdown/Markdown.tsx'
-import { Frame } from './MessageFrame.tsx'
+import { MessageFrame } from './MessageFrame.tsx'
 
 /** What an agent is writing at this moment. Screen readers hear it when it is said, not letter by letter. */
 export function StreamView({ stream, space, names }: { stream: Stream; space: SpaceState; names: readonly string[] }) {
@@ -14,9 +14,9 @@ export function StreamView({ stream, space, names }: { stream: Stream; space: Sp
   const sender = { id: stream.agentId, name: agent?.name ?? 'An agent', type: 'agent' as const }
   return (
     <div aria-busy="true" data-stream={stream.streamId}>
-      <Frame sender={sender} first aside={<span className="text-tiny text-ink-soft">is writing</span>}>
+      <MessageFrame sender={sender} first aside={<span className="text-tiny text-ink-soft">is writing</span>}>
         {text ? <Markdown text={text} names={names} me={me?.name ?? ''} /> : <Dots />}
-      </Frame>
+      </MessageFrame>
     </div>
   )
 }

@@ -4,16 +4,16 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef, useState } from 'react'
 
 import { EmptySpace } from './EmptySpace.tsx'
-import { Heard } from './LiveRegion.tsx'
+import { LiveRegion } from './LiveRegion.tsx'
 import { RowView } from './RowView.tsx'
 import { rowsOf, type Row } from './rows.ts'
-import { ToFirstUnread } from './JumpToUnread.tsx'
-import { ToNewest } from './JumpToLatest.tsx'
-import { useEnds } from './useLoadMore.ts'
-import { AT_END, useFollowing, useOwnWords, useResized } from './useStickToBottom.ts'
+import { JumpToUnread } from './JumpToUnread.tsx'
+import { JumpToLatest } from './JumpToLatest.tsx'
+import { useLoadMore } from './useLoadMore.ts'
+import { AT_END, useStickToBottom, useOwnWords, useResized } from './useStickToBottom.ts'
 import { useJump } from './useJump.ts'
-import { useNewAfter } from './useNewMarker.ts'
-import { useReadUpTo } from './useMarkRead.ts'
+import { useNewMarker } from './useNewMarker.ts'
+import { useMarkRead } from './useMarkRead.ts'
 
 interface Props {
   space: SpaceState
@@ -28,7 +28,7 @@ export function Timeline({ space, messageId, onReply }: Props) {
   const spaceId = space.facts.id
   const { history, sending } = useMessages(spaceId)
   const streams = useStreams(spaceId)
-  const newAfter = useNewAfter(space)
+  const newAfter = useNewMarker(space)
   const [lastRead] = useState(space.lastSeenMessageId)
   const whole = history !== null && !hasLater(history, space.headSeq)
   const rows = useMemo(
@@ -50,11 +50,11 @@ export function Timeline({ space, messageId, onReply }: Props) {
   })
   // Also while one scrolls up: a row above that turns out higher than was guessed must not push what is being read.
   virtual.shouldAdjustScrollPositionOnItemSizeChange = (item, _, { scrollOffset }) => item.end <= (scrollOffset ?? 0)
-  const { atEnd, onScroll } = useEnds(virtual, store, space, whole)
-  const following = useFollowing(virtual, virtual.getTotalSize(), whole)
+  const { atEnd, onScroll } = useLoadMore(virtual, store, space, whole)
+  const following = useStickToBottom(virtual, virtual.getTotalSize(), whole)
   const { target, astray } = useJump(virtual, rows, store, spaceId, messageId, newAfter, following)
   useOwnWords(sending.at(-1), () => void toNewest())
-  useReadUpTo(whole && atEnd ? (history?.at(-1) ?? null) : null)
+  useMarkRead(whole && atEnd ? (history?.at(-1) ?? null) : null)
 
   const empty = history?.length === 0 && rows.length === 0
   useResized(virtual, !empty, () => {
@@ -99,10 +99,10 @@ export function Timeline({ space, messageId, onReply }: Props) {
       </div>
       {astray && <p role="status" className="absolute inset-x-0 top-3 mx-auto w-fit rounded-full border border-line bg-paper-high px-4 py-1.5 text-small text-ink-soft shadow-low">The message of this link is not in this space.</p>}
       {newAfter !== null && history?.[0] && history[0].seq > newAfter + 1 && (
-        <ToFirstUnread spaceId={spaceId} lastRead={lastRead} newAfter={newAfter} count={history[0].seq - newAfter - 1} />
+        <JumpToUnread spaceId={spaceId} lastRead={lastRead} newAfter={newAfter} count={history[0].seq - newAfter - 1} />
       )}
-      {!(whole && atEnd) && <ToNewest space={space} behind={!whole} onGo={() => void toNewest()} />}
-      <Heard spaceId={spaceId} />
+      {!(whole && atEnd) && <JumpToLatest space={space} behind={!whole} onGo={() => void toNewest()} />}
+      <LiveRegion spaceId={spaceId} />
     </div>
   )
 

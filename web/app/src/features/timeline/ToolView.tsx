@@ -3,12 +3,12 @@ import { useProgress, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { fullTime, spanOf, timeOf } from '../../ui/time.ts'
-import { useAnswer } from '../../ui/useQuery.ts'
-import { Frame } from './MessageFrame.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+import { MessageFrame } from './MessageFrame.tsx'
 
 const WORDS = { running: 'running', complete: 'done', error: 'failed' }
 
-/** A tool that an agent has used where everybody can see it. Folded: its name tells most. */
+/** A tool that an agent has used where everybody can see it. Collapsible: its name tells most. */
 export function ToolView({ message }: { message: Message }) {
   const tool = message.tool
   const progress = useProgress(tool?.callId ?? '')
@@ -16,7 +16,7 @@ export function ToolView({ message }: { message: Message }) {
   if (!tool) return null
   const time = <time dateTime={message.createdAt} title={fullTime(message.createdAt)} className="text-tiny text-ink-soft tabular-nums">{timeOf(message.createdAt)}</time>
   return (
-    <Frame sender={message.sender} first aside={time}>
+    <MessageFrame sender={message.sender} first aside={time}>
       <details className="mt-1 rounded-md border border-line bg-paper-high text-small" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="flex cursor-pointer items-center gap-2 px-3 py-1.5">
           <span className="font-mono text-[0.8125rem]">{tool.name}</span>
@@ -29,14 +29,14 @@ export function ToolView({ message }: { message: Message }) {
           {open && tool.status !== 'running' && message.runId && <Took runId={message.runId} callId={tool.callId} />}
         </div>
       </details>
-    </Frame>
+    </MessageFrame>
   )
 }
 
 /** How long it worked: the run's journal knows. */
 function Took({ runId, callId }: { runId: string; callId: string }) {
   const { client } = useStore()
-  const { data } = useAnswer(`steps ${runId}`, () => client.runs.steps(runId))
+  const { data } = useQuery(`steps ${runId}`, () => client.runs.steps(runId))
   const step = data?.find((each) => each.callId === callId)
   if (!step?.endedAt) return null
   return <p className="text-tiny text-ink-soft">Took {spanOf(Date.parse(step.endedAt) - Date.parse(step.startedAt))}</p>

@@ -7,7 +7,7 @@ import { AT_END, type Virtual } from './useStickToBottom.ts'
 const NEAR_EDGE = 600
 
 /** Near the top or the bottom of what is at hand, more is fetched. */
-export function useEnds(virtual: Virtual, store: ReturnType<typeof useStore>, space: SpaceState, whole: boolean) {
+export function useLoadMore(virtual: Virtual, store: ReturnType<typeof useStore>, space: SpaceState, whole: boolean) {
   const [atEnd, setAtEnd] = useState(true)
   const { history } = space
   const id = space.facts.id

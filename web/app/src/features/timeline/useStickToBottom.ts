@@ -8,7 +8,7 @@ export type Virtual = ReturnType<typeof useVirtualizer<HTMLDivElement, Element>>
 export const AT_END = 80
 
 /** Who is at the end stays there whatever grows; who goes up stays where they are. Only going up ends it, never growth. */
-export function useFollowing(virtual: Virtual, size: number, whole: boolean) {
+export function useStickToBottom(virtual: Virtual, size: number, whole: boolean) {
   const state = useRef({ on: true, top: 0 })
   const toEnd = useCallback(() => {
     const box = virtual.scrollElement
