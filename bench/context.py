@@ -27,8 +27,8 @@ from majlis.agents.config.config import AgentConfig
 from majlis.agents.config.model import ModelObject
 from majlis.foundation import open_store, owner_caller
 from majlis.gateway import open_gateway
-from majlis.minds.timeline.layouts import perceive
-from majlis.minds.timeline.loading import load_scene
+from majlis.minds.timeline.load import load_scene
+from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Who
 from majlis.models.chat.body import Body
 from majlis.models.port import Prompt

@@ -16,7 +16,7 @@ from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
 from majlis.live.nats_bus import NatsBus
 from majlis.lobby import furnish
-from majlis.models.open import Models
+from majlis.models.models import Models
 from majlis.runs.engine import Configs, Engine
 from majlis.runs.worker import Worker
 from majlis.settings import Settings

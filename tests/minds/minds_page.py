@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from majlis.minds.consciousness.closing import lived
+from majlis.minds.consciousness.perceive import perceive as wake
+from majlis.minds.consciousness.remember import lived
 from majlis.minds.consciousness.scene import Cycle, Past, Waking
-from majlis.minds.consciousness.views import perceive as wake
-from majlis.minds.roles.perceiving import perceive as converse
+from majlis.minds.roles.perceive import perceive as converse
 from majlis.minds.roles.scene import Scene as Conversation
-from majlis.minds.timeline.layouts import perceive as look
+from majlis.minds.timeline.perceive import perceive as look
 from majlis.minds.timeline.scene import ActiveSpace, OwnSpace, Scene
 from majlis.minds.view import View
 from majlis.models.chat.wire_format import chat_messages

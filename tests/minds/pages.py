@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from majlis.minds.timeline.layouts import perceive
+from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Action, Message, Resume, Scene, Who
 from majlis.models.port import System, User
 from tests.minds.scenes import (

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
-from majlis.minds.timeline.loading import load_scene
+from majlis.minds.timeline.load import load_scene
 from majlis.minds.timeline.scene import Resume, Scene, Who
 from majlis.spaces.members import join
 from majlis.spaces.post import Draft, post_message

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from majlis.minds.timeline.layouts import perceive
+from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Scene
 from majlis.models.port import System, User
 

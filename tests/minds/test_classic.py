@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from majlis.minds.timeline.layouts import perceive
+from majlis.minds.timeline.perceive import perceive
 from majlis.models.port import System
 from tests.minds.reading import seen_text
 from tests.minds.scenes import config, seed_scene

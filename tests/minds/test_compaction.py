@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from majlis.minds.consciousness.budget import room_for_past
 from majlis.minds.consciousness.compaction import compacted
+from majlis.minds.consciousness.perceive import count_around, perceive, shown_turns
 from majlis.minds.consciousness.scene import Cycle, Group, Head, Past, Waking
 from majlis.minds.consciousness.summaries import count_groups, earlier_cycles, within
-from majlis.minds.consciousness.tokens import count_turns
-from majlis.minds.consciousness.views import count_around, perceive, shown_turns
+from majlis.minds.consciousness.token_budget import count_turns
 from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import Prompt, Result
 from majlis.tools.toolbox import built_in_tools

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from majlis.clock import iso
-from majlis.minds.consciousness.events import PREVIEWED, preview_lines
+from majlis.minds.consciousness.event_lines import PREVIEWED, preview_lines
+from majlis.minds.consciousness.perceive import inbox_turn, perceive
 from majlis.minds.consciousness.scene import Event
-from majlis.minds.consciousness.tokens import count
-from majlis.minds.consciousness.views import inbox_turn, perceive
+from majlis.minds.consciousness.token_budget import count
 from majlis.minds.timeline.scene import OwnSpace
 from majlis.models.port import System, User
 from tests.minds.forgeries import FORGERIES

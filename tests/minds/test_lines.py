@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from majlis.minds.timeline.references import references
+from majlis.minds.timeline.message_links import references
 from majlis.minds.timeline.scene import Message, Who
 from tests.minds.reading import history_of, seen_text
 from tests.minds.scenes import (

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 import sqlalchemy as sa
 
-from majlis.minds.timeline.layouts import perceive
+from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Goal, Memory, Plan, Resume
 from majlis.spaces.members import join, leave
 from majlis.spaces.spaces import delete_space

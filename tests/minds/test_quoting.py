@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from majlis.minds.quoting import bare, quote, quote_json, quote_start
+from majlis.minds.quote import bare, quote, quote_json, quote_start
 from tests.minds.forgeries import FORGERIES, LINE_ENDS
 
 # Pictures with an arrow somewhere in them, and arrows side by side.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from majlis.minds.timeline.layouts import perceive
+from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Action, Message, Resume
 from majlis.models.port import User
 from tests.minds.reading import history_of, lines_of, seen_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from majlis.minds.timeline.layouts import perceive
+from majlis.minds.timeline.perceive import perceive
 from majlis.models.port import System, User
 from tests.minds.scenes import AHMAD, ANALYST, HUSAM, config, history, in_alpha, seed_scene
 

@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 import structlog
 
-from majlis.minds.consciousness.closing import lived
-from majlis.minds.consciousness.loading import load_waking
+from majlis.minds.consciousness.load import load_waking
+from majlis.minds.consciousness.perceive import perceive
+from majlis.minds.consciousness.remember import lived
 from majlis.minds.consciousness.scene import Past, Waking
-from majlis.minds.consciousness.tokens import count_turns
-from majlis.minds.consciousness.views import perceive
+from majlis.minds.consciousness.token_budget import count_turns
 from majlis.minds.timeline.scene import Who
 from majlis.models.chat.wire_format import chat_messages
 from majlis.models.port import Prompt

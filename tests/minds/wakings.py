@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from majlis.minds.consciousness.closing import lived
+from majlis.minds.consciousness.remember import lived
 from majlis.minds.consciousness.scene import Cycle, Event, Past, Waking
 from majlis.minds.timeline.scene import OwnSpace, Scene
 from majlis.models.port import Call, Result, Said, Turn, User

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from majlis.models.demo.model import DemoModel
+from majlis.models.demo.demo import DemoModel
 from majlis.models.port import Call, Prompt, Result, Said, System, ToolSpec, User
 from tests.models.prompts import answer
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from majlis.agents.config.model import ModelChoice
-from majlis.models.open import Models
+from majlis.models.models import Models
 from majlis.models.port import Model, ModelFailed, Prompt
 from tests.model_server import ModelServer, Reply, sequence
 from tests.models.prompts import PROMPT, answer, ask, chat_choice

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from majlis.models.demo.model import DemoModel
+from majlis.models.demo.demo import DemoModel
 from majlis.models.port import CallDelta, Prompt, User
 from tests.models.lobby import Lobby, texts, tools
 from tests.models.prompts import answer, ask

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from majlis.minds.consciousness.perceive import perceive
 from majlis.minds.consciousness.scene import Event
-from majlis.minds.consciousness.views import perceive
-from majlis.models.demo.model import DemoModel
+from majlis.models.demo.demo import DemoModel
 from majlis.models.port import Finished, Prompt, Result, Said, Turn
 from majlis.tools.toolbox import built_in_tools
 from tests.minds.scenes import ALPHA

@@ -12,7 +12,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from majlis.agents.config.model import ModelChoice
-from majlis.models.open import Models
+from majlis.models.models import Models
 from majlis.models.port import (
     Call,
     CallDelta,
@@ -182,7 +182,7 @@ async def test_a_provider_whose_package_is_missing_says_so(opened: Opened, monke
 
 
 async def test_importing_the_room_does_not_import_the_library() -> None:
-    check = "import sys, majlis.models.open; sys.exit('pydantic_ai' in sys.modules)"
+    check = "import sys, majlis.models.models; sys.exit('pydantic_ai' in sys.modules)"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", check)
     assert await process.wait() == 0
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from majlis.models import open as opening
+from majlis.models import models as opening
 from majlis.models.keys import keys_set
-from majlis.models.open import Models
+from majlis.models.models import Models
 
 
 async def test_only_so_many_models_are_kept_and_the_latest_used_stay() -> None:

@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from majlis.agents.config.model import ModelChoice
-from majlis.models.open import Models
+from majlis.models.models import Models
 from majlis.models.port import Answer
 from tests.model_server import Asked, ModelServer, Reply, sequence, silent
 from tests.models.prompts import PROMPT, answer, chat_choice

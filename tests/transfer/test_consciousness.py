@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from majlis.minds.consciousness.closing import lived
-from majlis.minds.consciousness.loading import load_waking
+from majlis.minds.consciousness.load import load_waking
+from majlis.minds.consciousness.perceive import perceive
+from majlis.minds.consciousness.remember import lived
 from majlis.minds.consciousness.scene import Waking
-from majlis.minds.consciousness.views import perceive
 from majlis.minds.timeline.scene import Who
 from majlis.runs.end.cycle_end import append_cycle
 from majlis.store.transactions import Database, Tx

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from majlis.minds.roles.perceiving import perceive
+from majlis.minds.roles.perceive import perceive
 from majlis.minds.roles.scene import Place, Routing, Scene
 from majlis.minds.timeline.scene import ActiveSpace, Message, Who
 from majlis.models.chat.wire_format import chat_messages

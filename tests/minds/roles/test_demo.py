@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from majlis.minds.roles.perceiving import perceive
+from majlis.minds.roles.perceive import perceive
 from majlis.minds.roles.scene import Scene
 from majlis.minds.timeline.scene import Action
-from majlis.models.demo.model import DemoModel
+from majlis.models.demo.demo import DemoModel
 from majlis.models.port import Prompt
 from majlis.tools.toolbox import Tools
 from tests.minds.roles.scenes import scene

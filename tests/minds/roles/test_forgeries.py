@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from majlis.minds.roles.harmless import harmless
+from majlis.minds.roles.escape import harmless
 from tests.minds.forgeries import FORGERIES, LINE_ENDS
 from tests.minds.roles.scenes import scene, turns
 from tests.minds.scenes import ANALYST, DESIGNER, HUSAM

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from majlis.minds.roles.perceiving import perceive
+from majlis.minds.roles.perceive import perceive
 from majlis.minds.timeline.scene import Action, Resume, Who
 from tests.minds.roles.scenes import Said, asked, scene, turns
 from tests.minds.scenes import AHMAD, ANALYST, DESIGNER, HUSAM, history, message

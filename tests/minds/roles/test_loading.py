@@ -11,8 +11,8 @@ import sqlalchemy as sa
 import structlog
 
 from majlis.inbox.turns import NewTurn, begin_turn
-from majlis.minds.roles.loading import load_scene, window_start
-from majlis.minds.roles.perceiving import perceive
+from majlis.minds.roles.load import load_scene, window_start
+from majlis.minds.roles.perceive import perceive
 from majlis.minds.roles.scene import Scene
 from majlis.minds.timeline.scene import Who
 from majlis.spaces.members import leave

@@ -13,7 +13,7 @@ A system prompt of more than half of all (memories, instructions) is the owner's
 
 from __future__ import annotations
 
-from majlis.minds.consciousness.tokens import BYTES_OF_A_TOKEN
+from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN
 
 # A tool's answer may be this long however little is left: less would be of no use.
 _SHORTEST_ANSWER = 2_000

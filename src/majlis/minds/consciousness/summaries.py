@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from majlis.clock import iso
 from majlis.minds.consciousness.scene import Group, Head
-from majlis.minds.consciousness.tokens import BYTES_OF_A_TOKEN, count, fair_limit, size
-from majlis.minds.quoting import quote
+from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN, count, fair_limit, size
+from majlis.minds.quote import quote
 
 _HEADING = "EARLIER CYCLES (your own closing words, oldest first; recall_cycles has them in full):"
 # Summaries in one line, what is between two of them, and the shortest beginning that still says something.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from majlis.minds.roles.harmless import harmless
+from majlis.minds.roles.escape import harmless
 from majlis.minds.roles.scene import Scene
 from majlis.minds.roles.speech import is_own, missed_line, words_of
 from majlis.minds.timeline.scene import Message

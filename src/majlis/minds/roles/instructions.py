@@ -7,7 +7,7 @@ the time, plans with their hours instead of how long they are off.
 from __future__ import annotations
 
 from majlis.clock import iso
-from majlis.minds.quoting import bare, quote
+from majlis.minds.quote import bare, quote
 from majlis.minds.roles.scene import Scene
 from majlis.minds.timeline import blocks
 from majlis.minds.timeline.instructions import own_instructions_block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from majlis.minds.roles import statements
-from majlis.minds.timeline.loading import message_of
+from majlis.minds.timeline.load import message_of
 from majlis.minds.timeline.scene import Message, Who
 from majlis.spaces.damage import Damaged, Unreadable, read_rows, reading, set_aside_named, sound
 from majlis.store.transactions import Tx

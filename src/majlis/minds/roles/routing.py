@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from majlis.clock import iso
-from majlis.minds.quoting import quote, quote_start
+from majlis.minds.quote import quote, quote_start
 from majlis.minds.roles.scene import Participant, Routing, Scene, Turn
 from majlis.minds.timeline.lines import stamp
 

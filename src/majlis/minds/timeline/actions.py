@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from majlis.clock import iso
-from majlis.minds.quoting import quote
+from majlis.minds.quote import quote
 from majlis.minds.timeline.lines import MAX_JSON, json_part, marks, stamp, tool_name
 from majlis.minds.timeline.scene import Action, Message, Scene
 

@@ -4,9 +4,9 @@ does not change, so that two runs read the same text."""
 from __future__ import annotations
 
 from majlis.clock import Millis, iso
-from majlis.minds.quoting import bare, quote
+from majlis.minds.quote import bare, quote
 from majlis.minds.timeline.scene import Goal, Memory, OtherRun, OwnSpace, Plan, Scene
-from majlis.minds.timeline.trigger import triggered_by
+from majlis.minds.timeline.trigger_block import triggered_by
 
 
 def identity_block(scene: Scene) -> str:

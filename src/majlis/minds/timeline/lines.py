@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from majlis.clock import iso
-from majlis.minds.quoting import bare, quote, quote_json, quote_start
-from majlis.minds.timeline.references import references
+from majlis.minds.quote import bare, quote, quote_json, quote_start
+from majlis.minds.timeline.message_links import references
 from majlis.minds.timeline.scene import Message, Resume, Scene
 
 MAX_JSON = 4_000

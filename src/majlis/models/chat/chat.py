@@ -16,13 +16,13 @@ import httpx
 import orjson
 
 from majlis.agents.config.model import ModelObject
-from majlis.models.chat.answer import GrowingAnswer
+from majlis.models.chat.assemble import GrowingAnswer
 from majlis.models.chat.body import Body
-from majlis.models.chat.errors import error_in, raise_refusal
+from majlis.models.chat.refusals import error_in, raise_refusal
 from majlis.models.chat.session import session_header, session_in_headers
-from majlis.models.failures import Side
 from majlis.models.keys import Key
 from majlis.models.port import Finished, ModelEvent, ModelFailed, Prompt
+from majlis.models.provider_errors import Side
 from majlis.sse import EventReader
 
 _CONNECT_SECONDS = 10.0

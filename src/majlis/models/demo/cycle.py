@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from majlis.models.demo.deciding import steps_for
 from majlis.models.demo.reading import read
-from majlis.models.demo.seen import Member, Seen, Space, Step, Trigger
 from majlis.models.port import Prompt, Result, Said, Turn, User
+from majlis.models.seen import Member, Seen, Space, Step, Trigger
 
 _INBOX = re.compile(r"^INBOX \(\d+ events?, \S+\):\n", re.MULTILINE)
 _MESSAGE = re.compile(r"^\[(?P<space>.+?)(?:, id: (?P<id>\S+))?\] (?P<name>[^\[\]():]+) \((?P<type>\w+)\): (?=\")")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from majlis.models.demo.addressing import for_me
-from majlis.models.demo.reminding import reminder_steps
+from majlis.models.demo.address import for_me
+from majlis.models.demo.reminder import reminder_steps
 from majlis.models.demo.rules import RULES, otherwise, remark
 from majlis.models.demo.saying import say
-from majlis.models.demo.seen import Seen, Step, unaddressed
-from majlis.models.demo.welcoming import welcome_steps
+from majlis.models.demo.welcome import welcome_steps
+from majlis.models.seen import Seen, Step, unaddressed
 
 # A chain of agents ends here: one remark about another agent's message, none about a remark.
 _DEEPEST = 1

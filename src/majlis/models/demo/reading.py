@@ -8,9 +8,9 @@ import re
 from itertools import takewhile
 from typing import Any
 
-from majlis.models.demo.seen import ASKING, Line, Member, Resume, Seen, Space, Trigger
 from majlis.models.demo.turns import conversation, done_before, is_conversation
 from majlis.models.port import Prompt, Result, Said, System, User
+from majlis.models.seen import ASKING, Line, Member, Resume, Seen, Space, Trigger
 
 _HEADING = re.compile(r"([A-Z][A-Z ]+)(?: \(.*\))?:(.*)")
 _MEMBER = re.compile(r"(?:^|, )(.+?) \((human|agent|service)\)")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from majlis.models.demo.reminding import REMIND, plan_reminder
+from majlis.models.demo.reminder import REMIND, plan_reminder
 from majlis.models.demo.saying import say, shortened
-from majlis.models.demo.seen import ASKING, Seen, Step
+from majlis.models.seen import ASKING, Seen, Step
 
 Steps = list[Step]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from majlis.models.demo.seen import Seen, Step
+from majlis.models.seen import Seen, Step
 
 
 def say(seen: Seen, text: str, wait: bool = False) -> Step:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from majlis.models.demo.seen import Line, Space, Trigger
-from majlis.models.demo.seen import Member as Who
 from majlis.models.port import Prompt, Said, System, User
+from majlis.models.seen import Line, Space, Trigger
+from majlis.models.seen import Member as Who
 
 _ROLES = "This conversation is a space."
 _SO_FAR = "=== THIS RUN SO FAR"

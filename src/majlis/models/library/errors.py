@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic_ai import exceptions as library
 
-from majlis.models.failures import Side
 from majlis.models.port import ModelFailed
+from majlis.models.provider_errors import Side
 
 
 def failure(side: Side, error: Exception) -> ModelFailed:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from majlis.agents.config.model import ModelObject
 from majlis.lazy_import import import_alone
-from majlis.models.failures import Side
 from majlis.models.keys import Key
 from majlis.models.library.clients import Providers
 from majlis.models.port import Answer, Finished, ModelEvent, ModelFailed, Prompt
+from majlis.models.provider_errors import Side
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -37,9 +37,9 @@ class LibraryModel:
         self._remembered: OrderedDict[str, ModelResponse] = OrderedDict()
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
-        await asyncio.to_thread(import_alone, "majlis.models.library.stream")
+        await asyncio.to_thread(import_alone, "majlis.models.library.translate")
         from majlis.models.library import errors as library_errors
-        from majlis.models.library import stream as library_stream
+        from majlis.models.library import translate as library_stream
 
         try:
             model = await self._opened()

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis.inbox.turns import settled_in_turn
-from majlis.minds.consciousness.closing import Lived
+from majlis.minds.consciousness.remember import Lived
 from majlis.minds.consciousness.scene import Past
 from majlis.runs.journal import Fenced
 from majlis.store.tables import agents, cycles, deliveries, pasts

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from majlis.inbox.external_sessions import keep_session
 from majlis.inbox.turns import settled_in_turn, turn_of_event
 from majlis.inbox.wake import QUEUED, WorkAvailable
-from majlis.minds.consciousness.closing import Lived
+from majlis.minds.consciousness.remember import Lived
 from majlis.runs.calls.visible import show_stopped
 from majlis.runs.end.cycle_end import append_cycle, offer_events_again
 from majlis.runs.journal import Entry, forget_secrets, hold, write_entries

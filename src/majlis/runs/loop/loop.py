@@ -19,7 +19,7 @@ from majlis import clock, metrics
 from majlis.agents.config.config import AgentConfig
 from majlis.agents.config.limits import Limits
 from majlis.errors import Invalid
-from majlis.minds.consciousness.closing import Lived
+from majlis.minds.consciousness.remember import Lived
 from majlis.minds.view import View
 from majlis.models.port import (
     Answer,

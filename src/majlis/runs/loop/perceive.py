@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from majlis.agents.config.config import AgentConfig
-from majlis.minds.consciousness import views as consciousness
-from majlis.minds.consciousness.loading import load_waking
+from majlis.minds.consciousness import perceive as consciousness
+from majlis.minds.consciousness.load import load_waking
 from majlis.minds.consciousness.scene import Waking
-from majlis.minds.roles import loading as roles_loading
-from majlis.minds.roles import perceiving as roles_perceiving
+from majlis.minds.roles import load as roles_loading
+from majlis.minds.roles import perceive as roles_perceiving
 from majlis.minds.roles.scene import Scene as RolesScene
-from majlis.minds.timeline.layouts import perceive
-from majlis.minds.timeline.loading import load_scene
+from majlis.minds.timeline.load import load_scene
+from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Scene, Who
 from majlis.minds.view import View
 from majlis.runs.claim.claimed import Claimed

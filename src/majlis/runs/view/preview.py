@@ -20,7 +20,7 @@ from majlis.errors import Conflict
 from majlis.inbox.build_trigger import build_triggers
 from majlis.inbox.deliveries import INSERT_DELIVERY, owed
 from majlis.inbox.services import trigger_agent
-from majlis.minds.consciousness.tokens import count, count_turns
+from majlis.minds.consciousness.token_budget import count, count_turns
 from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import Prompt
 from majlis.runs.calls.permission import offered_specs

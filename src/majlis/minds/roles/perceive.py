@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from majlis.minds.quoting import quote
+from majlis.minds.quote import quote
 from majlis.minds.roles.away import away_block, known_and_missed
 from majlis.minds.roles.instructions import system_text
 from majlis.minds.roles.routing import routing_text
@@ -13,7 +13,7 @@ from majlis.minds.roles.speech import trigger_turns, turn_of
 from majlis.minds.timeline.actions import action_line, awaited, room_for
 from majlis.minds.timeline.lines import message_line, resume_mark
 from majlis.minds.timeline.scene import ActiveSpace
-from majlis.minds.timeline.trigger import trigger_block
+from majlis.minds.timeline.trigger_block import trigger_block
 from majlis.minds.view import View
 from majlis.models.port import Said, System, Turn, User
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from majlis.minds.consciousness.tokens import BYTES_OF_A_TOKEN, contents, fair_limit, size, size_of_turn
+from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN, contents, fair_limit, size, size_of_turn
 from majlis.models.port import Call, Result, Said, System, Turn, User
 
 # Below this a beginning tells nothing.

@@ -6,7 +6,7 @@ import re
 
 from majlis.models.demo.rules import RULES, meet
 from majlis.models.demo.saying import say, shortened
-from majlis.models.demo.seen import Line, Seen, Space, Step, unaddressed
+from majlis.models.seen import Line, Seen, Space, Step, unaddressed
 
 _OURS = "majlis"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from majlis.minds.quoting import unhidden
+from majlis.minds.quote import unhidden
 
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # What may stand before the first character that one sees: blanks and our own backslash.

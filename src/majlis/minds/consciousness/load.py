@@ -11,13 +11,13 @@ from majlis.agents.config.config import AgentConfig
 from majlis.inbox.trigger import to_route
 from majlis.minds.consciousness.budget import room_for_past
 from majlis.minds.consciousness.compaction import compacted
+from majlis.minds.consciousness.perceive import count_around
 from majlis.minds.consciousness.reading import read_before, read_cycles, read_heads
 from majlis.minds.consciousness.scene import Event, Waking
-from majlis.minds.consciousness.views import count_around
-from majlis.minds.roles.loading import load_routing
+from majlis.minds.roles.load import load_routing
 from majlis.minds.roles.scene import Scene as RoutingScene
 from majlis.minds.timeline import statements
-from majlis.minds.timeline.loading import load_scene
+from majlis.minds.timeline.load import load_scene
 from majlis.minds.timeline.scene import Action, ActiveSpace, Scene, Who
 from majlis.store.transactions import Tx
 

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import httpx
 import orjson
 
-from majlis.models.failures import Side
 from majlis.models.port import ModelFailed
+from majlis.models.provider_errors import Side
 
 _READ_AT_MOST = 64 * 1024
 

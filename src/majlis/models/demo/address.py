@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from majlis.models.demo.rules import GREETING
-from majlis.models.demo.seen import Seen, names
+from majlis.models.seen import Seen, names
 
 
 def for_me(seen: Seen) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from majlis.minds.quoting import quote, quote_json
+from majlis.minds.quote import quote, quote_json
 from majlis.minds.timeline.lines import quotes, tool_name
 from majlis.minds.timeline.scene import Scene
 

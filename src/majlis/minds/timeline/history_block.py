@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from majlis.clock import Millis
-from majlis.minds.quoting import quote
+from majlis.minds.quote import quote
 from majlis.minds.timeline.actions import action_line, awaited, posted_line, room_for, summary_line
 from majlis.minds.timeline.lines import message_line, resume_mark
 from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Scene

@@ -22,9 +22,9 @@ from pydantic_ai.tools import ToolDefinition
 
 from majlis.models.arguments import is_whole, plain_text, word
 from majlis.models.chat.session import session_header
-from majlis.models.failures import Side
 from majlis.models.library.messages import library_messages
 from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, ModelFailed, Prompt, Usage
+from majlis.models.provider_errors import Side
 
 
 def opened(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from majlis.models.demo.saying import say, shortened
-from majlis.models.demo.seen import Seen, Step
+from majlis.models.seen import Seen, Step
 
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "five": 5, "ten": 10, "half an": 30}
 _WHEN = (

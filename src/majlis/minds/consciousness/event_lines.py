@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from majlis.clock import Millis, iso
 from majlis.minds.consciousness.budget import room_for_inbox
 from majlis.minds.consciousness.scene import Event
-from majlis.minds.consciousness.tokens import BYTES_OF_A_TOKEN, fair_limit, size
-from majlis.minds.quoting import bare, quote, quote_json, quote_start
+from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN, fair_limit, size
+from majlis.minds.quote import bare, quote, quote_json, quote_start
 from majlis.minds.timeline.scene import OwnSpace
 
 PREVIEWED = 50

@@ -15,9 +15,9 @@ from majlis.minds.roles.orchestrating import read_routing
 from majlis.minds.roles.reading import read_one, read_window
 from majlis.minds.roles.scene import Place, Scene
 from majlis.minds.timeline import scene as timeline
-from majlis.minds.timeline.loading import load_scene as load_common
-from majlis.minds.timeline.loading import message_of
-from majlis.minds.timeline.references import references
+from majlis.minds.timeline.load import load_scene as load_common
+from majlis.minds.timeline.load import message_of
+from majlis.minds.timeline.message_links import references
 from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Resume, Who
 from majlis.minds.timeline.statements import ACTIVE_SPACE, READABLE
 from majlis.minds.timeline.window import stepped_start

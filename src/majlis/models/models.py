@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from majlis.agents.config.model import DEMO, ModelChoice, ModelObject
 from majlis.models.chat.chat import ChatModel
 from majlis.models.chat.clients import Clients
-from majlis.models.demo.model import DemoModel
+from majlis.models.demo.demo import DemoModel
 from majlis.models.keys import find_key
 from majlis.models.library.clients import Providers
 from majlis.models.library.library import LibraryModel

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 
 from majlis.clock import iso
 from majlis.minds.consciousness.budget import room_for_actions, room_for_routing
-from majlis.minds.consciousness.cutting import cut_text, cut_turns
-from majlis.minds.consciousness.events import inbox_lines
+from majlis.minds.consciousness.cut import cut_text, cut_turns
+from majlis.minds.consciousness.event_lines import inbox_lines
 from majlis.minds.consciousness.instructions import instructions_block
 from majlis.minds.consciousness.scene import Cycle, Past, Waking
 from majlis.minds.consciousness.summaries import earlier_cycles
-from majlis.minds.consciousness.tokens import BYTES_OF_A_TOKEN, count_turns, fair_limit, size
-from majlis.minds.consciousness.turns import closed, restored
-from majlis.minds.quoting import bare, quote
+from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN, count_turns, fair_limit, size
+from majlis.minds.consciousness.transcript import closed, restored
+from majlis.minds.quote import bare, quote
 from majlis.minds.roles.routing import routing_text
 from majlis.minds.timeline.actions import action_line
 from majlis.minds.timeline.blocks import goals_block, identity_block, memories_block, spaces_block

@@ -14,9 +14,9 @@ from typing import Any
 import orjson
 
 from majlis.minds.consciousness.scene import Past
-from majlis.minds.consciousness.tokens import count_turns
-from majlis.minds.consciousness.turns import closed, paired, stored
-from majlis.minds.quoting import quote_start
+from majlis.minds.consciousness.token_budget import count_turns
+from majlis.minds.consciousness.transcript import closed, paired, stored
+from majlis.minds.quote import quote_start
 from majlis.models.port import Call, Said, Turn, User
 
 MAX_SUMMARY = 2_000

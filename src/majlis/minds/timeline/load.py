@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from majlis.agents.config.config import AgentConfig
 from majlis.minds.timeline import statements
-from majlis.minds.timeline.references import references
+from majlis.minds.timeline.message_links import references
 from majlis.minds.timeline.scene import (
     Action,
     ActiveSpace,
