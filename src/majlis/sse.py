@@ -1,40 +1,58 @@
-"""Server-Sent Events as they come in, in whatever pieces: the data of each event, and nothing else of it."""
+"""Parses Server-Sent Events from a byte stream, wherever its chunks are cut.
+
+Lines end with LF or CRLF. `splitlines` would also split at U+2028, which a message may contain.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-# What Python needs for a line besides its content.
+# Python's overhead for one line of data.
 _LINE_BYTES = 50
 
 
-class EventReader:
-    """Lines end in LF or CRLF; comments and other fields are passed over; an event may have several data lines."""
+class ServerEvent(NamedTuple):
+    id: str
+    type: str
+    data: bytes
 
+
+class EventParser:
     def __init__(self) -> None:
         self._rest = b""
         self._data: list[bytes] = []
+        self._fields: dict[bytes, bytes] = {}
         self._size = 0
 
     @property
     def held(self) -> int:
-        """Bytes of memory that an event takes which has not ended yet."""
+        """Memory in bytes used by the unfinished event."""
         return len(self._rest) + self._size
 
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        *lines, self._rest = (self._rest + piece).split(b"\n")
+    def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
+        """Yields the events that this chunk completes."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
             yield from self._line(line.removesuffix(b"\r"))
 
-    def end(self) -> Iterator[bytes]:
-        """What a server left without its closing empty line."""
-        yield from self._line(self._rest.removesuffix(b"\r"))
-        yield from self._line(b"")
+    def end(self) -> Iterator[ServerEvent]:
+        """Yields a last event that has no closing empty line."""
+        yield from self.feed(b"\n\n")
 
-    def _line(self, line: bytes) -> Iterator[bytes]:
-        if line.startswith(b"data:"):
-            self._data.append(line[5:].removeprefix(b" "))
+    def _line(self, line: bytes) -> Iterator[ServerEvent]:
+        if not line:
+            if self._data:
+                yield ServerEvent(self._field(b"id", b""), self._field(b"event", b"message"), b"\n".join(self._data))
+            self._fields, self._data, self._size = {}, [], 0
+            return
+        # A line that starts with a colon is a comment, for example a heartbeat.
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._data.append(value.removeprefix(b" "))
             self._size += len(line) + _LINE_BYTES
-        elif not line and self._data:
-            yield b"\n".join(self._data)
-            self._data, self._size = [], 0
+        elif name in (b"id", b"event"):
+            self._fields[name] = value.removeprefix(b" ")
+
+    def _field(self, name: bytes, default: bytes) -> str:
+        return self._fields.get(name, default).decode(errors="replace")

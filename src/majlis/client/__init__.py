@@ -1,8 +1,7 @@
-"""The Python SDK: `MajlisClient` for asyncio, `SyncMajlisClient` for everything else, `ClientState` for live views."""
+"""The Python SDK: `MajlisClient` for asyncio, `SyncMajlisClient` for blocking code, `ClientState` for live views."""
 
-from majlis.client.client import MajlisClient
-from majlis.client.sse import Event
+from majlis.client.client import MajlisClient, SyncMajlisClient
+from majlis.client.follow import Event
 from majlis.client.state import ClientState, SpaceState
-from majlis.client.sync_client import SyncMajlisClient
 
 __all__ = ["ClientState", "Event", "MajlisClient", "SpaceState", "SyncMajlisClient"]

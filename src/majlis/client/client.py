@@ -1,35 +1,31 @@
-"""The client for asyncio. Its methods are those of the `…Calls`, awaited."""
+"""`MajlisClient` for asyncio and `SyncMajlisClient` for blocking code. The `…Calls` classes hold their methods."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
-from types import TracebackType
 from typing import Self, TypeVar, cast
 
 import httpx
 
-from majlis.client import follow as live
 from majlis.client.agent_calls import AgentCalls
-from majlis.client.transport import answer, refusal, unreachable
-from majlis.client.call import AsyncSender, Call
-from majlis.client.connection import build, options
 from majlis.client.entity_calls import EntityCalls
-from majlis.client.follow import Following
-from majlis.client.patience import Patience
+from majlis.client.follow import ENDED, TIMEOUT, Event, Following
 from majlis.client.run_calls import RunCalls
 from majlis.client.space_calls import SpaceCalls
-from majlis.client.sse import Event
+from majlis.client.transport import Retries, answer, build, options, refusal, unreachable
+from majlis.client.wire import AsyncSender, Call, SyncSender
 from majlis.errors import MajlisError
 
 T = TypeVar("T")
 
 
 class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
-    """`async with MajlisClient(url, token) as client`. Whatever fails raises one of `majlis.errors`.
+    """Use it as `async with MajlisClient(url, token) as client`. Failures raise the exceptions of `majlis.errors`.
 
-    For `patience_seconds` it tries again what is safe to try again: reading, posting, and whatever never arrived.
+    A call is retried for `patience_seconds` if that is safe: reads, posts, and requests that were never sent.
     """
 
     def __init__(self, url: str, token: str | None = None, *, patience_seconds: float = 10.0) -> None:
@@ -40,32 +36,30 @@ class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def close(self) -> None:
         await self._http.aclose()
 
     async def send(self, call: Call[T]) -> T:
-        patience = Patience(self._patience_seconds)
+        retries = Retries(self._patience_seconds)
         while True:
             try:
                 return await self._send_once(call)
             except MajlisError as error:
-                pause = patience.pause(call, error)
-                if pause is None:
+                delay = retries.delay(call, error)
+                if delay is None:
                     raise
-            await asyncio.sleep(pause)
+            await asyncio.sleep(delay)
 
     async def follow(
         self, space_id: str | None = None, last_event_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
-        """Live events of one space, or of all one's own; reconnects by itself and goes on where it stopped.
+        """Yields the live events of one space, or of all your spaces. Reconnects and continues after the last event.
 
-        Besides the server's events there is `disconnected` before each new try. After `resync` something was missed
-        for good: load anew. It ends with an exception when the token or the membership has ended.
+        Besides the server's events it yields `disconnected` before each reconnect. After `resync`, load everything
+        again: some events cannot be replayed. It raises an exception when the token or the membership has ended.
         """
         following = Following(space_id, last_event_id)
         while True:
@@ -73,11 +67,11 @@ class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
                 async with aclosing(self._stream(following)) as events:
                     async for event in events:
                         yield event
-                lost: MajlisError = live.ended()
+                lost: MajlisError = ENDED
             except MajlisError as error:
                 lost = error
             yield following.broken(lost)
-            await asyncio.sleep(following.pause)
+            await asyncio.sleep(following.delay)
 
     async def _send_once(self, call: Call[T]) -> T:
         try:
@@ -86,10 +80,9 @@ class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
             raise unreachable(self.url, error) from error
 
     async def _stream(self, following: Following) -> AsyncGenerator[Event, None]:
+        stream = self._http.stream("GET", following.path, headers=following.headers(), timeout=TIMEOUT)
         try:
-            async with self._http.stream(
-                "GET", following.path, headers=following.headers(), timeout=live.TIMEOUT
-            ) as response:
+            async with stream as response:
                 if not response.is_success:
                     await response.aread()
                     raise refusal(response)
@@ -97,5 +90,65 @@ class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
                 async for chunk in response.aiter_bytes():
                     for event in following.read(chunk):
                         yield event
+        except httpx.RequestError as error:
+            raise unreachable(self.url, error) from error
+
+
+class SyncMajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, SyncSender):
+    """Like `MajlisClient`, without `await`: `with SyncMajlisClient(url, token) as client`."""
+
+    def __init__(self, url: str, token: str | None = None, *, patience_seconds: float = 10.0) -> None:
+        self.url = url.rstrip("/")
+        self._patience_seconds = patience_seconds
+        self._http = httpx.Client(**options(self.url, token))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def send(self, call: Call[T]) -> T:
+        retries = Retries(self._patience_seconds)
+        while True:
+            try:
+                return self._send_once(call)
+            except MajlisError as error:
+                delay = retries.delay(call, error)
+                if delay is None:
+                    raise
+            time.sleep(delay)
+
+    def follow(self, space_id: str | None = None, last_event_id: str | None = None) -> Generator[Event, None, None]:
+        """Like `MajlisClient.follow`; blocks until the next event."""
+        following = Following(space_id, last_event_id)
+        while True:
+            try:
+                yield from self._stream(following)
+                lost: MajlisError = ENDED
+            except MajlisError as error:
+                lost = error
+            yield following.broken(lost)
+            time.sleep(following.delay)
+
+    def _send_once(self, call: Call[T]) -> T:
+        try:
+            return cast(T, answer(self._http.send(build(self._http, call))))
+        except httpx.RequestError as error:
+            raise unreachable(self.url, error) from error
+
+    def _stream(self, following: Following) -> Generator[Event, None, None]:
+        stream = self._http.stream("GET", following.path, headers=following.headers(), timeout=TIMEOUT)
+        try:
+            with stream as response:
+                if not response.is_success:
+                    response.read()
+                    raise refusal(response)
+                following.begin(response)
+                for chunk in response.iter_bytes():
+                    yield from following.read(chunk)
         except httpx.RequestError as error:
             raise unreachable(self.url, error) from error

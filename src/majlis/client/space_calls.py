@@ -1,4 +1,4 @@
-"""Spaces, their members, and what is said in them."""
+"""Calls about spaces, their members and messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 from uuid import uuid4
 
 from majlis.client import wire
-from majlis.client.call import Call, call
+from majlis.client.wire import Call, call
 
 if TYPE_CHECKING:
     from majlis.client.shapes import (
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 class SpaceCalls:
     @call
     def list_spaces(self) -> Call[list[SpaceJson]]:
-        """One's own, the liveliest first."""
-        return wire.get(wire.at("spaces"))
+        """Your spaces, most recently active first."""
+        return wire.get("spaces")
 
     @call
     def get_space(self, space_id: str) -> Call[SpaceJson]:
-        return wire.get(wire.at("spaces", space_id))
+        return wire.get("spaces", space_id)
 
     @call
     def create_space(
@@ -43,29 +43,29 @@ class SpaceCalls:
         orchestrator_id: str | None = None,
     ) -> Call[SpaceJson]:
         body = wire.given(name=name, description=description, triggers=triggers, orchestrator_id=orchestrator_id)
-        return wire.post(wire.at("spaces"), body)
+        return wire.post("spaces", body=body)
 
     @call
     def change_space(self, space_id: str, **changes: Unpack[SpaceChanges]) -> Call[SpaceJson]:
-        return wire.patch(wire.at("spaces", space_id), wire.camel(changes))
+        return wire.patch("spaces", space_id, body=wire.camel(changes))
 
     @call
     def delete_space(self, space_id: str) -> Call[None]:
-        return wire.delete(wire.at("spaces", space_id))
+        return wire.delete("spaces", space_id)
 
     @call
     def list_members(self, space_id: str) -> Call[list[MemberJson]]:
-        return wire.get(wire.at("spaces", space_id, "members"))
+        return wire.get("spaces", space_id, "members")
 
     @call
     def add_member(self, space_id: str, entity_id: str, role: SpaceRole | None = None) -> Call[MemberJson]:
-        """Adding a member again is no error; with another role it changes the role."""
+        """Adding an existing member is not an error; a different role replaces the current one."""
         body = wire.given(entity_id=entity_id, role=role)
-        return wire.post(wire.at("spaces", space_id, "members"), body, repeatable=True)
+        return wire.post("spaces", space_id, "members", body=body, repeatable=True)
 
     @call
     def remove_member(self, space_id: str, entity_id: str) -> Call[None]:
-        return wire.delete(wire.at("spaces", space_id, "members", entity_id))
+        return wire.delete("spaces", space_id, "members", entity_id)
 
     @call
     def post(
@@ -77,7 +77,7 @@ class SpaceCalls:
         mentions: Sequence[str] = (),
         session_id: str | None = None,
     ) -> Call[MessageJson]:
-        """Say something. It always carries a client id, so it is sent again after a failure and still there once."""
+        """Posts a message. It always has a client id, so a retry does not post it twice."""
         body = wire.given(
             text=text,
             client_id=client_id or uuid4().hex,
@@ -85,31 +85,30 @@ class SpaceCalls:
             mentions=list(mentions) or None,
             session_id=session_id,
         )
-        return wire.post(wire.at("spaces", space_id, "messages"), body, repeatable=True)
+        return wire.post("spaces", space_id, "messages", body=body, repeatable=True)
 
     @call
     def list_messages(
         self, space_id: str, limit: int | None = None, before: str | None = None, after: str | None = None
     ) -> Call[MessagePageJson]:
-        """Oldest first; without a cursor the newest ones."""
-        return wire.get(wire.at("spaces", space_id, "messages"), limit=limit, before=before, after=after)
+        """Oldest first. Without a cursor, the newest ones."""
+        return wire.get("spaces", space_id, "messages", limit=limit, before=before, after=after)
 
     @call
     def get_message(self, message_id: str) -> Call[MessageJson]:
-        return wire.get(wire.at("messages", message_id))
+        return wire.get("messages", message_id)
 
     @call
     def mark_read(self, space_id: str, last_message_id: str) -> Call[ReadJson]:
-        """Move one's own position forward to this message; it never moves back."""
-        body = wire.given(last_message_id=last_message_id)
-        return wire.post(wire.at("spaces", space_id, "read"), body, repeatable=True)
+        """Moves your read position forward to this message. It never moves back."""
+        return wire.post("spaces", space_id, "read", body=wire.given(last_message_id=last_message_id), repeatable=True)
 
     @call
     def search(
         self, query: str, space_id: str | None = None, limit: int | None = None, before: str | None = None
     ) -> Call[SearchJson]:
-        """Every word of the query, the last one also as a beginning; the newest first."""
-        return wire.get(wire.at("search"), q=query, space_id=space_id, limit=limit, before=before)
+        """Messages that contain every word of the query, newest first. The last word may be a prefix."""
+        return wire.get("search", q=query, space_id=space_id, limit=limit, before=before)
 
     @call
     def enter_phase(
@@ -121,9 +120,9 @@ class SpaceCalls:
         reason: str | None = None,
     ) -> Call[PhaseJson]:
         body = wire.given(phase=phase, message=message, summary=summary, reason=reason)
-        return wire.post(wire.at("spaces", space_id, "phase"), body)
+        return wire.post("spaces", space_id, "phase", body=body)
 
     @call
     def list_phases(self, space_id: str) -> Call[list[PhaseJson]]:
-        """The newest first."""
-        return wire.get(wire.at("spaces", space_id, "phases"))
+        """Newest first."""
+        return wire.get("spaces", space_id, "phases")

@@ -1,8 +1,8 @@
-"""What a client knows of its spaces: loaded once, then kept up to date by events. Pure; it fetches nothing itself.
+"""A client's view of its spaces: loaded once, then updated by events. It fetches nothing itself.
 
-Load after the stream has said `connected`, then apply what comes: an event that the loaded state contains already
-changes nothing. A space's events carry numbers (`eventSeq`), and so does the space as it was loaded; read positions,
-which are one's own notices, only grow.
+Load after the stream has sent `connected`, then apply all events. An event that the loaded state already contains
+changes nothing: the events of a space are numbered (`eventSeq`), a loaded space has the number of its newest event,
+and read positions only grow.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from majlis.client.sse import Event
+from majlis.client.follow import Event
 
 if TYPE_CHECKING:
     from majlis.client.shapes import MemberJson, MessageJson, SpaceFactsJson, SpaceJson
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class SpaceState:
     facts: SpaceFactsJson
-    # In the order of joining.
+    # In join order.
     members: dict[str, MemberJson]
     head_seq: int
     seen_seq: int
@@ -28,12 +28,12 @@ class SpaceState:
     last_message: MessageJson | None
     # The newest event that this state contains.
     event_seq: int
-    # By number; None while the history has not been loaded.
+    # By number; None if the history is not loaded.
     messages: dict[int, MessageJson] | None
 
     @property
     def unread(self) -> int:
-        # A read position may be heard of before the message it points at.
+        # The event with a read position may arrive before its message.
         return max(0, self.head_seq - self.seen_seq)
 
     def add(self, message: MessageJson) -> None:
@@ -43,7 +43,8 @@ class SpaceState:
             self._add_to_history(self.messages, message)
 
     def _add_to_history(self, messages: dict[int, MessageJson], message: MessageJson) -> None:
-        """What is older than the loaded part stays out. A history read before its space may lack the newest."""
+        """Ignores messages older than the loaded part. Newer ones may fill gaps: a history that was loaded before its
+        space may lack the newest."""
         seq = message["seq"]
         if seq > next(reversed(messages), 0) or _continues(message, messages.get(seq)):
             messages[seq] = message
@@ -63,7 +64,7 @@ class SpaceState:
             self.last_message = self.named(self.last_message)
 
     def named(self, message: MessageJson) -> MessageJson:
-        """With the sender's present name, as the server would tell it now."""
+        """The message with the sender's current name."""
         sender = self.members.get(message["sender"]["id"])
         if sender is None or sender["name"] == message["sender"]["name"]:
             return message
@@ -72,15 +73,15 @@ class SpaceState:
 
 @dataclass(slots=True)
 class ClientState:
-    """`me` is the id of the entity whose client this is. Two states are equal when they know the same."""
+    """`me` is the id of the client's own entity."""
 
     me: str
     spaces: dict[str, SpaceState] = field(default_factory=dict)
-    # Spaces joined meanwhile, and spaces where something was missed: fetch them and hand them to `load_space`.
+    # Newly joined spaces and spaces with missed messages: fetch them and pass them to `load_space`.
     to_fetch: set[str] = field(default_factory=set)
 
     def load(self, spaces: Sequence[SpaceJson], histories: Mapping[str, Sequence[MessageJson]] | None = None) -> None:
-        """Everything anew: all of one's spaces, and the messages of those that are shown, by space id."""
+        """Replaces everything: all spaces of the client, and by space id the messages of those that are shown."""
         self.spaces.clear()
         self.to_fetch.clear()
         for space in spaces:
@@ -89,12 +90,11 @@ class ClientState:
     def load_space(self, space: SpaceJson, history: Sequence[MessageJson] | None = None) -> None:
         state = self.spaces[space["id"]] = _loaded(space, history)
         self.to_fetch.discard(space["id"])
-        # A history read after its space may hold more than the space knew of.
+        # A history that was loaded after its space may hold newer messages.
         for message in history or ():
             self._hear(state, message)
 
     def apply(self, event: Event) -> None:
-        """Types that say nothing about this state are passed over."""
         space_id = event.data.get("spaceId", "")
         space = self.spaces.get(space_id)
         if event.type in ("space.member.joined", "space.member.left") and event.data["entityId"] == self.me:
@@ -103,20 +103,19 @@ class ClientState:
             self._apply_to(space, event.type, event.data)
 
     def _move(self, space_id: str, space: SpaceState | None, event: Event) -> None:
-        """One's own joining says only that there is a space to fetch; one's own leaving drops it."""
+        """The client's own entity joined or left the space."""
         if space is not None and event.data["eventSeq"] <= space.event_seq:
             return
+        self.spaces.pop(space_id, None)
         if event.type == "space.member.left":
-            self.spaces.pop(space_id, None)
             self.to_fetch.discard(space_id)
         else:
-            self.spaces.pop(space_id, None)
             self.to_fetch.add(space_id)
 
     def _apply_to(self, space: SpaceState, type: str, data: dict[str, Any]) -> None:
         number = data.get("eventSeq", space.event_seq)
-        # Messages have numbers of their own, and a history may have been read before its space was.
-        if number < space.event_seq + 1 and type not in ("space.message", "space.read"):
+        # Messages have their own numbers, and the history may have been loaded before the space.
+        if number <= space.event_seq and type not in ("space.message", "space.read"):
             return
         space.event_seq = max(space.event_seq, number)
         match type:
@@ -125,9 +124,7 @@ class ClientState:
             case "space.read":
                 if data["entityId"] == self.me:
                     space.see(data["lastSeenSeq"], data["lastSeenMessageId"])
-            case "space.member.joined":
-                space.set_member(data["member"])
-            case "space.member.updated":
+            case "space.member.joined" | "space.member.updated":
                 space.set_member(data["member"])
             case "space.member.left":
                 space.members.pop(data["entityId"], None)
@@ -171,7 +168,7 @@ def _facts(space: SpaceJson) -> SpaceFactsJson:
 
 
 def _continues(message: MessageJson, known: MessageJson | None) -> bool:
-    """A tool message gets its result later, under its old number; everything else stays as it was said."""
+    """A tool message is sent again with its result, under the same number. Other messages never change."""
     if known is None or message["id"] != known["id"] or "tool" not in known:
         return False
     return known["tool"]["status"] == "running"

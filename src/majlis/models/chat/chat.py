@@ -20,10 +20,10 @@ from majlis.models.chat.assemble import GrowingAnswer
 from majlis.models.chat.body import Body
 from majlis.models.chat.refusals import error_in, raise_refusal
 from majlis.models.chat.session import session_header, session_in_headers
+from majlis.models.provider_errors import Side
 from majlis.models.keys import Key
 from majlis.models.port import Finished, ModelEvent, ModelFailed, Prompt
-from majlis.models.provider_errors import Side
-from majlis.sse import EventReader
+from majlis.sse import EventParser
 
 _CONNECT_SECONDS = 10.0
 # Without a byte. A slow machine that reads a long prompt needs more: that is what settings.timeout is for.
@@ -109,19 +109,19 @@ class ChatModel:
     async def _streamed(
         self, response: httpx.Response, deadline: float | None, answer: GrowingAnswer
     ) -> AsyncGenerator[dict[str, Any]]:
-        reader = EventReader()
+        parser = EventParser()
         pieces = response.aiter_bytes()
         while True:
             async with _until(deadline):
                 piece = await anext(pieces, None)
-            for data in reader.end() if piece is None else reader.feed(piece):
-                if data == _DONE:
+            for event in parser.end() if piece is None else parser.feed(piece):
+                if event.data == _DONE:
                     await _drain(pieces)
                     return
-                yield self._chunk(data)
+                yield self._chunk(event.data)
             if piece is None:
                 break
-            if reader.held > _MOST_BYTES:
+            if parser.held > _MOST_BYTES:
                 raise self._side.endless(_MOST_BYTES)
         # Not every server says [DONE]; a reason to stop says as much.
         if answer.finish_reason is None:
