@@ -9,9 +9,7 @@ from typing import assert_type, get_type_hints
 import pytest
 
 from majlis import __version__
-from majlis.api.routes import entities as entity_routes
 from majlis.api.routes import health as health_routes
-from majlis.api.routes import tokens as token_routes
 from majlis.client import MajlisClient, SyncMajlisClient, shapes
 from majlis.client.shapes import MeJson, MessageJson, SpaceJson
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
@@ -199,11 +197,5 @@ async def test_both_clients_have_exact_types(world: World, client: MajlisClient)
         assert_type(await asyncio.to_thread(blocking.list_spaces), list[SpaceJson])
 
 
-def test_the_shapes_that_only_the_wire_knows_are_those_of_the_api() -> None:
-    for mine, theirs in (
-        (shapes.MeJson, entity_routes.MeJson),
-        (shapes.NewTokenJson, token_routes.NewTokenJson),
-        (shapes.SignInLinkJson, token_routes.SignInLinkJson),
-    ):
-        assert get_type_hints(mine) == get_type_hints(theirs)
+def test_the_shape_that_only_the_wire_knows_is_that_of_the_api() -> None:
     assert get_type_hints(shapes.HealthJson).items() <= get_type_hints(health_routes.HealthJson).items()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from majlis.client import MajlisClient, SyncMajlisClient
-from majlis.client.call import call
+from majlis.client.wire import call
 from tests.world import World
 
 PAGE = (Path(__file__).parents[2] / "docs" / "python-client.md").read_text("utf-8")

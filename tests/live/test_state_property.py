@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from majlis.client.sse import Event as ClientEvent
+from majlis.client.follow import Event as ClientEvent
 from majlis.client.state import ClientState
 from tests.follower import Event, Follower
 from tests.world import Person, World

@@ -20,12 +20,28 @@ class EntityJson(TypedDict):
     createdAt: str
 
 
+class MeJson(TypedDict):
+    id: str
+    name: str
+    type: EntityType
+    role: GatewayRole
+
+
 class TokenJson(TypedDict):
     id: str
     entityId: str
     label: str | None
     createdAt: str
     expiresAt: str | None
+
+
+class NewTokenJson(TokenJson):
+    token: str
+
+
+class SignInLinkJson(TypedDict):
+    url: str
+    expiresAt: str
 
 
 def entity_json(row: sa.Row[Any]) -> EntityJson:

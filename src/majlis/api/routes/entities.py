@@ -5,26 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from typing_extensions import TypedDict
 
 from majlis.api.auth import TheEntry
 from majlis.api.bodies import EntityChange, IdText, NewEntity, PathId
 from majlis.api.errors import refusals
 from majlis.api.reply import nothing, reply
-from majlis.entities.caller import Caller, EntityType, GatewayRole
+from majlis.entities.caller import Caller, EntityType
 from majlis.entities.changing import change_entity, delete_entity
 from majlis.entities.entities import access_entity, create_entity, list_entities
-from majlis.entities.shapes import EntityJson, entity_json
+from majlis.entities.shapes import EntityJson, MeJson, entity_json
 from majlis.store.transactions import Tx
 
 router = APIRouter(tags=["entities"])
-
-
-class MeJson(TypedDict):
-    id: str
-    name: str
-    type: EntityType
-    role: GatewayRole
 
 
 @router.get("/api/me", response_model=MeJson, responses=refusals())

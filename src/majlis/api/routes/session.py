@@ -8,7 +8,6 @@ from majlis.api.auth import COOKIE, TheEntry, TheGateway, https, require_own_pag
 from majlis.api.bodies import SignIn
 from majlis.api.errors import refusals
 from majlis.api.reply import nothing, reply
-from majlis.api.routes.entities import MeJson
 from majlis.entities.caller import Caller
 from majlis.entities.sessions import (
     SESSION_MILLIS,
@@ -17,6 +16,7 @@ from majlis.entities.sessions import (
     sign_in_with_token,
     sign_out,
 )
+from majlis.entities.shapes import MeJson
 from majlis.errors import Invalid
 from majlis.gateway import Gateway
 

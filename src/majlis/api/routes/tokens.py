@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from typing_extensions import TypedDict
 
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import NewToken, PathId
@@ -11,19 +10,10 @@ from majlis.api.errors import refusals
 from majlis.api.reply import nothing, reply
 from majlis.clock import iso, parse_iso
 from majlis.entities.sessions import create_sign_in_code
-from majlis.entities.shapes import TokenJson
+from majlis.entities.shapes import NewTokenJson, SignInLinkJson, TokenJson
 from majlis.entities.tokens import create_token, list_tokens, revoke_token
 
 router = APIRouter(tags=["tokens"])
-
-
-class NewTokenJson(TokenJson):
-    token: str
-
-
-class SignInLinkJson(TypedDict):
-    url: str
-    expiresAt: str
 
 
 @router.post("/api/entities/{entity_id}/tokens", status_code=201, response_model=NewTokenJson, responses=refusals(404))

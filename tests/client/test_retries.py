@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from majlis.client import MajlisClient, SyncMajlisClient
-from majlis.client.call import Call
-from majlis.client.patience import Patience, backoff
+from majlis.client.transport import Retries, backoff
+from majlis.client.wire import Call
 from majlis.errors import Invalid, MajlisError, TooMany, Unavailable
 from tests.client.proxy import Proxy
 from tests.world import World
@@ -82,16 +82,16 @@ async def test_the_blocking_client_is_as_patient(world: World, proxy: Proxy) -> 
     ],
 )
 def test_only_what_is_safe_is_tried_again(call: Call[object], error: MajlisError, repeated: bool) -> None:
-    assert (Patience(60).pause(call, error) is not None) == repeated
+    assert (Retries(60).delay(call, error) is not None) == repeated
 
 
 def test_patience_ends_and_the_servers_word_for_how_long_to_wait_is_kept() -> None:
     now = 0.0
-    patience = Patience(10, clock=lambda: now)
-    assert patience.pause(READ, TooMany("rate_limited", "", 4)) == 4
-    assert patience.pause(READ, TooMany("rate_limited", "", 11)) is None
+    retries = Retries(10, clock=lambda: now)
+    assert retries.delay(READ, TooMany("rate_limited", "", 4)) == 4
+    assert retries.delay(READ, TooMany("rate_limited", "", 11)) is None
     now = 10.0
-    assert patience.pause(READ, LOST) is None
+    assert retries.delay(READ, LOST) is None
 
 
 @given(st.integers(min_value=0, max_value=10_000))

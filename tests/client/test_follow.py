@@ -175,10 +175,10 @@ def test_only_what_another_try_cannot_change_ends_a_stream(error: MajlisError, f
             following.broken(error)
     else:
         assert following.broken(error).type == "disconnected"
-        assert following.pause >= (9 if isinstance(error, TooMany) else 0)
+        assert following.delay >= (9 if isinstance(error, TooMany) else 0)
 
 
 def test_what_is_no_event_stream_is_no_stream() -> None:
     page = httpx.Response(200, text="<html>", request=httpx.Request("GET", "http://majlis.test/api/events"))
-    with pytest.raises(MajlisError, match="no answer of Majlis"):
+    with pytest.raises(MajlisError, match="not as a Majlis server"):
         Following().begin(page)
