@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from majlis.agents.config.config import config_schema, dump_config, parse_config, patch_config
 from majlis.agents.config.model import PROVIDERS, ModelObject
 from majlis.agents.config.tools import BUILT_IN_TOOLS, HttpTool
-from majlis.tools.builtin import turns as route
+from majlis.tools.builtin import turns
 from majlis.tools.toolbox import built_in_tools
 from tests.agents.configs import DEFAULTS, http
 
@@ -161,4 +161,4 @@ def test_the_schema_can_live_inside_an_openapi_document() -> None:
 def test_j4_no_tool_of_a_config_has_the_name_of_a_built_in_one() -> None:
     """`recall_cycles` was not listed: a config could take its place, and models were told of two."""
     minds = {tool.name for mind in ("timeline", "consciousness", "roles") for tool in built_in_tools(mind)}
-    assert minds | {route.TOOL.name} == BUILT_IN_TOOLS
+    assert minds | {turns.ROUTE.name} == BUILT_IN_TOOLS

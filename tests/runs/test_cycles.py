@@ -198,7 +198,7 @@ async def test_k6_skip_as_the_first_act_leaves_no_trace_but_its_reason(house: Ho
     await house.quiet()
     assert "Who cooks tonight?" not in house.asked("Scout")[-1].text
     refused = this_cycle(house.asked("Scout")[-1])[-1]
-    assert "skip works only as the first act" in refused["content"]
+    assert "skip works only as the first action" in refused["content"]
     assert [cycle["summary"] for cycle in await consciousness(house, scout)] == ["Nothing to do."]
 
 

@@ -25,7 +25,7 @@ async def test_a7_an_agent_removed_before_it_speaks_sends_nothing_and_is_told_wh
     assert house.model.asked[1].results == [
         {
             "success": False,
-            "error": "Nothing was sent: you are not a member of the active space any more. "
+            "error": "Nothing was sent: you are no longer a member of the active space. "
             "Enter another one, or end this run.",
         }
     ]

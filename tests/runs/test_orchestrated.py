@@ -155,7 +155,7 @@ async def test_r8_of_two_spaces_a_consciousness_routes_in_the_one_it_stands_in(h
     gate.set()
     await house.quiet()
     refused = house.asked("Maestro")[2].results[-1]
-    assert refused["error"].startswith("Nothing was routed: messages have come from several spaces")
+    assert refused["error"].startswith("Nothing was routed: messages came from several spaces")
     [run] = await house.runs(coder)
     assert (run["trigger"]["text"], run["trigger"]["messageId"]) == ("For Beta, too", later["id"])
     assert "For Beta" in house.invocations("Coder")[0].text
@@ -262,13 +262,13 @@ async def test_r8_t5_chains_of_turns_end_by_depth_and_the_space_is_told(house: H
     assert "Sum up" in last.results[0]["error"]
     notices = [m for m in (await house.owner.history(space))["messages"] if m["kind"] == "notice"]
     assert len(notices) == 1
-    assert "could route it no further" in notices[0]["text"]
+    assert "could not route it again" in notices[0]["text"]
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "nobody": ({"agents": []}, "at least 1 item"),
-    "unknown": ({"agents": ["Mallory"]}, "there is no other agent Mallory here. The agents are: Coder, Planner."),
-    "itself": ({"agents": ["Maestro"]}, "there is no other agent Maestro here"),
+    "unknown": ({"agents": ["Mallory"]}, "no other agent named Mallory in this space. The agents are: Coder, Planner."),
+    "itself": ({"agents": ["Maestro"]}, "there is no other agent named Maestro in"),
 }
 
 
@@ -291,7 +291,7 @@ async def test_r8_one_turn_of_a_request_at_a_time_and_only_by_the_orchestrator(h
     )
     await house.owner.say(space, "Go")
     await house.quiet()
-    assert "a turn of this request is under way" in house.asked("Maestro")[2].results[1]["error"]
+    assert "a turn of this request is in progress" in house.asked("Maestro")[2].results[1]["error"]
     assert await house.runs(agents["Planner"]) == []
     await house.owner.say(space, "@Planner you try")
     await house.quiet()

@@ -22,8 +22,8 @@ async def test_m11_a_run_waits_ten_times_at_most_and_then_goes_on(house: House) 
     assert house.model.asked[3].results == [
         {
             "success": False,
-            "error": "Nothing was sent: this run has waited 2 times, which is its limit. Send without wait, and end "
-            "the run; an answer starts a new one.",
+            "error": "Nothing was sent: this run has waited 2 times, which is its limit. Send without wait, then end "
+            "the run; a reply starts a new one.",
         }
     ]
     assert [text for _, text in await house.texts(space)] == ["Ask me", "1?", "one", "2?", "two", "Enough."]
@@ -41,7 +41,7 @@ async def test_m11_an_agent_has_five_waiting_runs_at_most(house: House) -> None:
         await house.quiet()
     assert [run["status"] for run in await house.runs()] == ["waiting_reply", "waiting_reply", "completed"]
     [result] = house.model.asked[-1].results
-    assert result["error"].startswith("Nothing was sent: 2 of your runs are waiting already, which is the limit.")
+    assert result["error"].startswith("Nothing was sent: 2 of your runs are already waiting, which is the limit.")
     assert await house.texts(spaces[2]) == [("Owner", "Ask me")]
 
 

@@ -15,23 +15,13 @@ from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.open import open_database
 from majlis.store.tables import plans
 from majlis.store.transactions import Database
-from majlis.tools import delete_goals, delete_memories, delete_plans, get_memories, get_plans
-from majlis.tools.builtin import goals as set_goals
-from majlis.tools.builtin import memories as set_memories
-from majlis.tools.builtin import plans as set_plans
+from majlis.tools.builtin import goals, memories
+from majlis.tools.builtin import plans as plan_tools
 from majlis.tools.builtin.base import BuiltIn
 from tests.agents.actors import new_agent
 
-TOOLS: tuple[BuiltIn, ...] = (
-    set_memories.TOOL,
-    get_memories.TOOL,
-    delete_memories.TOOL,
-    set_goals.TOOL,
-    delete_goals.TOOL,
-    set_plans.TOOL,
-    get_plans.TOOL,
-    delete_plans.TOOL,
-)
+TOOLS: tuple[BuiltIn, ...] = (*memories.TOOLS, *goals.TOOLS, *plan_tools.TOOLS)
+set_memories, get_memories, delete_memories, set_goals, delete_goals, set_plans, get_plans, delete_plans = TOOLS
 
 
 class Run:
@@ -93,43 +83,43 @@ def test_the_schemas_have_the_names_that_models_are_told() -> None:
 
 async def test_p1_memories_are_set_read_and_deleted(run: Run) -> None:
     given = [{"key": "q4", "value": "waiting for the budget"}, {"key": "tone", "value": "dry"}]
-    assert await run.call(set_memories.TOOL, memories=given) == {
+    assert await run.call(set_memories, memories=given) == {
         "success": True,
         "saved": ["q4", "tone"],
         "cleared": [],
     }
     no_choice: tuple[dict[str, Any], ...] = ({}, {"keys": None}, {"keys": []})
     for everything in no_choice:
-        result = await run.call(get_memories.TOOL, **everything)
+        result = await run.call(get_memories, **everything)
         assert result["success"] is True
         assert [(memory["key"], memory["value"]) for memory in result["memories"]] == [
             ("q4", "waiting for the budget"),
             ("tone", "dry"),
         ]
-    some = await run.call(get_memories.TOOL, keys=["tone"])
+    some = await run.call(get_memories, keys=["tone"])
     assert [memory["key"] for memory in some["memories"]] == ["tone"]
-    deleted = await run.call(delete_memories.TOOL, keys=["q4", "nope"])
+    deleted = await run.call(delete_memories, keys=["q4", "nope"])
     assert deleted == {"success": True, "deleted": ["q4"], "notFound": ["nope"]}
 
 
 async def test_p2_goals_as_in_the_example_of_the_design(run: Run) -> None:
     goal = {"id": "q4", "description": "Complete Q4 report", "status": "active"}
-    await run.call(set_goals.TOOL, goals=[goal])
-    result = await run.call(set_goals.TOOL, goals=[{"id": "q4", "status": "completed", "longTerm": True}])
+    await run.call(set_goals, goals=[goal])
+    result = await run.call(set_goals, goals=[{"id": "q4", "status": "completed", "longTerm": True}])
     assert result["success"] is True
     (changed,) = result["goals"]
     assert (changed["description"], changed["status"], changed["longTerm"]) == ("Complete Q4 report", "completed", True)
-    deleted = await run.call(delete_goals.TOOL, ids=["q4"])
+    deleted = await run.call(delete_goals, ids=["q4"])
     assert deleted == {"success": True, "deleted": ["q4"], "notFound": []}
 
 
 async def test_p2_a_later_run_learns_the_ids_of_its_goals_by_naming_one_that_is_not_there(run: Run) -> None:
     """Goals stand in the prompt without ids: a run that had not set a goal could neither complete nor delete it."""
     report, old = {"id": "q4", "description": "Complete the Q4 report\nfor " + "財" * 500}, {"id": "q3"}
-    await run.call(set_goals.TOOL, goals=[{**old, "description": "Q3", "priority": 9, "status": "completed"}, report])
+    await run.call(set_goals, goals=[{**old, "description": "Q3", "priority": 9, "status": "completed"}, report])
     with pytest.raises(Invalid, match=r'Yours: "q4" is Complete the Q4 report for 財{33}…; "q3" is Q3\.$'):
-        await run.call(set_goals.TOOL, goals=[{"id": "revenue", "status": "completed"}])
-    deleted = await run.call(delete_goals.TOOL, ids=["q3", "revenue"])
+        await run.call(set_goals, goals=[{"id": "revenue", "status": "completed"}])
+    deleted = await run.call(delete_goals, ids=["q3", "revenue"])
     assert deleted["notFound"] == ["revenue"]
     beginning = f"Complete the Q4 report for {'財' * 33}…"
     assert deleted["yours"] == [{"id": "q4", "description": beginning, "status": "active"}]
@@ -137,7 +127,7 @@ async def test_p2_a_later_run_learns_the_ids_of_its_goals_by_naming_one_that_is_
 
 async def test_p2_without_goals_there_are_none_to_name(run: Run) -> None:
     with pytest.raises(Invalid, match=r"You have none yet\.$"):
-        await run.call(set_goals.TOOL, goals=[{"id": "q4", "status": "completed"}])
+        await run.call(set_goals, goals=[{"id": "q4", "status": "completed"}])
 
 
 async def test_p3_plans_are_set_listed_and_deleted(run: Run) -> None:
@@ -145,22 +135,22 @@ async def test_p3_plans_are_set_listed_and_deleted(run: Run) -> None:
         {"name": "Ask again", "instruction": "Ask Sara.", "runAfter": "2 hours"},
         {"name": "Daily", "instruction": "Report.", "cron": "0 9 * * *"},
     ]
-    result = await run.call(set_plans.TOOL, plans=given)
+    result = await run.call(set_plans, plans=given)
     assert result["success"] is True
     once, daily = result["plans"]
     assert once["id"].startswith("pln_")
     assert once["nextAt"] == once["scheduledAt"]
     assert daily["nextAt"].endswith("T09:00:00.000Z")
-    assert (await run.call(get_plans.TOOL))["plans"] == [daily, once]
-    assert await run.call(get_plans.TOOL, status="completed") == {"success": True, "plans": []}
-    deleted = await run.call(delete_plans.TOOL, ids=[once["id"], "pln_nope"])
+    assert (await run.call(get_plans))["plans"] == [daily, once]
+    assert await run.call(get_plans, status="completed") == {"success": True, "plans": []}
+    deleted = await run.call(delete_plans, ids=[once["id"], "pln_nope"])
     assert deleted == {"success": True, "deleted": [once["id"]], "notFound": ["pln_nope"]}
-    assert (await run.call(get_plans.TOOL, status="active"))["plans"] == [daily]
+    assert (await run.call(get_plans, status="active"))["plans"] == [daily]
 
 
 async def test_t6_a_plan_set_by_a_run_at_depth_three_fires_at_depth_three(run: Run) -> None:
     deep = Run(run.db, run.acting.id, chain_depth=3)
-    await deep.call(set_plans.TOOL, plans=[{"name": "Later", "instruction": "Go on.", "runAfter": "1 day"}])
+    await deep.call(set_plans, plans=[{"name": "Later", "instruction": "Go on.", "runAfter": "1 day"}])
     depth = await run.db.read(lambda tx: tx.execute(sa.select(plans.c.chain_depth)).scalar_one())
     assert depth == 3
 
@@ -181,27 +171,27 @@ async def test_p3_nonsense_is_an_error_that_tells_the_model_what_to_write(
 ) -> None:
     plan = {"name": "Later", "instruction": "Go on.", **times}
     with pytest.raises(Invalid, match=advice):
-        await run.call(set_plans.TOOL, plans=[plan])
-    assert (await run.call(get_plans.TOOL))["plans"] == []
+        await run.call(set_plans, plans=[plan])
+    assert (await run.call(get_plans))["plans"] == []
 
 
 async def test_null_is_the_same_as_left_out_since_models_write_it(run: Run) -> None:
     plan = {"id": None, "name": "Later", "instruction": "Go on.", "runAfter": "1 day", "cron": None}
-    await run.call(set_plans.TOOL, plans=[{**plan, "scheduledAt": None}])
+    await run.call(set_plans, plans=[{**plan, "scheduledAt": None}])
     goal = {"id": None, "description": "Be kind", "status": None, "priority": None, "longTerm": None}
-    (made,) = (await run.call(set_goals.TOOL, goals=[goal]))["goals"]
+    (made,) = (await run.call(set_goals, goals=[goal]))["goals"]
     assert made["status"] == "active"
 
 
 @pytest.mark.parametrize(
     ("tool", "given"),
     [
-        (set_memories.TOOL, {"memories": [{"key": "a", "value": "b", "ttl": 5}]}),
-        (set_memories.TOOL, {"memories": {"key": "a", "value": "b"}}),
-        (set_goals.TOOL, {"goals": [{"id": "a", "description": "b", "status": "done"}]}),
-        (set_plans.TOOL, {"plans": [{"name": "a", "instruction": "b", "every": "day"}]}),
-        (get_plans.TOOL, {"status": "waiting"}),
-        (delete_plans.TOOL, {}),
+        (set_memories, {"memories": [{"key": "a", "value": "b", "ttl": 5}]}),
+        (set_memories, {"memories": {"key": "a", "value": "b"}}),
+        (set_goals, {"goals": [{"id": "a", "description": "b", "status": "done"}]}),
+        (set_plans, {"plans": [{"name": "a", "instruction": "b", "every": "day"}]}),
+        (get_plans, {"status": "waiting"}),
+        (delete_plans, {}),
     ],
     ids=lambda value: value.name if isinstance(value, BuiltIn) else "",
 )

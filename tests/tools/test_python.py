@@ -83,7 +83,7 @@ async def test_arguments_are_converted_and_the_context_is_given() -> None:
               {"items": [], "when": "2026-02-03", "ctx": {}}, {"items": [], "when": "2026-02-03", "how": "never"}]
 )  # fmt: skip
 def test_input_that_does_not_fit_calls_nothing_and_says_what_is_wrong(given: Any) -> None:
-    with pytest.raises(MajlisError, match=r"order was not called: .*Call it again, mended"):
+    with pytest.raises(MajlisError, match=r"order was not called: .*Fix the input and call the tool again"):
         tool("order").parse(json.dumps(given))
 
 

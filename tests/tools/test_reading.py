@@ -112,7 +112,7 @@ async def test_m13_c2_of_long_messages_the_newest_are_given_and_the_way_to_the_r
     entered, older, few = house.model.asked[-1].results
     assert (entered["success"], entered["totalMessages"]) == (True, 12)
     assert _numbers(entered["history"]) == [6, 7, 8, 9, 10, 11, 12]
-    left_out = "5 earlier messages left out: this would be too long. Call read_messages with offset 7 to go on."
+    left_out = "5 earlier messages omitted: the result would be too long. Call read_messages with offset 7 to continue."
     assert entered["note"] == left_out
     assert _numbers(older["messages"]) == [1, 2, 3, 4, 5]
     assert _numbers(few["messages"]) == [11, 12]
@@ -136,7 +136,7 @@ async def test_m13_a_message_too_long_for_any_result_is_cut_and_says_so(house: H
     assert 5_000 < shown < 11_000
     assert line["cut"] == f"the first {shown} of 60000 characters"
     assert result["note"] == (
-        "1 earlier message left out: this would be too long. Call read_messages with offset 1 to go on."
+        "1 earlier message omitted: the result would be too long. Call read_messages with offset 1 to continue."
     )
 
 

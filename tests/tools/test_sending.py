@@ -101,7 +101,7 @@ async def test_m5_an_answer_to_a_message_of_another_space_is_refused(house: Hous
     await house.owner.say(alpha, "hello")
     await house.quiet()
     [result] = house.model.asked[1].results
-    assert result["error"].startswith(f"Nothing was sent: messageId {elsewhere['id']} is no message of the active")
+    assert result["error"].startswith(f"Nothing was sent: messageId {elsewhere['id']} is not a message of the active")
     assert await house.texts(alpha) == [("Owner", "hello")]
 
 

@@ -1,4 +1,4 @@
-"""Input of configured tools, checked against the JSON Schema that their config gives."""
+"""JSON Schema of tool input: as the model sees it, and validated against what the model sends."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 import orjson
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel, ValidationError
 
 from majlis.errors import Invalid
 from majlis.runs.calls.masks import holds_secrets
 from majlis.runs.calls.result import MAX_DEPTH, is_too_deep
+
+_FIX = "Fix the input and call the tool again."
 
 
 def parse_object(name: str, arguments: str) -> dict[str, Any]:
@@ -29,8 +32,51 @@ def parse_input(name: str, schema: dict[str, Any], arguments: str) -> Any:
     problem = next(iter(Draft202012Validator(schema).iter_errors(given)), None)
     if problem is not None:
         place = ".".join(map(str, problem.absolute_path)) or "input"
-        # The message repeats what was given, in whatever form: where there may be secrets, only the rule is told.
-        rule = f"does not fit its schema ({problem.validator})"
+        # The message quotes the input: if that may hold secrets, only name the rule.
+        rule = f"does not match the schema ({problem.validator})"
         reason = rule if holds_secrets(schema) else problem.message[:500]
-        raise Invalid("invalid_input", f"{name} was not called: {place}: {reason}. Call it again, mended.")
+        raise Invalid("invalid_input", f"{name} was not called: {place}: {reason}. {_FIX}")
     return given
+
+
+def input_error(name: str, error: ValidationError) -> Invalid:
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    listed = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in problems[:5])
+    return Invalid("invalid_input", f"{name} was not called: its input is invalid ({listed}). {_FIX}")
+
+
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Without titles and references; descriptions stay."""
+    schema = model.model_json_schema(by_alias=True)
+    plain = _plain(schema, schema.get("$defs", {}))
+    plain.setdefault("properties", {})
+    # A class docstring is for developers; the model reads the description of the tool.
+    plain.pop("description", None)
+    return plain
+
+
+def _plain(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        target = definitions[schema["$ref"].rsplit("/", 1)[1]]
+        schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    plain: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("title", "$defs", "discriminator") or (key == "default" and value is None):
+            continue
+        if key == "properties":
+            plain[key] = {name: _plain(each, definitions) for name, each in value.items()}
+        elif key == "anyOf":
+            plain.update(_any_of([_plain(each, definitions) for each in value]))
+        elif isinstance(value, dict) and key in ("items", "additionalProperties"):
+            plain[key] = _plain(value, definitions)
+        elif key in ("allOf", "oneOf", "prefixItems"):
+            plain[key] = [_plain(each, definitions) for each in value]
+        else:
+            plain[key] = value
+    return plain
+
+
+def _any_of(options: list[dict[str, Any]]) -> dict[str, Any]:
+    """`X | None` means optional; hide the null from the model."""
+    real = [option for option in options if option.get("type") != "null"]
+    return real[0] if len(real) == 1 else {"anyOf": real}

@@ -12,28 +12,8 @@ from majlis.agents.config.tools import Tool as ToolConfig
 from majlis.errors import MajlisError
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.tool_port import Tool
-from majlis.tools import (
-    absorb_run,
-    delete_goals,
-    delete_memories,
-    delete_plans,
-    get_memories,
-    get_plans,
-    read_messages,
-    skip,
-    stop_run,
-)
 from majlis.tools.allowed import Allowed
-from majlis.tools.builtin import cycles as recall_cycles
-from majlis.tools.builtin import goals as set_goals
-from majlis.tools.builtin import inbox as peek_inbox
-from majlis.tools.builtin import memories as set_memories
-from majlis.tools.builtin import messages as send_message
-from majlis.tools.builtin import phases as hand_over
-from majlis.tools.builtin import plans as set_plans
-from majlis.tools.builtin import runs as get_my_runs
-from majlis.tools.builtin import spaces as enter_space
-from majlis.tools.builtin import turns as route
+from majlis.tools.builtin import cycles, goals, inbox, memories, messages, phases, plans, runs, spaces, turns
 from majlis.tools.builtin.base import BuiltIn
 from majlis.tools.card import Space
 from majlis.tools.http.exchange import Exchange
@@ -46,17 +26,15 @@ from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from majlis.tools.static import Static
 
-_EVERYBODY = (
-    enter_space, read_messages,
-    get_my_runs, stop_run, absorb_run,
-    set_memories, get_memories, delete_memories,
-    set_goals, delete_goals,
-    set_plans, get_plans, delete_plans,
+_EVERY_MIND = (
+    spaces.ENTER_SPACE, messages.READ_MESSAGES, *runs.TOOLS, *memories.TOOLS, *goals.TOOLS, *plans.TOOLS
 )  # fmt: skip
-# After those that every mind has.
-_OF_MIND = {"consciousness": (peek_inbox, skip, recall_cycles), "roles": (hand_over,)}
-# Found by everybody, offered only where they make sense: an orchestrator's.
-_IN_SOME_PLACES = (route.TOOL,)
+_BY_MIND: dict[str, tuple[BuiltIn, ...]] = {
+    "consciousness": (*inbox.TOOLS, *cycles.TOOLS),
+    "roles": phases.TOOLS,
+}
+# `find` finds them for every agent; they are offered only to an orchestrator.
+_IN_SOME_PLACES = (turns.ROUTE,)
 
 
 @dataclass(frozen=True)
@@ -166,6 +144,6 @@ class Tools:
 
 
 def built_in_tools(mind: str = "timeline", waits: bool = True) -> tuple[BuiltIn, ...]:
-    """Only a timeline waits: what others are answered comes with a later run or cycle (M2)."""
-    speaking = send_message.WAITING_TOOL if waits and mind == "timeline" else send_message.TOOL
-    return (speaking, *(module.TOOL for module in (*_EVERYBODY, *_OF_MIND.get(mind, ()))))
+    """Only a timeline can wait; in other minds an answer comes with a later run or cycle (M2)."""
+    send = messages.SEND_MESSAGE_AND_WAIT if waits and mind == "timeline" else messages.SEND_MESSAGE
+    return (send, *_EVERY_MIND, *_BY_MIND.get(mind, ()))

@@ -1,4 +1,4 @@
-"""What a built-in tool is: a name, words for the model, the shape of its input, and one function in a transaction."""
+"""The base of the built-in tools: name, description, input model, and one function that runs in a transaction."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
-from majlis.errors import Invalid
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.store.transactions import Tx
-from majlis.tools.schema import schema_of
+from majlis.tools.json_schema import input_error, schema_of
 
 
 class Input(BaseModel):
-    """What a model may give. Unknown keys are refused, so that a misunderstanding is noticed instead of ignored."""
+    """The docstring of a field is its description for the model. Unknown keys are errors, so that the model notices a
+    misspelt one."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
@@ -27,8 +27,8 @@ class Input(BaseModel):
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """`call` runs inside the transaction that also journals it: effect and record are one (J2). It may raise a
-    MajlisError, whose message is the error result and must tell the model what to do."""
+    """`call` runs in the transaction that journals it (J2). A MajlisError becomes the error result, so its message
+    tells the model what to do."""
 
     name: str
     description: str
@@ -42,14 +42,8 @@ class BuiltIn:
         try:
             return self.input.model_validate_json(arguments or "{}")
         except ValidationError as error:
-            raise unfit_input(self.name, error) from None
+            raise input_error(self.name, error) from None
 
     @cached_property
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, self.description, schema_of(self.input))
-
-
-def unfit_input(name: str, error: ValidationError) -> Invalid:
-    problems = error.errors(include_url=False, include_input=False, include_context=False)
-    listed = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in problems[:5])
-    return Invalid("invalid_input", f"{name} was not called: its input does not fit ({listed}). Call it again, mended.")

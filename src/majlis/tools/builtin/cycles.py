@@ -1,4 +1,4 @@
-"""`recall_cycles`: the closing words of cycles long gone, in full. What a prompt has to shorten is not lost (K7)."""
+"""`recall_cycles`: summaries of earlier cycles in full; the prompt shows only their beginnings (K7)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from majlis.store.tables import cycles
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn, Input
 
-MOST = 50
-
 
 class RecallCycles(Input):
     first: Annotated[int, Field(ge=1, le=2**53)]
-    """The number of the first cycle."""
-    count: Annotated[int, Field(ge=1, le=MOST)] = 10
-    """How many, from there on."""
+    """The number of the first cycle to read."""
+    count: Annotated[int, Field(ge=1, le=50)] = 10
+    """How many cycles to read."""
 
 
 def recall_cycles(tx: Tx, acting: Acting, input: RecallCycles) -> ToolResult:
@@ -31,9 +29,11 @@ def recall_cycles(tx: Tx, acting: Acting, input: RecallCycles) -> ToolResult:
     return {"success": True, "cycles": found}
 
 
-TOOL = BuiltIn(
-    "recall_cycles",
-    "Read the closing words of earlier cycles of yours in full, where EARLIER CYCLES only shows their beginnings.",
-    RecallCycles,
-    recall_cycles,
+TOOLS = (
+    BuiltIn(
+        "recall_cycles",
+        "Read the closing words of your earlier cycles in full. EARLIER CYCLES shows only their beginnings.",
+        RecallCycles,
+        recall_cycles,
+    ),
 )

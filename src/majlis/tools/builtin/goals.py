@@ -1,4 +1,4 @@
-"""set_goals: what the agent works towards over many runs (P2)."""
+"""Tools for the agent's goals (P2)."""
 
 from __future__ import annotations
 
@@ -12,35 +12,53 @@ from majlis.tools.builtin.base import BuiltIn, Input
 
 class GoalItem(Input):
     id: str | None = None
-    """A short name of your choice, for example "q4"; the same id later changes this goal. Left out: one is made."""
+    """A short name of your choice, for example "q4". Use it again to change the goal. Omit it to have one generated."""
     description: str | None = None
-    """What is to be reached. Needed for a new goal."""
+    """What to achieve. Required for a new goal."""
     status: Literal["active", "completed"] | None = None
     """A new goal is active."""
     priority: int | None = None
-    """0 to 1000; a new goal has 0."""
+    """0 to 1000. A new goal has 0."""
     long_term: bool | None = None
-    """True for a goal that is never finished, such as keeping something up to date."""
+    """true for a goal that is never finished, such as keeping something up to date."""
 
 
-class SetGoalsInput(Input):
+class SetGoals(Input):
     goals: list[GoalItem]
 
 
-def _set_goals(tx: Tx, acting: Acting, given: SetGoalsInput) -> ToolResult:
-    items = [goals.GoalChange(**item.model_dump()) for item in given.goals]
+class DeleteGoals(Input):
+    ids: list[str]
+
+
+def set_goals(tx: Tx, acting: Acting, input: SetGoals) -> ToolResult:
+    items = [goals.GoalChange(**item.model_dump()) for item in input.goals]
     return {"success": True, "goals": goals.set_goals(tx, acting.id, items)}
 
 
-TOOL = BuiltIn(
-    name="set_goals",
-    description=(
-        "Add goals, or change goals you have by their id: what you leave out stays as it is. You see your active goals "
-        "at the start of every run; mark one as completed when it is reached. If you do not know its id, give "
-        "any id without a description: the answer tells you the ids of your goals. Examples: "
+def delete_goals(tx: Tx, acting: Acting, input: DeleteGoals) -> ToolResult:
+    deleted = goals.delete_goals(tx, acting.id, input.ids)
+    yours = {"yours": goals.known_goals(tx, acting.id)} if deleted["notFound"] else {}
+    return {"success": True, **deleted, **yours}
+
+
+TOOLS = (
+    BuiltIn(
+        "set_goals",
+        "Add goals, or change existing goals by id; fields you omit stay unchanged. You see your active goals at the "
+        "start of every run. Mark a goal as completed when you reach it. If you do not know its id, send any id "
+        "without a description: the error lists the ids of your goals. Examples: "
         '{"goals": [{"id": "q4", "description": "Complete the Q4 report", "priority": 2}]}, later '
-        '{"goals": [{"id": "q4", "status": "completed"}]}'
+        '{"goals": [{"id": "q4", "status": "completed"}]}',
+        SetGoals,
+        set_goals,
     ),
-    input=SetGoalsInput,
-    call=_set_goals,
+    BuiltIn(
+        "delete_goals",
+        "Delete goals that no longer matter. If you reached a goal, mark it as completed with set_goals instead. "
+        'Example: {"ids": ["q4"]}. The result lists the deleted ids and, under notFound, the ids you do not have; '
+        "in that case yours lists your goals with their ids.",
+        DeleteGoals,
+        delete_goals,
+    ),
 )

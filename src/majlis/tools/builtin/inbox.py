@@ -1,40 +1,53 @@
-"""`peek_inbox`: what has arrived during a cycle is taken into it, instead of waiting for the next (K5)."""
+"""Tools of a consciousness for its inbox: take in what arrives during a cycle (K5), or skip the cycle (K6)."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
+import sqlalchemy as sa
 from pydantic import Field
 
+from majlis.errors import Conflict
 from majlis.inbox.trigger import EventJson
 from majlis.runs.calls.context import Acting, ToolResult
 from majlis.runs.claim.arrivals import Arrival, lock_arrivals, take_arrivals
+from majlis.store.tables import steps
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn, Input
-from majlis.tools.reading import MAX_PAGE, size_of
+from majlis.tools.builtin.messages import MAX_PAGE, size_of
 
 _NAMES = ("type", "spaceName", "senderName", "planName", "serviceName", "toolName")
+_ACTED = (
+    sa.select(steps.c.run_id)
+    .where(steps.c.run_id.in_(sa.bindparam("runs", expanding=True)), steps.c.kind == "tool")
+    .limit(1)
+)
 
 
 class PeekInbox(Input):
     count: Annotated[int, Field(ge=1, le=50)] = 1
-    """How many events to take, people's first."""
+    """How many events to take. Events from people come first."""
     filter: Annotated[str, Field(min_length=1, max_length=128)] | None = None
-    """Only events whose type, space, sender, plan, service or tool has this in its name."""
+    """Take only events whose type, space, sender, plan, service or tool name contains this text."""
+
+
+class Skip(Input):
+    reason: Annotated[str, Field(max_length=500)] | None = None
+    """Why you skip, in a few words, for the people who run you."""
 
 
 def peek_inbox(tx: Tx, acting: Acting, input: PeekInbox) -> ToolResult:
-    """Taken in the transaction that journals the call: delivered once, and again only if this cycle fails."""
+    """Takes the events in the transaction that journals the call: each is delivered again only if this cycle fails."""
     arrived = lock_arrivals(tx, acting.id, wait=True)
-    wanted = _fitting([each for each in arrived if _matches(each.event, input.filter)][: input.count])
+    wanted = _that_fit([each for each in arrived if _matches(each.event, input.filter)][: input.count])
     take_arrivals(tx, acting.run_id, wanted)
     acting.taken = [each.event for each in wanted]
     acting.chain_depth = max([acting.chain_depth, *(event["chainDepth"] for event in acting.taken)])
     return {"success": True, "events": acting.taken, "remaining": len(arrived) - len(wanted)}
 
 
-def _fitting(wanted: list[Arrival]) -> list[Arrival]:
-    """As many as fit into one result, and one at least: what is taken and cut off would be read by nobody."""
+def _that_fit(wanted: list[Arrival]) -> list[Arrival]:
+    """As many as fit into one result, at least one: the model would never see an event that is truncated away."""
     room = MAX_PAGE
     for n, each in enumerate(wanted):
         room -= size_of(each.event)
@@ -48,10 +61,31 @@ def _matches(event: EventJson, filter: str | None) -> bool:
     return any(wanted in str(event.get(name, "")).casefold() for name in _NAMES)
 
 
-TOOL = BuiltIn(
-    "peek_inbox",
-    "Take events that have arrived during this cycle into it, to deal with them now. What you leave comes with your "
-    "next cycle.",
-    PeekInbox,
-    peek_inbox,
+def skip(tx: Tx, acting: Acting, input: Skip) -> ToolResult:
+    """Only as the first action: anything the agent did has to stay in its memory."""
+    if tx.one(_ACTED, {"runs": [acting.run_id, *acting.earlier]}) is not None:
+        raise Conflict(
+            "not_the_first_act",
+            "skip works only as the first action of a cycle, and you have already called a tool. To end the cycle, "
+            "answer without calling a tool.",
+        )
+    acting.skipped = (input.reason or "").strip() or "skipped"
+    return {"success": True, "status": "skipped"}
+
+
+TOOLS = (
+    BuiltIn(
+        "peek_inbox",
+        "Take events that arrived during this cycle into it, and handle them now. The events you leave come with your "
+        "next cycle.",
+        PeekInbox,
+        peek_inbox,
+    ),
+    BuiltIn(
+        "skip",
+        "End this cycle at once because nothing in the inbox concerns you. Call it as your first action. The events "
+        "count as handled, and nothing of the cycle is kept in your memory.",
+        Skip,
+        skip,
+    ),
 )

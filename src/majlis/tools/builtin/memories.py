@@ -1,4 +1,4 @@
-"""set_memories: what the agent wants to know in its later runs (P1)."""
+"""Tools for the agent's memories (P1)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,57 @@ class MemoryItem(Input):
     key: str
     """A short name on one line, for example "q4_report". At most 128 characters."""
     value: str
-    """The text to remember, at most 16 KB. Empty clears the key."""
+    """The text to remember, at most 16 KB. An empty text deletes the memory."""
 
 
-class SetMemoriesInput(Input):
+class SetMemories(Input):
     memories: list[MemoryItem]
 
 
-def _set_memories(tx: Tx, acting: Acting, given: SetMemoriesInput) -> ToolResult:
-    items = [memories.NewMemory(item.key, item.value) for item in given.memories]
+class GetMemories(Input):
+    keys: list[str] | None = None
+    """Return only these memories. Omit to return all."""
+
+
+class DeleteMemories(Input):
+    keys: list[str]
+
+
+def set_memories(tx: Tx, acting: Acting, input: SetMemories) -> ToolResult:
+    items = [memories.NewMemory(item.key, item.value) for item in input.memories]
     return {"success": True, **memories.set_memories(tx, acting.id, items)}
 
 
-TOOL = BuiltIn(
-    name="set_memories",
-    description=(
+def get_memories(tx: Tx, acting: Acting, input: GetMemories) -> ToolResult:
+    # Some models send an empty list when they want all.
+    return {"success": True, "memories": memories.list_memories(tx, acting.id, input.keys or None)}
+
+
+def delete_memories(tx: Tx, acting: Acting, input: DeleteMemories) -> ToolResult:
+    return {"success": True, **memories.delete_memories(tx, acting.id, input.keys)}
+
+
+TOOLS = (
+    BuiltIn(
+        "set_memories",
         "Remember facts for your later runs. You see all your memories at the start of every run, so keep them short "
-        "and few. A key that exists is overwritten; an empty value clears it. Example: "
-        '{"memories": [{"key": "q4_report", "value": "Waiting for the budget from Finance. Revenue $2.1M."}]}'
+        "and few. An existing key is overwritten; an empty value deletes it. Example: "
+        '{"memories": [{"key": "q4_report", "value": "Waiting for the budget from Finance. Revenue $2.1M."}]}',
+        SetMemories,
+        set_memories,
     ),
-    input=SetMemoriesInput,
-    call=_set_memories,
+    BuiltIn(
+        "get_memories",
+        "Read your current memories, with the time each was last changed. "
+        'Example: {"keys": ["q4_report"]}. Omit keys to read all of them.',
+        GetMemories,
+        get_memories,
+    ),
+    BuiltIn(
+        "delete_memories",
+        'Delete memories that are outdated or no longer needed. Example: {"keys": ["q4_report"]}. '
+        "The result lists the deleted keys and, under notFound, the keys you do not have.",
+        DeleteMemories,
+        delete_memories,
+    ),
 )

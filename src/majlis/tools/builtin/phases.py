@@ -1,4 +1,4 @@
-"""`hand_over`: the agent ends a phase of the work in the active space, and tells those who come after (R6)."""
+"""`hand_over`: the agent ends a phase of the work in the active space (R6)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from majlis.tools.builtin.base import BuiltIn, Input
 
 class HandOver(Input):
     phase: Annotated[str, Field(min_length=1, max_length=64)]
-    """The phase that begins now."""
+    """The phase to start."""
     summary: Annotated[str, Field(min_length=1)] | None = None
-    """What those who come after need to know; they are shown it."""
+    """What the agents of the next phase need to know. They see it in their prompt."""
     message: Annotated[str, Field(min_length=1)] | None = None
-    """A word to the people who look at the phases."""
+    """A note for the people who view the phases."""
     reason: Annotated[str, Field(min_length=1)] | None = None
-    """Why now."""
+    """Why the phase ends now."""
 
 
 def hand_over(tx: Tx, acting: Acting, input: HandOver) -> ToolResult:
@@ -32,17 +32,19 @@ def hand_over(tx: Tx, acting: Acting, input: HandOver) -> ToolResult:
         phase = change_phase(tx, acting.caller, acting.active_space_id, change)
     except NotFound:
         raise NotFound(
-            "not_a_member", "Nothing was handed over: you are not a member of the active space any more."
+            "not_a_member", "Nothing was handed over: you are no longer a member of the active space."
         ) from None
     except Forbidden:
-        raise Forbidden("viewer", "Nothing was handed over: in this space you may only read.") from None
+        raise Forbidden("viewer", "Nothing was handed over: you have read-only access to this space.") from None
     return {"success": True, "from": phase["fromPhase"], "to": phase["toPhase"]}
 
 
-TOOL = BuiltIn(
-    "hand_over",
-    "End the present phase of the work in the active space and begin another. The summary is shown to the agents that "
-    "come after.",
-    HandOver,
-    hand_over,
+TOOLS = (
+    BuiltIn(
+        "hand_over",
+        "End the current phase of the work in the active space and start another. The agents of the next phase see "
+        "the summary.",
+        HandOver,
+        hand_over,
+    ),
 )

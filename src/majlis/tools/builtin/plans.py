@@ -1,6 +1,8 @@
-"""set_plans: the agent wakes itself later, once or regularly (P3)."""
+"""Tools for the agent's plans: runs of its own at a later time (P3)."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from majlis.agents import plans
 from majlis.runs.calls.context import Acting, ToolResult
@@ -12,35 +14,66 @@ class PlanItem(Input):
     name: str
     """A short title on one line."""
     instruction: str
-    """What you are to do when the plan fires. Name people and spaces: you start anew then, in no space."""
+    """What to do when the plan fires. Name people and spaces: the run starts without an active space."""
     run_after: str | None = None
-    """Once, this long from now: "45 seconds", "30 minutes", "2 hours", "1 day", "1 week"."""
+    """Run once, after this time: "45 seconds", "30 minutes", "2 hours", "1 day", "1 week"."""
     scheduled_at: str | None = None
-    """Once, at this time, with its zone: "2026-02-18T17:07:00Z"."""
+    """Run once, at this time. Include the time zone: "2026-02-18T17:07:00Z"."""
     cron: str | None = None
-    """Regularly: minute hour day month weekday, in your time zone. "0 9 * * 1-5" is 09:00 on working days."""
+    """Run repeatedly: minute hour day month weekday, in your time zone. "0 9 * * 1-5" is 09:00 on weekdays."""
     id: str | None = None
-    """Only to replace a plan you have."""
+    """Give it only to replace an existing plan."""
 
 
-class SetPlansInput(Input):
+class SetPlans(Input):
     plans: list[PlanItem]
 
 
-def _set_plans(tx: Tx, acting: Acting, given: SetPlansInput) -> ToolResult:
-    items = [plans.PlanDraft(**item.model_dump()) for item in given.plans]
+class GetPlans(Input):
+    status: Literal["active", "completed"] | None = None
+    """Return only plans with this status. Omit to return both."""
+
+
+class DeletePlans(Input):
+    ids: list[str]
+
+
+def set_plans(tx: Tx, acting: Acting, input: SetPlans) -> ToolResult:
+    items = [plans.PlanDraft(**item.model_dump()) for item in input.plans]
     return {"success": True, "plans": plans.set_plans(tx, acting.id, items, acting.chain_depth)}
 
 
-TOOL = BuiltIn(
-    name="set_plans",
-    description=(
-        "Plan a run of your own for later. Each plan has exactly one of runAfter, scheduledAt (both once) and cron "
-        "(again and again). The result shows when each will fire (nextAt). Examples: "
+def get_plans(tx: Tx, acting: Acting, input: GetPlans) -> ToolResult:
+    return {"success": True, "plans": plans.list_plans(tx, acting.id, input.status)}
+
+
+def delete_plans(tx: Tx, acting: Acting, input: DeletePlans) -> ToolResult:
+    return {"success": True, **plans.delete_plans(tx, acting.id, input.ids)}
+
+
+TOOLS = (
+    BuiltIn(
+        "set_plans",
+        "Schedule runs of your own for later. Give each plan exactly one of runAfter (once), scheduledAt (once) or "
+        "cron (repeatedly). The result shows when each plan fires next (nextAt). Examples: "
         '{"plans": [{"name": "Ask Sara again", "instruction": "Ask Sara in Project Alpha for the budget, if she has '
         'not sent it.", "runAfter": "2 hours"}]}, {"plans": [{"name": "Daily report", "instruction": "Post the daily '
-        'report in Daily Reports.", "cron": "0 9 * * *"}]}'
+        'report in Daily Reports.", "cron": "0 9 * * *"}]}',
+        SetPlans,
+        set_plans,
     ),
-    input=SetPlansInput,
-    call=_set_plans,
+    BuiltIn(
+        "get_plans",
+        "List your plans with their ids, instructions and next times, active plans first. A completed plan does not "
+        'fire again. Example: {"status": "active"}',
+        GetPlans,
+        get_plans,
+    ),
+    BuiltIn(
+        "delete_plans",
+        "Delete plans so that they do not fire again. Call get_plans to see their ids. "
+        "The result lists the deleted ids and, under notFound, the ids you do not have.",
+        DeletePlans,
+        delete_plans,
+    ),
 )

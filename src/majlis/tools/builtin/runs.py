@@ -1,4 +1,4 @@
-"""`get_my_runs`: what else the agent is doing."""
+"""Tools for the agent's own runs: list, stop and absorb them (J1)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import Field
 
 from majlis.clock import iso
 from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.end.cancel import absorb_own_run, stop_own_run
 from majlis.runs.view.shapes import RunStatus
 from majlis.store.tables import runs
 from majlis.store.tables.runs import has_status
@@ -18,19 +19,24 @@ from majlis.tools.builtin.base import BuiltIn, Input
 
 class GetMyRuns(Input):
     status: RunStatus | None = None
-    """Only runs with this status; left out: all."""
+    """Return only runs with this status. Omit to return all."""
     limit: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class OtherRun(Input):
+    run_id: Annotated[str, Field(min_length=1, max_length=64)]
+    """The id of one of your runs that has not ended."""
 
 
 def get_my_runs(tx: Tx, acting: Acting, input: GetMyRuns) -> ToolResult:
     statement = sa.select(runs).where(runs.c.agent_id == acting.id).order_by(runs.c.id.desc()).limit(input.limit)
     if input.status is not None:
         statement = statement.where(has_status(input.status))
-    return {"success": True, "runs": [_line(row, acting) for row in tx.all(statement)]}
+    return {"success": True, "runs": [_run(row, acting) for row in tx.all(statement)]}
 
 
-def _line(row: sa.Row[Any], acting: Acting) -> dict[str, Any]:
-    line: dict[str, Any] = {
+def _run(row: sa.Row[Any], acting: Acting) -> dict[str, Any]:
+    run: dict[str, Any] = {
         "runId": row.id,
         "status": row.status,
         "trigger": row.trigger,
@@ -38,10 +44,29 @@ def _line(row: sa.Row[Any], acting: Acting) -> dict[str, Any]:
         "endedAt": iso(row.ended_at) if row.ended_at else None,
     }
     if row.id == acting.run_id:
-        line["thisRun"] = True
+        run["thisRun"] = True
     if row.status in ("waiting_reply", "waiting_tool"):
-        line["wait"] = row.wait
-    return line
+        run["wait"] = row.wait
+    return run
 
 
-TOOL = BuiltIn("get_my_runs", "List your own runs, newest first.", GetMyRuns, get_my_runs)
+def stop_run(tx: Tx, acting: Acting, input: OtherRun) -> ToolResult:
+    stop_own_run(tx, acting, input.run_id)
+    return {"success": True, "runId": input.run_id, "status": "canceled"}
+
+
+def absorb_run(tx: Tx, acting: Acting, input: OtherRun) -> ToolResult:
+    return {"success": True, "runId": input.run_id, **absorb_own_run(tx, acting, input.run_id)}
+
+
+TOOLS = (
+    BuiltIn("get_my_runs", "List your own runs, newest first.", GetMyRuns, get_my_runs),
+    BuiltIn("stop_run", "Cancel another of your own runs.", OtherRun, stop_run),
+    BuiltIn(
+        "absorb_run",
+        "Take over another of your own active runs. It is canceled, and you get its trigger and the actions it has "
+        "taken so far. Continue that work in this run.",
+        OtherRun,
+        absorb_run,
+    ),
+)

@@ -1,4 +1,4 @@
-"""`enter_space`: where the agent's next words go. No other tool that acts takes a space (A6)."""
+"""`enter_space`: choose the active space. Only `read_messages` also takes a space id (A2, A6)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from majlis.runs.view.events import Event, announce
 from majlis.spaces.access import access_space
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn, Input
-from majlis.tools.reading import newest, remember_shown
+from majlis.tools.builtin.messages import newest, remember_shown
 
 
 class EnterSpace(Input):
@@ -46,7 +46,8 @@ def enter_space(tx: Tx, acting: Acting, input: EnterSpace) -> ToolResult:
 
 
 def _presence(acting: Acting, space_id: str) -> list[Event]:
-    """People in the new space see that the agent is there now; those in the one it leaves, that it is not."""
+    """The agent appears in the new space and disappears from the one it leaves. Its run shows in the spaces that
+    triggered it in any case."""
     data = {"agentId": acting.id, "runId": acting.run_id}
     events: list[Event] = []
     left, asked_in = acting.active_space_id, acting.asked_in
@@ -57,9 +58,9 @@ def _presence(acting: Acting, space_id: str) -> list[Event]:
     return events
 
 
-TOOL = BuiltIn(
+ENTER_SPACE = BuiltIn(
     "enter_space",
-    "Enter one of your spaces: from then on send_message and visible tools speak there. Returns its newest messages, "
+    "Enter one of your spaces. From then on send_message and visible tools act there. Returns its newest messages, "
     "oldest first.",
     EnterSpace,
     enter_space,

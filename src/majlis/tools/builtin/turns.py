@@ -1,8 +1,8 @@
-"""`route`: the orchestrator of a space decides who acts on what it was called for (R8)."""
+"""`route`: the orchestrator of a space chooses the agents that act on a message (R8)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import sqlalchemy as sa
 from pydantic import Field
@@ -20,20 +20,20 @@ from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn, Input
 
 Name = Annotated[str, Field(min_length=1, max_length=128)]
-_NONE = "Nothing was routed: no message called you. Speak to agents with send_message and @Name."
-_WHICH = (
-    "Nothing was routed: messages have come from several spaces that you are the orchestrator of. Call enter_space "
-    "with the one that you mean first."
+_NO_MESSAGE = "Nothing was routed: no message called you. To address agents, call send_message and write @Name."
+_SEVERAL_SPACES = (
+    "Nothing was routed: messages came from several spaces that you orchestrate. Call enter_space with one of them "
+    "first."
 )
 
 
 class Route(Input):
     agents: Annotated[list[Name], Field(min_length=1, max_length=20)]
-    """Names of agents of this space."""
+    """Names of agents in this space."""
     phase: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    """The phase that the work enters with this; left out: it stays as it is."""
+    """The phase to start. Omit it to stay in the current phase."""
     reason: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
-    """Why these, for whoever looks at the turn later."""
+    """Why you chose these agents, for people who view the turn later."""
 
 
 def route(tx: Tx, acting: Acting, input: Route) -> ToolResult:
@@ -48,7 +48,8 @@ def route(tx: Tx, acting: Acting, input: Route) -> ToolResult:
     if is_under_way(tx, space_id, request_id):
         raise Conflict(
             "turn_under_way",
-            "Nothing was routed: a turn of this request is under way. End this run; you are called when it is over.",
+            "Nothing was routed: a turn of this request is in progress. End this run; you are called again when the "
+            "turn has finished.",
         )
     depth = acting.chain_depth + 1
     if depth >= tx.hooks.max_chain_depth:
@@ -62,24 +63,29 @@ def route(tx: Tx, acting: Acting, input: Route) -> ToolResult:
 
 
 def _event_to_route(acting: Acting) -> EventJson:
-    """A run's trigger. A cycle has many events: of those, what came from where the agent stands, or from the only space
-    that it could mean."""
+    """The trigger of the run. In a cycle: the event of the active space, or of the only space that the agent
+    orchestrates."""
     events = acting.trigger.get("events")
     if events is not None:
-        conducted = {event["spaceId"] for event in events if "orchestrates" in event}
-        meant = conducted if len(conducted) == 1 else conducted & {acting.active_space_id}
+        orchestrated = {event["spaceId"] for event in events if "orchestrates" in event}
+        meant = orchestrated if len(orchestrated) == 1 else orchestrated & {acting.active_space_id}
         found = to_route(events, meant.pop()) if meant else None
         if found is None:
-            raise Invalid("no_message", _WHICH if conducted else _NONE)
+            raise Invalid("no_message", _SEVERAL_SPACES if orchestrated else _NO_MESSAGE)
         return found
     if "messageId" not in acting.trigger:
-        raise Invalid("no_message", _NONE)
+        raise Invalid("no_message", _NO_MESSAGE)
     return acting.trigger
 
 
 def _agents(tx: Tx, acting: Acting, space_id: str, asked: list[str]) -> dict[str, str]:
-    """Their ids and names. A model may give either."""
-    known = {each.id: each.name for each in _members(tx, space_id) if each.id != acting.id}
+    """Names by id. The model may give names or ids."""
+    statement = (
+        sa.select(entities.c.id, entities.c.name)
+        .join(members, members.c.entity_id == entities.c.id)
+        .where(members.c.space_id == space_id, entities.c.type == "agent", entities.c.id != acting.id)
+    )
+    known: dict[str, str] = {each.id: each.name for each in tx.all(statement)}
     by_name = {name_key(name): agent_id for agent_id, name in known.items()}
     found: dict[str, str] = {}
     for each in asked:
@@ -87,43 +93,35 @@ def _agents(tx: Tx, acting: Acting, space_id: str, asked: list[str]) -> dict[str
         if agent_id is None:
             listed = ", ".join(sorted(known.values())) or "none"
             raise Invalid(
-                "unknown_agent", f"Nothing was routed: there is no other agent {each} here. The agents are: {listed}."
+                "unknown_agent",
+                f"Nothing was routed: there is no other agent named {each} in this space. The agents are: {listed}.",
             )
         found[agent_id] = known[agent_id]
     return found
 
 
-def _members(tx: Tx, space_id: str) -> list[sa.Row[Any]]:
-    statement = (
-        sa.select(entities.c.id, entities.c.name)
-        .join(members, members.c.entity_id == entities.c.id)
-        .where(members.c.space_id == space_id, entities.c.type == "agent")
-    )
-    return list(tx.all(statement))
-
-
 def _too_deep(tx: Tx, acting: Acting, space_id: str, request_id: str) -> ToolResult:
-    """Not a refusal, which would take the notice back: people have to see why it ends here (T5)."""
+    """Returned, not raised: an exception would roll back the notice that tells people why it ends here (T5)."""
     limit = tx.hooks.max_chain_depth
     post_notice(
         tx,
         space_id,
-        f"Agents have acted {limit} times in a row on this, so {acting.name} could route it no further. A message from "
-        "a person starts afresh.",
+        f"Agents have acted {limit} times in a row on this request, so {acting.name} could not route it again. A "
+        "message from a person resets this.",
         request_id,
         once=f"depth:{request_id}",
     )
     return {
         "success": False,
-        "error": f"Nothing was routed: agents have acted {limit} times in a row on this request. Sum up what there is "
-        "with send_message, and end this run.",
+        "error": f"Nothing was routed: agents have acted {limit} times in a row on this request. Sum up the results "
+        "with send_message, then end this run.",
     }
 
 
-TOOL = BuiltIn(
+ROUTE = BuiltIn(
     "route",
-    "Give the message that you were called for to agents of this space. You are called again when all of them have "
-    "completed their turn.",
+    "Pass the message that called you to agents in this space. You are called again when all of them have completed "
+    "their turn.",
     Route,
     route,
 )

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from majlis.errors import Invalid
 from majlis.tool_decorator import ToolContext
-from majlis.tools.schema import schema_of
+from majlis.tools.json_schema import schema_of
 
 _CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=False, hide_input_in_errors=True)
 

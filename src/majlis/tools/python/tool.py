@@ -13,8 +13,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from majlis.agents.config.tools import PythonTool
 from majlis.errors import MajlisError
 from majlis.tool_decorator import ToolContext
-from majlis.tools.builtin.base import unfit_input
-from majlis.tools.json_schema import parse_input
+from majlis.tools.json_schema import input_error, parse_input
 from majlis.tools.python.functions import Function
 from majlis.tools.python.threads import Escaped, in_thread
 
@@ -35,7 +34,7 @@ class Python:
         try:
             return self._function.signature.read(given)
         except ValidationError as error:
-            raise unfit_input(self.name, error) from None
+            raise input_error(self.name, error) from None
 
     async def act(self, context: ToolContext, input: dict[str, Any]) -> Any:
         arguments = dict(input)
