@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from majlis.agents.config.base import Wire
+from majlis.agents.config.fields import Wire
 from majlis.agents.config.heartbeat import Heartbeat, Timezone
 from majlis.agents.config.limits import Consciousness, Limits
 from majlis.agents.config.mcp import McpServers

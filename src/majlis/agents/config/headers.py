@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from majlis.agents.config.base import refusal
+from majlis.agents.config.fields import refusal
 from majlis.agents.config.secret_rules import refuse_secret_header
 from majlis.agents.config.templates import refuse_unknown_template
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from majlis.agents.config.base import Matching, refusal
+from majlis.agents.config.fields import Matching, refusal
 from majlis.agents.config.templates import ENV_TEMPLATE, INPUT_TEMPLATE
 
 _SECRET_NAME = re.compile(
