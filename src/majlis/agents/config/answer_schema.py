@@ -10,7 +10,7 @@ from typing import Any, cast
 from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import best_match
 
-from majlis.agents.config.fields import JsonObject
+from majlis.agents.config.types import JsonObject
 
 _QUESTION: JsonObject = {"type": "string", "minLength": 1, "maxLength": 4000, "description": "What people are asked."}
 _OPTIONS: JsonObject = {

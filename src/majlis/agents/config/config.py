@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from majlis.agents.config.fields import Wire
 from majlis.agents.config.heartbeat import Heartbeat, Timezone
 from majlis.agents.config.limits import Consciousness, Limits
 from majlis.agents.config.mcp import McpServers
@@ -16,6 +15,7 @@ from majlis.agents.config.plain_json import refuse_unsafe_json
 from majlis.agents.config.policy import Policy
 from majlis.agents.config.problems import problems_of, refused
 from majlis.agents.config.tools import Tools
+from majlis.agents.config.types import Wire
 
 
 class AgentConfig(Wire):

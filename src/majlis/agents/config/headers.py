@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from majlis.agents.config.fields import refusal
 from majlis.agents.config.secret_rules import refuse_secret_header
 from majlis.agents.config.templates import refuse_unknown_template
+from majlis.agents.config.types import refusal
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e]*")

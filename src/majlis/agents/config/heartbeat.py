@@ -8,7 +8,7 @@ from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Field, model_validator
 
-from majlis.agents.config.fields import Matching, Maybe, Wire, refusal
+from majlis.agents.config.types import Matching, Maybe, Wire, refusal
 
 
 @cache

@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema, model_validator
 
-from majlis.agents.config.fields import Maybe, Wire, refusal
 from majlis.agents.config.headers import Headers
 from majlis.agents.config.secret_rules import refuse_secret_value
 from majlis.agents.config.templates import INPUT_TEMPLATE, refuse_unknown_template, texts_in
+from majlis.agents.config.types import Maybe, Wire, refusal
 from majlis.agents.config.urls import RequestAddress
 
 FORM = "application/x-www-form-urlencoded"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from majlis.agents.config.fields import Wire
+from majlis.agents.config.types import Wire
 
 _DAY = 24 * 3600
 MAX_TOOL_WAIT = 30 * _DAY

@@ -8,10 +8,10 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, Tag, model_validator
 
-from majlis.agents.config.fields import Maybe, Name, Wire, form_of, refusal, refuse_repeated
 from majlis.agents.config.headers import Headers
 from majlis.agents.config.secret_rules import refuse_secret_value
 from majlis.agents.config.templates import INPUT_TEMPLATE, refuse_unknown_template
+from majlis.agents.config.types import Maybe, Name, Wire, form_of, refusal, refuse_repeated
 from majlis.agents.config.urls import ServerAddress
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, Tag, model_validator
 
-from majlis.agents.config.fields import JsonObject, Matching, Maybe, Wire, form_of, refusal
 from majlis.agents.config.secret_rules import EnvName
+from majlis.agents.config.types import JsonObject, Matching, Maybe, Wire, form_of, refusal
 from majlis.agents.config.urls import BaseAddress
 
 DEMO = "demo"

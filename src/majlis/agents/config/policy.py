@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from majlis.agents.config.fields import Matching, Wire, refusal
+from majlis.agents.config.types import Matching, Wire, refusal
 
 Verdict = Literal["allow", "ask", "deny"]
 MAX_RULES = 64

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import best_match
 from pydantic import AfterValidator, Field, JsonValue
 
-from majlis.agents.config.fields import JsonObject, refusal
+from majlis.agents.config.types import JsonObject, refusal
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_VALUES = 2000

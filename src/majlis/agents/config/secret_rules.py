@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from majlis.agents.config.fields import Matching, refusal
 from majlis.agents.config.templates import ENV_TEMPLATE, INPUT_TEMPLATE
+from majlis.agents.config.types import Matching, refusal
 
 _SECRET_NAME = re.compile(
     r"authorization|cookie|(?:api|auth|access|private|subscription)key|secret|passw(?:or)?d|credential|token$"

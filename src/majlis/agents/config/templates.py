@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from majlis.agents.config.fields import refusal
+from majlis.agents.config.types import refusal
 
 ENV_TEMPLATE = re.compile(r"\$\{env\.[A-Za-z_][A-Za-z0-9_]*\}")
 INPUT_TEMPLATE = re.compile(r"\{\{\s*input(?:\.[A-Za-z0-9_-]+)*\s*\}\}")

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from majlis.agents.config.answer_schema import APPROVAL, FREE_TEXT, choice_of, default_input, without_required
-from majlis.agents.config.fields import JsonObject, Matching, Maybe, Name, Wire, refusal, refuse_repeated
 from majlis.agents.config.http import HttpExecution
 from majlis.agents.config.limits import MAX_TOOL_WAIT
 from majlis.agents.config.schemas import InputSchema, no_input
+from majlis.agents.config.types import JsonObject, Matching, Maybe, Name, Wire, refusal, refuse_repeated
 
 BUILT_IN_TOOLS = frozenset(
     {

@@ -8,9 +8,9 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from pydantic import AfterValidator, Field
 
-from majlis.agents.config.fields import refusal
 from majlis.agents.config.secret_rules import refuse_secret_value
 from majlis.agents.config.templates import ENV_TEMPLATE, INPUT_TEMPLATE, refuse_unknown_template
+from majlis.agents.config.types import refusal
 
 _STAND_IN = "x"
 
