@@ -283,3 +283,11 @@ async def test_k3_the_cycles_of_a_consciousness_are_listed_by_their_closing_word
     ]
     page = json.loads((await majlis.ok("agent", "cycles", "Scout", "--before", "2", "--json")).out)
     assert [cycle["messages"] for cycle in page["cycles"]] == [[{"role": "user", "content": "cycle 1"}]]
+
+
+async def test_a_provider_whose_package_is_missing_is_refused_with_the_command_that_installs_it(
+    majlis: Command, world: World
+) -> None:
+    refused = await majlis.line("agent", "add", "Scout", "--model", "groq:some-model", code=1)
+    assert 'run pip install "pydantic-ai-slim[groq]==' in refused
+    assert await world.owner.ok("GET", "/api/agents") == []

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
-from majlis.agents.config.config import dump_config, parse_config, patch_config
+from majlis.agents.config.config import dump_config, parse_config, patch_config, require_package
 from majlis.agents.heartbeats import first_beat
 from majlis.agents.plans import keep_in_time
 from majlis.clock import Millis, iso
@@ -39,6 +39,7 @@ class AgentJson(TypedDict):
 async def create_agent(db: Database, caller: Caller, name: str, config: dict[str, Any]) -> AgentJson:
     require_administrator(caller)
     parsed = await asyncio.to_thread(parse_config, config)
+    require_package(parsed.model)
     return await db.write(add_agent, name, dump_config(parsed))
 
 
@@ -90,7 +91,11 @@ def add_agent(tx: Tx, name: str, config: dict[str, Any]) -> AgentJson:
 
 
 def _patched(config: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    return dump_config(patch_config(parse_config(config), changes))
+    current = parse_config(config)
+    wanted = patch_config(current, changes)
+    if wanted.model != current.model:
+        require_package(wanted.model)
+    return dump_config(wanted)
 
 
 def _change(

@@ -7,8 +7,8 @@ from typing import Any
 
 from majlis import clock
 from majlis.agents.config.config import AgentConfig
+from majlis.agents.config.model import model_name
 from majlis.inbox.trigger import TriggerJson
-from majlis.models.names import name_of
 from majlis.models.port import Usage
 from majlis.runs.calls.context import Acting
 from majlis.runs.claim.claimed import Claimed
@@ -80,7 +80,7 @@ class Working:
         self.input_tokens += usage.input
         self.cached_tokens += usage.cached
         self.output_tokens += usage.output
-        self.model = name_of(self.config.model)
+        self.model = model_name(self.config.model)
 
     def acting(self, call_id: str, stream_id: str | None) -> Acting:
         """A copy for one call: what it changes counts only once its transaction has committed."""

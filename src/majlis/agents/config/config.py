@@ -10,10 +10,11 @@ from majlis.agents.config.heartbeat import Heartbeat, Timezone
 from majlis.agents.config.limits import Consciousness, Limits
 from majlis.agents.config.mcp import McpServers
 from majlis.agents.config.merge_patch import merge_patch
-from majlis.agents.config.model import DEMO, ModelChoice
+from majlis.agents.config.model import DEMO, ModelChoice, ModelObject, model_name
 from majlis.agents.config.plain_json import refuse_unsafe_json
 from majlis.agents.config.policy import Policy
-from majlis.agents.config.problems import problems_of, refused
+from majlis.agents.config.problems import Problem, problems_of, refused
+from majlis.agents.config.providers import missing_package
 from majlis.agents.config.tools import Tools
 from majlis.agents.config.types import Wire
 
@@ -65,6 +66,16 @@ def patch_config(current: AgentConfig, changes: dict[str, object]) -> AgentConfi
     """JSON Merge Patch on the wire form: null puts a setting back to its default, arrays are replaced whole."""
     refuse_unsafe_json(changes)
     return parse_config(merge_patch(dump_config(current), changes))
+
+
+def require_package(model: ModelChoice) -> None:
+    """Raises Invalid if the provider needs a package that is not installed. Stored configs are not checked again."""
+    if isinstance(model, ModelObject) and model.base_url is not None:
+        return
+    command = missing_package(model_name(model).partition(":")[0])
+    if command is not None:
+        advice = f"needs a package that is not installed: run {command} where Majlis runs, then restart it"
+        raise refused([Problem(("model",), advice)])
 
 
 def dump_config(config: AgentConfig) -> dict[str, object]:

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, Tag, model_validator
 
+from majlis.agents.config.providers import PROVIDERS
 from majlis.agents.config.secret_rules import EnvName
 from majlis.agents.config.types import JsonObject, Matching, Maybe, Wire, form_of, refusal
 from majlis.agents.config.urls import BaseAddress
 
 DEMO = "demo"
-
-# Of pydantic-ai 2.66, whose import would cost seconds: what its infer_model() accepts before the colon.
-PROVIDERS = (
-    "alibaba", "anthropic", "azure", "azure-responses", "bedrock", "bedrock-mantle", "cerebras", "cohere", "crusoe",
-    "deepseek", "fireworks", "github", "github-copilot", "google", "google-cloud", "groq", "heroku", "huggingface",
-    "litellm", "meta", "mistral", "moonshotai", "nebius", "ollama", "openai", "openai-chat", "openai-chatgpt",
-    "openai-codex", "openai-decisions", "openai-responses", "openrouter", "ovhcloud", "sambanova", "snowflake",
-    "system-one", "together", "typesafe", "vercel", "vllm", "xai", "zai",
-    "gateway/anthropic", "gateway/bedrock", "gateway/chat", "gateway/converse", "gateway/google",
-    "gateway/google-cloud", "gateway/groq", "gateway/openai", "gateway/openai-chat", "gateway/openai-responses",
-    "gateway/responses",
-)  # fmt: skip
 
 
 def _check_provider(provider: str, *at: str) -> None:
@@ -103,3 +93,13 @@ ModelChoice = Annotated[
     Annotated[ModelText, Tag("text")] | Annotated[ModelObject, Tag("object")],
     form_of(_form, 'should be "demo", "provider:name" or an object'),
 ]
+
+
+def model_name(choice: ModelChoice | Mapping[str, Any]) -> str:
+    """`provider:name` of a choice, parsed or as stored."""
+    match choice:
+        case str():
+            return choice
+        case ModelObject():
+            return f"{choice.provider}:{choice.name}"
+    return f"{choice.get('provider')}:{choice.get('name')}"

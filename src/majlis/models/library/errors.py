@@ -16,11 +16,9 @@ def failure(side: Side, error: Exception) -> ModelFailed:
             return side.filtered()
         case library.UnexpectedModelBehavior():
             return side.broken("a part of it has an unknown form")
-        case ImportError():
-            return side.misconfigured(f"its package is not installed. {error}")
         case library.UserError() | ValueError() if not side.key.value and side.key.variable:
             return side.misconfigured(f"set {side.key.variable} in the environment of majlis, and restart.")
-        case library.UserError() | ValueError():
+        case library.UserError() | ValueError() | ImportError():
             return side.misconfigured(str(error))
     return ModelFailed(f"{side.name} failed in an unexpected way ({type(error).__name__}).", False, "model_error")
 

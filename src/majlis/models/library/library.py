@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from majlis.agents.config.model import ModelObject
+from majlis.agents.config.providers import missing_package
 from majlis.lazy_import import import_alone
 from majlis.models.keys import Key
 from majlis.models.library.clients import Providers
@@ -63,6 +64,11 @@ class LibraryModel:
         if self._instance is None:
             from pydantic_ai.models import infer_model
 
+            command = missing_package(self._choice.provider)
+            if command is not None:
+                raise self._side.misconfigured(
+                    f"it needs a package that is not installed. Run {command} where Majlis runs, then restart it."
+                )
             provider = await self._providers.get(self._choice, self._side.key)
             self._instance = infer_model(f"{self._choice.provider}:{self._choice.name}", lambda _name: provider)
         return self._instance

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import sqlalchemy as sa
 
 from majlis.agents.agents import access_agent
+from majlis.agents.config.model import model_name
 from majlis.clock import iso
 from majlis.entities.caller import Caller
-from majlis.models.names import name_in
 from majlis.runs.view.shapes import AgentUsageJson, DayUsageJson
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx
@@ -53,7 +53,7 @@ def list_usage_by_day(
     agent = access_agent(tx, caller, agent_id)
     since = (tx.now // _DAY - days + 1) * _DAY
     rows = tx.all(_BY_DAY, {"agent": agent_id, "since": since})
-    now = name_in(agent.config)
+    now = model_name(agent.config["model"])
     by_day = groupby(rows, key=lambda row: row.day)
     return [_day_json(day, [(row, prices.get(row.model or now)) for row in found]) for day, found in by_day]
 

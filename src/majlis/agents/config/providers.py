@@ -1,0 +1,107 @@
+"""The providers that pydantic-ai supports: their key variables and the optional packages they need.
+
+A copy, because importing the library takes a second and 100 MB. A test compares it with the installed library.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import NamedTuple
+
+LIBRARY = "pydantic-ai-slim"
+
+
+class Provider(NamedTuple):
+    # Environment variables that may hold the key; the first one that is set is used.
+    keys: tuple[str, ...] = ()
+    # The optional dependency group of the library; None if it is installed with Majlis.
+    extra: str | None = None
+
+
+# For each optional group, a module that is there once the group is installed.
+_MODULES = {
+    "bedrock": "boto3",
+    "cohere": "cohere",
+    "google": "google.genai",
+    "groq": "groq",
+    "huggingface": "huggingface_hub",
+    "mistral": "mistralai",
+    "typesafe": "typesafe_sdk",
+    "xai": "xai_sdk",
+}
+_AZURE = Provider(("AZURE_OPENAI_API_KEY",))
+_OPENAI = Provider(("OPENAI_API_KEY",))
+_GOOGLE = Provider(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "google")
+_GATEWAY = Provider(("PYDANTIC_AI_GATEWAY_API_KEY", "PAIG_API_KEY"))
+
+PROVIDERS = {
+    "alibaba": Provider(("ALIBABA_API_KEY", "DASHSCOPE_API_KEY")),
+    "anthropic": Provider(("ANTHROPIC_API_KEY",)),
+    "azure": _AZURE,
+    "azure-responses": _AZURE,
+    "bedrock": Provider(("AWS_BEARER_TOKEN_BEDROCK",), "bedrock"),
+    "bedrock-mantle": Provider(("AWS_BEARER_TOKEN_BEDROCK",)),
+    "cerebras": Provider(("CEREBRAS_API_KEY",)),
+    "cohere": Provider(("CO_API_KEY",), "cohere"),
+    "crusoe": Provider(("CRUSOE_API_KEY",)),
+    "deepseek": Provider(("DEEPSEEK_API_KEY",)),
+    "fireworks": Provider(("FIREWORKS_API_KEY",)),
+    "gateway/anthropic": _GATEWAY,
+    "gateway/bedrock": _GATEWAY._replace(extra="bedrock"),
+    "gateway/chat": _GATEWAY,
+    "gateway/converse": _GATEWAY._replace(extra="bedrock"),
+    "gateway/google": _GATEWAY._replace(extra="google"),
+    "gateway/google-cloud": _GATEWAY._replace(extra="google"),
+    "gateway/groq": _GATEWAY._replace(extra="groq"),
+    "gateway/openai": _GATEWAY,
+    "gateway/openai-chat": _GATEWAY,
+    "gateway/openai-responses": _GATEWAY,
+    "gateway/responses": _GATEWAY,
+    "github": Provider(("GITHUB_API_KEY",)),
+    "github-copilot": Provider(("GITHUB_COPILOT_API_KEY", "GITHUB_COPILOT_API_TOKEN", "COPILOT_GITHUB_TOKEN")),
+    "google": _GOOGLE,
+    "google-cloud": _GOOGLE,
+    "groq": Provider(("GROQ_API_KEY",), "groq"),
+    "heroku": Provider(("HEROKU_INFERENCE_KEY",)),
+    "huggingface": Provider(("HF_TOKEN",), "huggingface"),
+    "litellm": Provider(),
+    "meta": Provider(("META_API_KEY",)),
+    "mistral": Provider(("MISTRAL_API_KEY",), "mistral"),
+    "moonshotai": Provider(("MOONSHOTAI_API_KEY",)),
+    "nebius": Provider(("NEBIUS_API_KEY",)),
+    "ollama": Provider(("OLLAMA_API_KEY",)),
+    "openai": _OPENAI,
+    "openai-chat": _OPENAI,
+    "openai-chatgpt": Provider(),
+    "openai-codex": Provider(),
+    "openai-decisions": _OPENAI,
+    "openai-responses": _OPENAI,
+    "openrouter": Provider(("OPENROUTER_API_KEY",)),
+    "ovhcloud": Provider(("OVHCLOUD_API_KEY",)),
+    "sambanova": Provider(("SAMBANOVA_API_KEY",)),
+    "snowflake": Provider(("SNOWFLAKE_TOKEN",)),
+    "system-one": Provider(("SYSTEM_ONE_API_KEY",)),
+    "together": Provider(("TOGETHER_API_KEY",)),
+    "typesafe": Provider(("TYPESAFE_API_KEY",), "typesafe"),
+    "vercel": Provider(("VERCEL_AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN")),
+    "vllm": Provider(("VLLM_API_KEY",)),
+    "xai": Provider(("XAI_API_KEY",), "xai"),
+    "zai": Provider(("ZAI_API_KEY",)),
+}
+
+
+def missing_package(provider: str) -> str | None:
+    """The command that installs what the provider needs; None if nothing is missing."""
+    extra = PROVIDERS[provider].extra if provider in PROVIDERS else None
+    if extra is None or _is_installed(_MODULES[extra]):
+        return None
+    return f'pip install "{LIBRARY}[{extra}]=={version(LIBRARY)}"'
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        # The parent of a dotted name is missing.
+        return False
