@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from majlis.agents.config.config import dump_config, parse_config, patch_config
-from majlis.agents.config.merge_patch import merge_patch
+from majlis.agents.config.config import dump_config, merge_patch, parse_config, patch_config
 from majlis.errors import Invalid
 
 MOTTO = {"name": "motto", "type": "static", "execution": {"output": "calm"}}

@@ -286,7 +286,7 @@ def test_the_sentence_names_the_first_offender_and_can_be_sent(value: object, pa
     with pytest.raises(Invalid) as caught:
         parse_config(value)
     first, message = problems(value)[0]
-    assert caught.value.message.startswith(f"The agent config was refused: {first or 'the whole config'} {message}")
+    assert caught.value.message.startswith(f"The agent config is invalid: {first or 'the whole config'} {message}")
     json.dumps([caught.value.message, caught.value.details], ensure_ascii=False).encode()
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from majlis import clock
 from majlis.agents.agents import change_agent
-from majlis.agents.config.heartbeat import Heartbeat
-from majlis.agents.heartbeats import following_beat, next_beat
+from majlis.agents.config.heartbeat import Heartbeat, following_beat, next_beat
 from majlis.clock import Millis, iso, parse_iso
 from majlis.errors import Invalid
 from majlis.store.tables import agents

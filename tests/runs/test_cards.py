@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from majlis.agents.config.answer_schema import problem_with
+from majlis.agents.config.schemas import problem_with
 from majlis.settings import Settings
 from tests.model_server import ModelServer, Reply, call, calls, say, sequence, silent
 from tests.runs.cards import APPROVE, QUESTION, asked, card_in, submit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from majlis.agents.config.answer_schema import problem_with
+from majlis.agents.config.schemas import problem_with
 from majlis.agents.config.config import parse_config
 from majlis.agents.config.policy import verdict
 from majlis.agents.config.tools import SpaceTool

@@ -81,7 +81,7 @@ def hostile(house: House) -> list[tuple[bytes, str]]:
         ({**run, "fence": 9}, "fence: is not a key"),
         ({**plan}, "the database refuses it"),
         ({**agent}, "or is of another type"),
-        ({**agent, "id": house.scout, "config": {"instructions": 5}}, "The agent config was refused: instructions"),
+        ({**agent, "id": house.scout, "config": {"instructions": 5}}, "The agent config is invalid: instructions"),
         ({**member, "seenSeq": 9}, "seenSeq 9 lies beyond"),
         ({**member, "sessionId": "\u202e" + "x" * 256}, "sessionId: string should have at most 256"),
     ]

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from typing_extensions import TypedDict
 
 from majlis.agents.config.config import dump_config, parse_config, patch_config, require_package
-from majlis.agents.heartbeats import first_beat
+from majlis.agents.config.heartbeat import first_beat
 from majlis.agents.plans import keep_in_time
 from majlis.clock import Millis, iso
 from majlis.entities.caller import Caller, require_administrator

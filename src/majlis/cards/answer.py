@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from majlis.agents.config.answer_schema import problem_with
+from majlis.agents.config.schemas import problem_with
 from majlis.agents.config.plain_json import refuse_unsafe_json
 from majlis.cards.close import Answer, close_card
 from majlis.entities.caller import Caller

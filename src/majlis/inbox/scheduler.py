@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.agents.heartbeats import following_beat
+from majlis.agents.config.heartbeat import following_beat
 from majlis.agents.plans import when
 from majlis.agents.schedules import next_cron
 from majlis.clock import Millis, iso

@@ -1,4 +1,4 @@
-"""The agent config: parsed once and in full, so that whoever holds an AgentConfig need not doubt it."""
+"""The agent config: validated completely when it is parsed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pydantic import Field, ValidationError
 from majlis.agents.config.heartbeat import Heartbeat, Timezone
 from majlis.agents.config.limits import Consciousness, Limits
 from majlis.agents.config.mcp import McpServers
-from majlis.agents.config.merge_patch import merge_patch
 from majlis.agents.config.model import DEMO, ModelChoice, ModelObject, model_name
 from majlis.agents.config.plain_json import refuse_unsafe_json
 from majlis.agents.config.policy import Policy
@@ -20,10 +19,10 @@ from majlis.agents.config.types import Wire
 
 
 class AgentConfig(Wire):
-    """Everything has a default: `{}` is an agent with the demo model and no instructions of its own.
+    """Everything has a default: `{}` is an agent with the demo model and no instructions.
 
-    What belongs to another mind (`waits`, `layout`, `projection`, `consciousness`) is kept and has no effect, so that
-    an agent's mind can be changed and changed back without touching the rest.
+    Settings of another mind (`waits`, `layout`, `projection`, `consciousness`) are kept without effect, so that you can
+    change the mind and change it back.
     """
 
     instructions: str = ""
@@ -36,15 +35,15 @@ class AgentConfig(Wire):
     layout: Literal["stable", "classic"] = "stable"
     """Timeline only: the order of the blocks in its context."""
     window: Annotated[int, Field(ge=2, le=500)] = 50
-    """Messages of a space's history in view."""
+    """How many messages of a space the agent sees."""
     timezone: Timezone = "UTC"
-    """Of its plans and heartbeat."""
+    """For its plans and heartbeat."""
     projection: Literal["portable", "seed"] = "portable"
     """Roles only: how other agents' messages are shown."""
     tools: Tools = ()
     mcp: McpServers = ()
     policy: Policy = ()
-    """Which of its tools need a person's permission, and which it may not use."""
+    """Which tools need a person's approval, and which are forbidden."""
     limits: Limits = Limits()
     consciousness: Consciousness = Consciousness()
     heartbeat: Heartbeat | None = None
@@ -52,20 +51,33 @@ class AgentConfig(Wire):
 
 
 def parse_config(value: object) -> AgentConfig:
-    """Raises Invalid, whose details list up to 20 problems, each with its path."""
+    """Raises Invalid with up to 20 problems in its details, each with its path."""
     data = refuse_unsafe_json(value)
     try:
         config = AgentConfig.model_validate_json(data)
     except ValidationError as error:
         raise refused(problems_of(error, value)) from None
-    refuse_unsafe_json(dump_config(config))  # with its defaults filled in it can be larger, and is what gets stored
+    refuse_unsafe_json(dump_config(config))  # the stored form has all defaults and can be larger
     return config
 
 
 def patch_config(current: AgentConfig, changes: dict[str, object]) -> AgentConfig:
-    """JSON Merge Patch on the wire form: null puts a setting back to its default, arrays are replaced whole."""
+    """JSON Merge Patch on the wire form: null resets a setting to its default, arrays are replaced."""
     refuse_unsafe_json(changes)
     return parse_config(merge_patch(dump_config(current), changes))
+
+
+def merge_patch(target: object, patch: object) -> object:
+    """RFC 7396."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge_patch(merged.get(key), value)
+    return merged
 
 
 def require_package(model: ModelChoice) -> None:
@@ -79,10 +91,10 @@ def require_package(model: ModelChoice) -> None:
 
 
 def dump_config(config: AgentConfig) -> dict[str, object]:
-    """The wire form with all defaults; only optional parts of a model, tool or server that are not set are left out."""
+    """The wire form with all defaults. Only unset optional parts of a model, tool or server are omitted."""
     return config.model_dump(mode="json", by_alias=True)
 
 
 def config_schema(ref_template: str = "#/$defs/{model}") -> dict[str, object]:
-    """JSON Schema of the wire form. Not everything that is checked can be said in it (names, URLs, secrets)."""
+    """JSON Schema of the wire form. It cannot express all rules (names, URLs, secrets)."""
     return AgentConfig.model_json_schema(by_alias=True, ref_template=ref_template)

@@ -1,20 +1,89 @@
-"""What an `http` tool sends when it is called (J4)."""
+"""HTTP in a config: URLs, headers, and the request of an `http` tool (J4)."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self, TypeVar
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema, model_validator
 
-from majlis.agents.config.headers import Headers
-from majlis.agents.config.secret_rules import refuse_secret_value
-from majlis.agents.config.templates import INPUT_TEMPLATE, refuse_unknown_template, texts_in
+from majlis.agents.config.templates import (
+    ENV_TEMPLATE,
+    INPUT_TEMPLATE,
+    refuse_secret,
+    refuse_unknown_template,
+    texts_in,
+)
 from majlis.agents.config.types import Maybe, Wire, refusal
-from majlis.agents.config.urls import RequestAddress
 
 FORM = "application/x-www-form-urlencoded"
 MARKUP = ("xml", "html")
-"""In a content type: the body is made of tags."""
+"""Content types whose body consists of tags contain one of these."""
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+_OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
+
+
+def _check_base_url(text: str) -> str:
+    parts = _split(text)
+    if parts.query or parts.fragment or "?" in text or "#" in text:
+        raise refusal("should end with its path, without ? or #")
+    return text
+
+
+def _check_server_url(text: str) -> str:
+    if INPUT_TEMPLATE.search(text):
+        raise refusal("cannot use {{input…}}: a call does not choose the server")
+    return _check_request_url(text)
+
+
+def _check_request_url(text: str) -> str:
+    """The model must not choose the host."""
+    refuse_unknown_template(text)
+    authority = re.split(r"[/?#]", text.partition("://")[2], maxsplit=1)[0]
+    if INPUT_TEMPLATE.search(authority) or ENV_TEMPLATE.search(authority):
+        raise refusal("should have a fixed host; use templates only in the path and the query")
+    _split(INPUT_TEMPLATE.sub("x", ENV_TEMPLATE.sub("x", text)))
+    for name, value in parse_qsl(urlsplit(text).query):
+        refuse_secret(name, value)
+    return text
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        parts = urlsplit(text)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        raise refusal("is not a valid URL") from None
+    if parts.scheme not in ("http", "https") or not host or re.search(r"[\s\\]", text):
+        raise refusal('should be a URL such as "https://api.example.com/v1"')
+    if "@" in parts.netloc:
+        raise refusal("should not contain a user name or password; put the secret into an environment variable")
+    return parts
+
+
+_UrlTemplate = Annotated[str, Field(max_length=2048, json_schema_extra={"format": "uri-template"})]
+BaseUrl = Annotated[str, Field(max_length=2048), AfterValidator(_check_base_url)]
+"""The base URL of a model API; paths are appended to it."""
+ServerUrl = Annotated[_UrlTemplate, AfterValidator(_check_server_url)]
+RequestUrl = Annotated[_UrlTemplate, AfterValidator(_check_request_url)]
+
+
+def _check_headers(headers: dict[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            raise refusal('is not a header name; use letters, digits and -, for example "X-Request-Source"', name)
+        if name.lower() in _OWN_HEADERS:
+            raise refusal("is set for each request by Majlis; remove it", name)
+        if not _HEADER_VALUE.fullmatch(value):
+            raise refusal("should contain only printable ASCII on one line", name)
+        refuse_unknown_template(value, name)
+        refuse_secret(name, value, name, input_allowed=False)
+    return headers
+
+
+Headers = Annotated[dict[str, str], AfterValidator(_check_headers)]
 
 
 def _one_value(value: JsonValue) -> JsonValue:
@@ -26,11 +95,11 @@ def _one_value(value: JsonValue) -> JsonValue:
 T = TypeVar("T", bound=JsonValue)
 
 
-def _safe_to_keep(value: T) -> T:
+def _check_texts(value: T) -> T:
     for text, at in texts_in(value):
         refuse_unknown_template(text, *at)
         name = next((step for step in reversed(at) if isinstance(step, str)), "")
-        refuse_secret_value(name, text, *at)
+        refuse_secret(name, text, *at)
     return value
 
 
@@ -38,26 +107,26 @@ QueryValue = Annotated[JsonValue, AfterValidator(_one_value), WithJsonSchema({"t
 
 
 class HttpExecution(Wire):
-    """Every text in it may hold {{input.name}} and ${env.NAME}; the host of the URL is always written out."""
+    """Every text in it may contain {{input.name}} and ${env.NAME}, except the host of the URL."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] = "GET"
-    url: RequestAddress
+    url: RequestUrl
     headers: Headers = Field(default_factory=dict)
-    query: Annotated[dict[str, QueryValue], AfterValidator(_safe_to_keep)] = Field(default_factory=dict)
-    body: Maybe[Annotated[JsonValue, AfterValidator(_safe_to_keep)]] = None
-    """Sent as JSON; text is sent as it is."""
+    query: Annotated[dict[str, QueryValue], AfterValidator(_check_texts)] = Field(default_factory=dict)
+    body: Maybe[Annotated[JsonValue, AfterValidator(_check_texts)]] = None
+    """Sent as JSON; a text is sent unchanged."""
     timeout_seconds: Annotated[int, Field(ge=1, le=600)] = 30
     max_bytes: Annotated[int, Field(ge=1, le=10 * 1024 * 1024)] = 1024 * 1024
-    """A longer answer is an error result."""
+    """A longer response is an error."""
 
     @property
     def content_type(self) -> str:
-        """As the headers say it; empty if they do not."""
+        """From the headers; empty if they do not set it."""
         return next((value for name, value in self.headers.items() if name.lower() == "content-type"), "").lower()
 
     @model_validator(mode="after")
     def _input_can_be_encoded(self) -> Self:
-        """In JSON that is written as text, what a model gives could end a string and add keys of its own."""
+        """In JSON written as text, input from the model could end a string and add keys."""
         text = self.body if isinstance(self.body, str) else ""
         if "json" in self.content_type and INPUT_TEMPLATE.search(text) and not INPUT_TEMPLATE.fullmatch(text):
             raise refusal("should be an object and not text, so that {{input…}} is encoded as JSON", "body")

@@ -1,4 +1,4 @@
-"""How much an agent may spend (J6, M11, T8, T12). Reaching a limit queues or ends a run; nothing is lost."""
+"""Limits of an agent (J6, M11, T8, T12). At a limit a run queues or ends; no event is lost."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ Count = Annotated[int, Field(ge=1, le=1000)]
 
 class Limits(Wire):
     concurrent_runs: Count = 5
-    """Runs at once; the rest queue."""
+    """Runs at the same time; further events queue."""
     steps: Count = 20
-    """Model requests in one run."""
+    """Model requests per run."""
     tokens_per_run: Annotated[int, Field(ge=1, le=100_000_000)] = 200_000
-    """Input and output tokens of all requests in one run."""
+    """Input and output tokens per run."""
     run_seconds: Annotated[int, Field(ge=1, le=7 * _DAY)] = 1800
-    """Working time of one run; waiting is not counted."""
+    """Working time per run; time spent waiting does not count."""
     wait_seconds: Annotated[int, Field(ge=1, le=7 * _DAY)] = 300
     """How long `send_message` with `wait` waits for a reply."""
     waits_per_run: Count = 10
-    """Waits for a reply in one run."""
+    """Waits for a reply per run."""
     waiting_runs: Count = 5
     """Runs that wait for a reply at the same time."""
     tool_wait_seconds: Annotated[int, Field(ge=1, le=MAX_TOOL_WAIT)] = 600
-    """How long an interactive tool waits for a person, unless the tool says otherwise."""
+    """How long an interactive tool waits for a person, unless the tool sets its own time."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 3
-    """How often a failed run's events are offered before they count as failed."""
+    """How many runs may fail on an event before it counts as failed."""
 
 
 class Consciousness(Wire):
-    """How much of its past a `consciousness` agent keeps in view (K7)."""
+    """How much of its past a `consciousness` agent sees (K7)."""
 
     max_tokens: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
-    """Above this the oldest cycles are shown as their summaries."""
+    """Above this size the oldest cycles are replaced by their summaries."""
     min_recent_cycles: Count = 10
-    """Cycles that are always shown in full."""
+    """Recent cycles that are always shown in full."""

@@ -1,4 +1,4 @@
-"""The MCP servers whose tools an agent may use: reached by URL, or started as a command."""
+"""MCP servers whose tools an agent may use: reached by URL, or started as a command."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, Tag, model_validator
 
-from majlis.agents.config.headers import Headers
-from majlis.agents.config.secret_rules import refuse_secret_value
-from majlis.agents.config.templates import INPUT_TEMPLATE, refuse_unknown_template
+from majlis.agents.config.http import Headers, ServerUrl
+from majlis.agents.config.templates import INPUT_TEMPLATE, refuse_secret, refuse_unknown_template
 from majlis.agents.config.types import Maybe, Name, Wire, form_of, refusal, refuse_repeated
-from majlis.agents.config.urls import ServerAddress
 
 
 def _splits(line: str) -> str:
     try:
         words = shlex.split(line)
     except ValueError:
-        raise refusal("has a quote that is not closed; close it, or write the command as an array") from None
+        raise refusal("has an unclosed quote; close it, or write the command as an array") from None
     if not words or not words[0]:
         raise refusal("should name a program")
     return line
@@ -54,14 +52,14 @@ Command = Annotated[
 ]
 
 
-def _names_secrets(env: dict[str, str]) -> dict[str, str]:
+def _check_env(env: dict[str, str]) -> dict[str, str]:
     for name, value in env.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,127}", name):
-            raise refusal("is no name of a variable", name)
+            raise refusal("is not the name of an environment variable", name)
         refuse_unknown_template(value, name)
         if INPUT_TEMPLATE.search(value):
-            raise refusal("cannot use {{input…}}: a server is not started by a call", name)
-        refuse_secret_value(name, value, name)
+            raise refusal("cannot use {{input…}}: a call does not start the server", name)
+        refuse_secret(name, value, name)
     return env
 
 
@@ -70,17 +68,17 @@ ForeignToolName = Annotated[str, Field(min_length=1, max_length=128)]
 
 class McpServer(Wire):
     name: Name
-    url: Maybe[ServerAddress] = None
+    url: Maybe[ServerUrl] = None
     headers: Maybe[Headers] = None
     """Sent to the `url`."""
     command: Maybe[Command] = None
     """Program and arguments, as an array or as one line with shell quoting; no shell runs it."""
-    env: Maybe[Annotated[dict[str, str], AfterValidator(_names_secrets)]] = None
-    """Variables for the `command`; secrets as ${env.NAME}. It gets no others of ours."""
+    env: Maybe[Annotated[dict[str, str], AfterValidator(_check_env)]] = None
+    """Environment variables for the `command`; write secrets as ${env.NAME}. It inherits no others from Majlis."""
     timeout_seconds: Maybe[Annotated[int, Field(ge=1, le=600)]] = None
-    """For one call; left out: 60."""
+    """For one call. Default: 60."""
     allowed_tools: Maybe[Annotated[tuple[ForeignToolName, ...], AfterValidator(_listed_once)]] = None
-    """Left out: all that the server offers."""
+    """Default: all tools of the server."""
 
     @property
     def argv(self) -> tuple[str, ...]:

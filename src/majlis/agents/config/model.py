@@ -1,4 +1,4 @@
-"""Which model an agent thinks with: "demo", "provider:name", or an object that says more."""
+"""The model of an agent: "demo", "provider:name", or an object with more settings."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, Tag, model_validator
 
+from majlis.agents.config.http import BaseUrl
 from majlis.agents.config.providers import PROVIDERS
-from majlis.agents.config.secret_rules import EnvName
+from majlis.agents.config.templates import EnvName
 from majlis.agents.config.types import JsonObject, Matching, Maybe, Wire, form_of, refusal
-from majlis.agents.config.urls import BaseAddress
 
 DEMO = "demo"
 
@@ -39,7 +39,7 @@ def _form(value: object) -> str | None:
     return None
 
 
-ModelName = Annotated[str, Matching(r"[!-~]{1,200}", "should be the provider's name of the model, without spaces")]
+ModelName = Annotated[str, Matching(r"[!-~]{1,200}", "should be the provider's name for the model, without spaces")]
 ModelText = Annotated[
     str,
     Matching(rf"{DEMO}|[!-9;-~]+:[!-~]{{1,200}}", 'should be "provider:name", for example "openai:gpt-5.2", or "demo"'),
@@ -49,9 +49,9 @@ Penalty = Annotated[float, Field(ge=-2, le=2)]
 
 
 class ModelSettings(Wire):
-    """Named as in pydantic-ai's ModelSettings; what is left out is the provider's choice.
+    """Named as in pydantic-ai's ModelSettings; omitted settings use the provider's default.
 
-    Not here: what our own loop decides (tool choice, retries, caching) and headers, which tend to hold secrets.
+    Without tool choice, retries and caching, which the run decides, and without headers, which often contain secrets.
     """
 
     max_tokens: Maybe[Annotated[int, Field(ge=1, le=10_000_000)]] = None
@@ -67,23 +67,23 @@ class ModelSettings(Wire):
     thinking: Maybe[bool | Literal["minimal", "low", "medium", "high", "xhigh", "max"]] = None
     service_tier: Maybe[Literal["auto", "default", "flex", "priority"]] = None
     timeout: Maybe[Annotated[float, Field(gt=0, le=3600)]] = None
-    """Seconds that one request may take."""
+    """Seconds per request."""
     extra_body: Maybe[JsonObject] = None
-    """Put into the request's body as it is, for what only one server understands."""
+    """Added unchanged to the body of each request, for options of a particular server."""
 
 
 class ModelObject(Wire):
     provider: Annotated[str, Matching(r"[!-9;-~]{1,64}", "should be a provider's name, without spaces and colons")]
-    """One of the model library's; whatever you like to call it where there is a `baseUrl`."""
+    """A provider of the model library. With `baseUrl`, any name."""
     name: ModelName
-    base_url: Maybe[BaseAddress] = None
-    """With it, the streaming Chat Completions protocol is spoken there (llama.cpp, vLLM, Ollama, LM Studio …)."""
+    base_url: Maybe[BaseUrl] = None
+    """A server with the streaming Chat Completions protocol (llama.cpp, vLLM, Ollama, LM Studio …)."""
     api_key_env: Maybe[EnvName] = None
-    """Left out: the provider's usual environment variable."""
+    """Default: the provider's usual environment variable."""
     settings: ModelSettings = ModelSettings()
 
     @model_validator(mode="after")
-    def _is_reached(self) -> Self:
+    def _provider_is_known(self) -> Self:
         if self.base_url is None:
             _check_provider(self.provider, "provider")
         return self

@@ -1,4 +1,4 @@
-"""Refuses JSON that could hurt before anything looks at it: too deep, too big, or text that no database keeps."""
+"""Refuses unsafe JSON before it is validated: too deep, too large, or with text that a database rejects."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from majlis.agents.config.problems import Path, Problem, refused
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
-MAX_VALUES = 10_000  # checking a JSON Schema costs some 0.2 ms for each value in it
+MAX_VALUES = 10_000  # validating a JSON Schema takes about 0.2 ms per value
 
-# Tabs and line ends are text; NUL is refused by PostgreSQL, a lone surrogate by UTF-8, the rest helps only forgers.
+# Tabs and line breaks are allowed. PostgreSQL rejects NUL, UTF-8 a lone surrogate; the others only help to deceive.
 _UNSAFE_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def refuse_unsafe_json(value: object) -> bytes:
-    """Returns the value as compact JSON. Walks with a list, not by recursion: a hostile value cannot end the stack."""
+    """Returns the value as compact JSON. Not recursive: a hostile value cannot overflow the stack."""
     waiting: list[tuple[Path, object]] = [((), value)]
     checked = 0
     while waiting:
@@ -29,8 +29,11 @@ def refuse_unsafe_json(value: object) -> bytes:
         checked += 1
         waiting.extend(_children(path, item))
         if checked + len(waiting) > MAX_VALUES:
-            raise refused([Problem((), f"holds more than {MAX_VALUES} values; make it smaller")])
-    return _within_size(orjson.dumps(value))
+            raise refused([Problem((), f"has more than {MAX_VALUES} values; make it smaller")])
+    data = orjson.dumps(value)
+    if len(data) > MAX_BYTES:
+        raise refused([Problem((), f"is larger than {MAX_BYTES // 1024} KiB as JSON; make it smaller")])
+    return data
 
 
 def _problem(item: object, path: Path) -> str | None:
@@ -57,9 +60,9 @@ def _depth_problem(path: Path) -> str | None:
 
 def _key_problem(key: object) -> str | None:
     if not isinstance(key, str):
-        return "should have only text as keys"
+        return "should have only text keys"
     if _UNSAFE_TEXT.search(key):
-        return f"has a key with a control character or half a surrogate pair, {key[:40]!a}; remove that"
+        return f"has a key with a control character or half a surrogate pair, {key[:40]!a}; remove it"
     return None
 
 
@@ -67,7 +70,7 @@ def _text_problem(text: str) -> str | None:
     if found := _UNSAFE_TEXT.search(text):
         return (
             f"has a control character or half a surrogate pair at character {found.start() + 1} "
-            f"({found.group()!a}); remove that"
+            f"({found.group()!a}); remove it"
         )
     return None
 
@@ -78,9 +81,3 @@ def _children(path: Path, item: object) -> Iterator[tuple[Path, object]]:
             yield from (((*path, key), child) for key, child in item.items())
         case list():
             yield from (((*path, index), child) for index, child in enumerate(item))
-
-
-def _within_size(data: bytes) -> bytes:
-    if len(data) > MAX_BYTES:
-        raise refused([Problem((), f"is larger than {MAX_BYTES // 1024} KiB as JSON; make it smaller")])
-    return data

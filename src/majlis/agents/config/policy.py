@@ -1,6 +1,6 @@
-"""Which tools may be used, and which only with a person's permission: rules by name, the first that fits decides.
+"""Tool policies: which tools are allowed, need a person's approval, or are denied. The first matching rule decides.
 
-For the tools of a config and those of MCP servers. The built-in ones are what an agent is: no rule speaks of them.
+They apply to the tools of configs and MCP servers, not to the built-in ones.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from majlis.agents.config.tools import BUILT_IN_TOOLS
 from majlis.agents.config.types import Matching, Wire, refusal
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -18,11 +19,9 @@ MAX_RULES = 64
 _STRICTNESS: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
-def _of_configs(pattern: str) -> str:
-    from majlis.agents.config.tools import BUILT_IN_TOOLS
-
+def _not_built_in(pattern: str) -> str:
     if pattern.casefold() in BUILT_IN_TOOLS:
-        raise refusal("is a built-in tool; a policy is for the tools of configs and MCP servers")
+        raise refusal("is a built-in tool; a policy applies only to tools of configs and MCP servers")
     return pattern
 
 
@@ -31,20 +30,20 @@ class PolicyRule(Wire):
         str,
         Matching(
             r"[a-zA-Z0-9_*?.-]{1,128}",
-            "should be the name of a tool, or a pattern of names with * (anything) and ? (one character)",
+            "should be the name of a tool, or a pattern with * (any characters) and ? (one character)",
         ),
-        AfterValidator(_of_configs),
+        AfterValidator(_not_built_in),
     ]
-    """A name, or a pattern with `*` and `?`; upper and lower case count as the same."""
+    """A name, or a pattern with `*` and `?`. Case is ignored."""
     do: Verdict
-    """`ask`: a person of the active space has to approve each call."""
+    """`ask`: a person in the active space has to approve each call."""
 
 
 Policy = Annotated[tuple[PolicyRule, ...], Field(max_length=MAX_RULES)]
 
 
 def verdict(rules: Iterable[PolicyRule | Mapping[str, Any]], name: str) -> Verdict:
-    """What the first rule that fits says; without one the tool is allowed."""
+    """Of the first matching rule; without one, "allow"."""
     folded = name.casefold()
     for rule in rules:
         pattern, do = (rule.tools, rule.do) if isinstance(rule, PolicyRule) else (rule["tools"], rule["do"])

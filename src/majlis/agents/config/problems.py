@@ -1,4 +1,4 @@
-"""Turns what is wrong with a config into the one error: a path in wire names, and words that say what to do."""
+"""Turns the problems of a config into one error: wire paths, and messages that say what to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_TEXT = 500
 
 _MESSAGES = {
     "missing": "is required; add it",
-    "extra_forbidden": "is not a setting here; remove it, or check its spelling (names are camelCase)",
+    "extra_forbidden": "is not a known setting; remove it, or check its spelling (names are camelCase)",
     "union_tag_not_found": "is required; add it",
     "model_attributes_type": "should be an object",
     "tuple_type": "should be an array",
@@ -27,7 +27,7 @@ _MESSAGES = {
 class Problem(NamedTuple):
     path: Path
     message: str
-    """Words that go on from the path: `limits.steps` "should be a valid integer"."""
+    """Continues the path: `limits.steps` "should be a valid integer"."""
 
     def wire_path(self) -> str:
         return _shortened(".".join(map(str, self.path)))
@@ -40,13 +40,13 @@ def refused(problems: Sequence[Problem]) -> Invalid:
     listed = [{"path": each.wire_path(), "message": each.message} for each in problems[:MAX_LISTED]]
     return Invalid(
         "invalid_config",
-        f"The agent config was refused: {place} {first.message}{rest}.",
+        f"The agent config is invalid: {place} {first.message}{rest}.",
         details={"errors": listed},
     )
 
 
 def problems_of(error: ValidationError, value: object) -> list[Problem]:
-    """`value` is what was validated: it tells the names on the wire from pydantic's own marks in a location."""
+    """`value` is the validated input; it tells wire names from the tags that pydantic adds to a location."""
     messages: dict[Path, list[str]] = {}
     for each in error.errors(include_url=False, include_input=False):
         messages.setdefault(_path(each, value), []).append(_message(each))

@@ -1,11 +1,12 @@
-"""What a tool takes: a JSON Schema (Draft 2020-12) of an object that stands on its own."""
+"""JSON Schemas in a config: the input of tools (Draft 2020-12, self-contained), and the answers to cards (J5)."""
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 from urllib.parse import unquote
 
 import orjson
@@ -18,6 +19,8 @@ from majlis.agents.config.types import JsonObject, refusal
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_VALUES = 2000
 
+# In a form: a plain file name, without a path.
+_FILE_NAME = re.compile(r"(?!\.{1,2}\Z)[^/\\\x00-\x1f\x7f]{1,255}")
 _REFERENCE = re.compile(r"#|#/(\$defs|definitions)/([^/]+)")
 
 
@@ -38,11 +41,11 @@ def _stands_alone(schema: JsonObject) -> JsonObject:
 
 @lru_cache(maxsize=256)
 def _flaw_in(data: bytes) -> _Flaw | None:
-    """Remembered by text, since one config is read many times and checking against the meta-schema is slow."""
+    """Cached: the same config is parsed often, and validating against the meta-schema is slow."""
     schema = cast(JsonObject, orjson.loads(data))
     nodes = list(_nodes(schema))
     if len(nodes) > MAX_VALUES:
-        return _Flaw(f"holds more than {MAX_VALUES} values; make it smaller", ())
+        return _Flaw(f"has more than {MAX_VALUES} values; make it smaller", ())
     return _root_flaw(schema) or _reference_flaw(schema, nodes) or _meta_schema_flaw(schema)
 
 
@@ -58,19 +61,19 @@ def _nodes(value: JsonValue, *at: str | int) -> Iterator[tuple[tuple[str | int, 
 
 def _root_flaw(schema: JsonObject) -> _Flaw | None:
     if schema.get("type") != "object":
-        return _Flaw('should be "object": a tool takes named inputs', ("type",))
+        return _Flaw('should be "object": a tool takes named parameters', ("type",))
     if schema.get("$schema", DIALECT) != DIALECT:
-        return _Flaw(f'should be "{DIALECT}"; write the schema for that draft, or leave $schema out', ("$schema",))
+        return _Flaw(f'should be "{DIALECT}"; write the schema for that draft, or omit $schema', ("$schema",))
     return None
 
 
 def _reference_flaw(schema: JsonObject, nodes: list[tuple[tuple[str | int, ...], JsonValue]]) -> _Flaw | None:
-    """Strict on purpose: what can only point at a checked part of this schema reaches no network and no dead end."""
+    """Strict on purpose: a reference into this schema needs no network and always resolves."""
     for at, value in nodes:
         if not isinstance(value, str) or not at:
             continue
         if at[-1] == "$ref" and not _points_inside(schema, value):
-            return _Flaw('should be "#" or "#/$defs/…" with a name that is defined in this schema', at)
+            return _Flaw('should be "#" or "#/$defs/…" with a name defined in this schema', at)
         if at[-1] in ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor"):
             return _Flaw("is not supported; define parts under $defs and use them with $ref", at)
     return None
@@ -109,3 +112,75 @@ InputSchema = Annotated[
     Field(json_schema_extra={"description": "A JSON Schema (Draft 2020-12) of type object."}),
     AfterValidator(_stands_alone),
 ]
+_QUESTION: JsonObject = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 4000,
+    "description": "The question to ask people.",
+}
+_OPTIONS: JsonObject = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1, "maxLength": 200},
+    "minItems": 1,
+    "maxItems": 50,
+    "uniqueItems": True,
+    "description": "The options to choose from.",
+}
+APPROVAL: JsonObject = {
+    "type": "object",
+    "properties": {"approved": {"type": "boolean"}, "comment": {"type": "string", "maxLength": 4000}},
+    "required": ["approved"],
+    "additionalProperties": False,
+}
+FREE_TEXT: JsonObject = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 16_000}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+
+
+def default_input(ui: str, options: bool) -> JsonObject:
+    """`options`: the config has options, so the model may omit them."""
+    properties: JsonObject = {"question": _QUESTION}
+    required = ["question"]
+    if ui == "choice":
+        properties["options"] = _OPTIONS
+        required += [] if options else ["options"]
+    return {"type": "object", "properties": properties, "required": cast(Any, required), "additionalProperties": False}
+
+
+def choice_of(options: list[Any]) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": {"choice": {"enum": options}},
+        "required": ["choice"],
+        "additionalProperties": False,
+    }
+
+
+def without_required(schema: JsonObject) -> JsonObject:
+    """For a form that is also the tool's input: the model may fill in a part, a person the rest."""
+    return {key: value for key, value in schema.items() if key != "required"}
+
+
+def problem_with(schema: dict[str, Any], answer: Any) -> tuple[str, str] | None:
+    """The path of the first problem, and its message."""
+    error = best_match(Draft202012Validator(schema, format_checker=_formats()).iter_errors(answer))
+    if error is None:
+        return None
+    return ".".join(map(str, error.absolute_path)), error.message[:500]
+
+
+@cache
+def _formats() -> FormatChecker:
+    checker = FormatChecker(formats=())
+    checker.checks("date", raises=ValueError)(_is_date)
+    checker.checks("file-name")(lambda value: not isinstance(value, str) or _FILE_NAME.fullmatch(value) is not None)
+    return checker
+
+
+def _is_date(value: object) -> bool:
+    if not isinstance(value, str):
+        return True
+    return len(value) == 10 and datetime.date.fromisoformat(value) is not None

@@ -1,30 +1,33 @@
-"""The two things that are filled in when a tool is called: {{input.name}} and ${env.NAME}. A typo is never sent."""
+"""Templates in a config ({{input.name}}, ${env.NAME}), and the rule that a config contains no secrets."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import AfterValidator, JsonValue
 
-from majlis.agents.config.types import refusal
+from majlis.agents.config.types import Matching, refusal
 
 ENV_TEMPLATE = re.compile(r"\$\{env\.[A-Za-z_][A-Za-z0-9_]*\}")
 INPUT_TEMPLATE = re.compile(r"\{\{\s*input(?:\.[A-Za-z0-9_-]+)*\s*\}\}")
+_SECRET_NAME = re.compile(
+    r"authorization|cookie|(?:api|auth|access|private|subscription)key|secret|passw(?:or)?d|credential|token$"
+)
+_KEY_LIKE = re.compile(r"(?=[A-Za-z]*[0-9])[A-Za-z0-9]{20,}")
 
 
 def refuse_unknown_template(text: str, *at: str | int) -> None:
     rest = INPUT_TEMPLATE.sub(" ", ENV_TEMPLATE.sub(" ", text))
     if "{{" in rest or "${" in rest:
         raise refusal(
-            "has a template that is not understood; write {{input.name}} for what the model gives "
-            "and ${env.NAME} for a secret",
-            *at,
+            "has an unknown template; write {{input.name}} for input from the model and ${env.NAME} for a secret", *at
         )
 
 
 def texts_in(value: JsonValue, *at: str | int) -> Iterator[tuple[str, tuple[str | int, ...]]]:
-    """Every text in a template that is itself JSON, with the way to it."""
+    """Every text in a JSON value, with its path."""
     match value:
         case str():
             yield value, at
@@ -34,3 +37,32 @@ def texts_in(value: JsonValue, *at: str | int) -> Iterator[tuple[str, tuple[str 
         case list():
             for index, child in enumerate(value):
                 yield from texts_in(child, *at, index)
+
+
+def refuse_secret(name: str, value: str, *at: str | int, input_allowed: bool = True) -> None:
+    """In a query or a body the model may fill in the value (`pageToken`): then it is not a stored secret."""
+    filled_in = ENV_TEMPLATE.search(value) or (input_allowed and INPUT_TEMPLATE.search(value))
+    if _SECRET_NAME.search(re.sub(r"[^a-z]", "", name.lower())) and not filled_in:
+        raise refusal(
+            "looks like a secret, and a config must not contain secrets; put it into an environment variable and "
+            "write ${env.NAME} instead",
+            *at,
+        )
+
+
+def _not_a_key(name: str) -> str:
+    if name.upper().startswith("MAJLIS_"):
+        raise refusal("must not be a variable of Majlis itself, whose secrets give access to this gateway")
+    if _KEY_LIKE.search(name):
+        raise refusal("looks like the key itself; put it into an environment variable and write the variable's name")
+    return name
+
+
+EnvName = Annotated[
+    str,
+    Matching(
+        r"[A-Za-z_][A-Za-z0-9_]{0,127}",
+        'should be the name of an environment variable, for example "OPENAI_API_KEY", not the key itself',
+    ),
+    AfterValidator(_not_a_key),
+]

@@ -1,4 +1,4 @@
-"""The tools that a config gives to its agent beside the built-in ones (J4, J5): one shape for each type."""
+"""The tools of a config (J4, J5): `http`, `python`, `space` and `static`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from majlis.agents.config.answer_schema import APPROVAL, FREE_TEXT, choice_of, default_input, without_required
 from majlis.agents.config.http import HttpExecution
 from majlis.agents.config.limits import MAX_TOOL_WAIT
-from majlis.agents.config.schemas import InputSchema, no_input
+from majlis.agents.config.schemas import (
+    APPROVAL,
+    FREE_TEXT,
+    InputSchema,
+    choice_of,
+    default_input,
+    no_input,
+    without_required,
+)
 from majlis.agents.config.types import JsonObject, Matching, Maybe, Name, Wire, refusal, refuse_repeated
 
 BUILT_IN_TOOLS = frozenset(
@@ -34,11 +41,11 @@ def _not_built_in(name: str) -> str:
 class _Tool(Wire):
     name: Annotated[Name, AfterValidator(_not_built_in)]
     description: Annotated[str, Field(max_length=4096)] = ""
-    """Tells the model when to use the tool."""
+    """Tells the model what the tool does and when to use it."""
     visible: bool = False
-    """Shows call and result as a message in the active space."""
+    """Show the call and its result as a message in the active space."""
     idempotent: bool = False
-    """May be repeated when a crash left its outcome unknown."""
+    """The call may be repeated if a crash left its outcome unknown."""
 
 
 class HttpTool(_Tool):
@@ -61,15 +68,13 @@ class PythonExecution(Wire):
 class PythonTool(_Tool):
     type: Literal["python"]
     input_schema: Maybe[InputSchema] = None
-    """Left out: taken from the function's type hints."""
+    """Default: taken from the function's type hints."""
     execution: PythonExecution
 
 
-def _shown_to_all(schema: JsonObject) -> JsonObject:
+def _without_secrets(schema: JsonObject) -> JsonObject:
     if at := _secret_in(schema):
-        raise refusal(
-            "is not possible here: answers are shown to everybody in the space; ask for secrets elsewhere", *at
-        )
+        raise refusal("is not possible here: all members of the space see the answer; ask for secrets elsewhere", *at)
     return schema
 
 
@@ -85,17 +90,17 @@ def _secret_in(value: JsonValue, *at: str | int) -> tuple[str | int, ...]:
 
 class SpaceExecution(Wire):
     timeout_seconds: Maybe[Annotated[int, Field(ge=1, le=MAX_TOOL_WAIT)]] = None
-    """Left out: the agent's `limits.toolWaitSeconds`."""
+    """Default: the agent's `limits.toolWaitSeconds`."""
     options: Maybe[
         Annotated[
             tuple[Annotated[str, Field(min_length=1, max_length=200)], ...],
             Field(min_length=1, max_length=50),
         ]
     ] = None
-    """`choice` only: what people choose from, unless the call brings `options` of its own."""
-    result_schema: Maybe[Annotated[InputSchema, AfterValidator(_shown_to_all)]] = None
-    """`form` only: the fields that people fill in. Left out: those of `inputSchema`, and what the model gives is what
-    they begin with; without either, one text."""
+    """`choice` only: the options, unless the call has its own `options`."""
+    result_schema: Maybe[Annotated[InputSchema, AfterValidator(_without_secrets)]] = None
+    """`form` only: the fields that people fill in. Default: those of `inputSchema`, prefilled by the model; without
+    either, one text."""
 
 
 class SpaceTool(_Tool):
@@ -103,7 +108,7 @@ class SpaceTool(_Tool):
 
     type: Literal["space"]
     input_schema: Maybe[InputSchema] = None
-    """Left out: a `question`, and for a `choice` also `options`."""
+    """Default: a `question`, and for a `choice` also `options`."""
     ui: Literal["approval", "choice", "form"]
     execution: SpaceExecution = SpaceExecution()
 
@@ -114,18 +119,18 @@ class SpaceTool(_Tool):
         if self.execution.result_schema is not None and self.ui != "form":
             raise refusal('is for ui "form" only; remove it', "execution", "resultSchema")
         if self._is_its_own_form and (at := _secret_in(self.input_schema)):
-            raise refusal("is not possible in a form: answers are shown to everybody", "inputSchema", *at)
+            raise refusal("is not possible in a form: all members of the space see the answer", "inputSchema", *at)
         return self
 
     @property
     def model_schema(self) -> JsonObject:
-        """What the model gives."""
+        """The schema of the model's input."""
         if self.input_schema is None:
             return default_input(self.ui, self.execution.options is not None)
         return without_required(self.input_schema) if self._is_its_own_form else self.input_schema
 
     def answer_schema(self, given: Mapping[str, Any]) -> JsonObject | None:
-        """What people answer to a call with this input; None for a choice of nothing."""
+        """The schema of the answer to a call with this input; None for a choice without options."""
         match self.ui:
             case "approval":
                 return APPROVAL
@@ -144,7 +149,7 @@ class StaticExecution(Wire):
 
 
 class StaticTool(_Tool):
-    """Answers the same, always."""
+    """Always returns the same output."""
 
     type: Literal["static"]
     input_schema: InputSchema = Field(default_factory=no_input)

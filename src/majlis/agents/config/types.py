@@ -1,4 +1,4 @@
-"""What every part of an agent config has in common: camelCase names, exact types, nothing unknown, never changed."""
+"""Shared types of the agent config: camelCase names, strict types, no unknown keys, immutable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _title(name: str, _field: object) -> str:
 
 
 class Wire(BaseModel):
-    """Names are accepted in their wire form only: two spellings of one setting could contradict each other."""
+    """Accepts only wire names: two spellings of one setting could contradict each other."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -34,28 +34,24 @@ class Wire(BaseModel):
     )
 
 
-def _absent(value: object) -> bool:
-    return value is None
-
-
 T = TypeVar("T")
-Maybe = Annotated[T | None, Field(exclude_if=_absent)]
-"""May be left out; null says the same, and the dumped config leaves it out again."""
+Maybe = Annotated[T | None, Field(exclude_if=lambda value: value is None)]
+"""Optional: null means the same as omitted, and the dumped config omits it."""
 
 
 def refusal(message: str, *at: str | int) -> PydanticCustomError:
-    """A problem in words that continue its path ("should be …"); `at` leads from the checked value to the offender."""
+    """`message` continues the path ("limits.steps should be …"); `at` leads from the checked value to the problem."""
     return PydanticCustomError("refused", "{message}", {"message": message, "at": at})
 
 
 def form_of(form: Callable[[object], str | None], advice: str) -> Discriminator:
-    """Chooses between the forms that a setting may have; `form` gives the tag of the one meant, or None."""
+    """Chooses between the forms of a setting; `form` returns the tag of the form, or None."""
     return Discriminator(form, custom_error_type="unknown_form", custom_error_message=advice)
 
 
 @dataclass(frozen=True)
 class Matching:
-    """Text of a given form, where a bare pattern would not tell people what to write."""
+    """A regular expression with advice: a bare pattern does not tell people what to write."""
 
     pattern: str
     advice: str
@@ -76,16 +72,16 @@ Name = Annotated[
     str,
     Matching(
         r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}",
-        "should start with a letter or _ and hold only letters, digits, _ and -, 64 characters at most",
+        "should start with a letter or _ and contain only letters, digits, _ and -, at most 64 characters",
     ),
 ]
-"""What model providers accept as the name of a tool."""
+"""The tool names that model providers accept."""
 
 
 def refuse_repeated(names: list[str], *under: str) -> None:
-    """Names that differ only in case count as the same: people and models mix them up."""
+    """Ignores case: people and models mix up names that differ only in case."""
     seen: set[str] = set()
     for index, name in enumerate(names):
         if name.casefold() in seen:
-            raise refusal("is used twice (upper and lower case count as the same); rename one", index, *under)
+            raise refusal("is used twice (case is ignored); rename one", index, *under)
         seen.add(name.casefold())

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.agents.config.answer_schema import APPROVAL
+from majlis.agents.config.schemas import APPROVAL
 from majlis.agents.config.config import AgentConfig
 from majlis.agents.config.policy import Verdict, stricter, verdict
 from majlis.cards.ask import Question, digest_of, put_up, use_granted
