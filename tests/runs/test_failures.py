@@ -252,7 +252,7 @@ async def test_j7_malformed_arguments_are_a_result_that_the_model_can_mend(house
     await house.quiet()
     malformed, misnamed, sent = house.model.asked[3].results
     assert malformed["success"] is misnamed["success"] is False
-    assert malformed["error"].startswith("send_message was not called: its input does not fit")
+    assert malformed["error"].startswith("send_message was not called: its input is invalid")
     assert "txt" in misnamed["error"]
     assert "text" in misnamed["error"]
     assert sent["success"] is True
