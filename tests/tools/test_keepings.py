@@ -161,7 +161,7 @@ async def test_t6_a_plan_set_by_a_run_at_depth_three_fires_at_depth_three(run: R
         ({}, "exactly one of runAfter, scheduledAt and cron; none is given"),
         ({"runAfter": "1 day", "cron": "0 9 * * *"}, "runAfter and cron are given"),
         ({"runAfter": "in a while"}, '"45 seconds", "30 minutes", "2 hours"'),
-        ({"scheduledAt": "tomorrow"}, "with its zone"),
+        ({"scheduledAt": "tomorrow"}, "with a time zone"),
         ({"scheduledAt": "2020-01-01T00:00:00Z"}, "it is now 20"),
         ({"cron": "0 9 30 2 *"}, r"five fields \(minute hour day month weekday\), read in UTC"),
     ],

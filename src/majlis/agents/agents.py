@@ -1,4 +1,4 @@
-"""Agents: entities with a config. A changed config holds from the next run on."""
+"""Agents: entities with a config. A change takes effect with the next run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def list_agents(tx: Tx, caller: Caller, after: str | None = None, limit: int = 1
 
 
 def access_agent(tx: Tx, caller: Caller, agent_id: str) -> sa.Row[Any]:
-    """For administrators, and for the agent itself: a config tells more than a member has to know."""
+    """For administrators and the agent itself: a config is not for all members."""
     if caller.id != agent_id:
         require_administrator(caller)
     return _find(tx, agent_id)
@@ -65,8 +65,8 @@ def get_agent(tx: Tx, caller: Caller, agent_id: str) -> AgentJson:
 async def change_agent(
     db: Database, caller: Caller, agent_id: str, name: str | None, changes: dict[str, Any] | None
 ) -> AgentJson:
-    """A large config takes its time to check, so that happens outside the transaction. One that was changed
-    meanwhile is taken up anew: the second of two changes is made on top of the first."""
+    """Validates outside the transaction, since a large config takes long. Retries if the config was changed meanwhile,
+    so that the second of two changes builds on the first."""
     require_administrator(caller)
     while True:
         agent = await db.read(_find, agent_id)
@@ -83,7 +83,7 @@ def delete_agent(tx: Tx, caller: Caller, agent_id: str) -> None:
 
 
 def add_agent(tx: Tx, name: str, config: dict[str, Any]) -> AgentJson:
-    """Without a question of permission; the config is one that was parsed and dumped."""
+    """Checks no permission; `config` has been parsed and dumped."""
     agent_id = add_entity(tx, "agent", name)["id"]
     values = {"id": agent_id, "config": config, "heartbeat_at": first_beat(config, tx.now), "updated_at": tx.now}
     tx.execute(agents.insert(), values)
@@ -101,7 +101,7 @@ def _patched(config: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 def _change(
     tx: Tx, caller: Caller, agent_id: str, name: str | None, config: dict[str, Any] | None, before: sa.Row[Any]
 ) -> AgentJson | None:
-    """None when the agent is no longer as it was before."""
+    """None if the config was changed since `before` was read."""
     if config is not None:
         values = {"config": config, "version": before.version + 1, "updated_at": tx.now}
         values |= _rhythm(before.config, config, tx.now)
@@ -116,7 +116,7 @@ def _change(
 
 
 def _rhythm(before: dict[str, Any], after: dict[str, Any], now: Millis) -> dict[str, Millis | None]:
-    """A change of something else must not put off the next beat: an agent changed often would never wake."""
+    """Other changes keep the next beat: an agent that is changed often would otherwise never wake."""
     if all(before[name] == after[name] for name in ("heartbeat", "timezone")):
         return {}
     return {"heartbeat_at": first_beat(after, now)}

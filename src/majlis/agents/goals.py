@@ -1,4 +1,4 @@
-"""What an agent is working towards (P2). The agent chooses the ids, so that a later run can name a goal."""
+"""The goals of an agent (P2). The agent chooses their ids, so that a later run can name them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing_extensions import TypedDict
 from majlis.agents.own_rows import (
     DeletedJson,
     Progress,
+    check_count,
     checked_line,
     delete_own,
     lock_agent,
-    refuse_crowd,
     refuse_repeated,
     upsert,
 )
@@ -30,7 +30,7 @@ MAX_GOALS = 200
 MAX_ID = 64
 MAX_DESCRIPTION_BYTES = 4 * 1024
 MAX_PRIORITY = 1000
-# Of those that are listed when an id is not known.
+# Of the list that an unknown id is answered with.
 MAX_KNOWN = 50
 MAX_SHORTENED = 60
 
@@ -52,7 +52,7 @@ class KnownGoalJson(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class GoalChange:
-    """What is None stays as it is, or has its default in a new goal."""
+    """None keeps the current value, or the default in a new goal."""
 
     id: str | None = None
     description: str | None = None
@@ -62,24 +62,27 @@ class GoalChange:
 
 
 def set_goals(tx: Tx, agent_id: str, items: Sequence[GoalChange]) -> list[GoalJson]:
-    refuse_crowd(items, "goals")
+    check_count(items, "goals")
     lock_agent(tx, agent_id)
-    rows = tx.all(sa.select(goals).where(goals.c.agent_id == agent_id))
-    before = {row.id: dict(row._mapping) for row in rows}
+    before = {goal["id"]: goal for goal in _goals(tx, agent_id)}
     made = [_made(tx, agent_id, f"goals.{n}", item, before) for n, item in enumerate(items)]
     refuse_repeated((goal["id"] for goal in made), "goals")
-    _refuse_too_many(len(before), len({*before, *(goal["id"] for goal in made)}))
+    after = len({*before, *(goal["id"] for goal in made)})
+    if after > max(len(before), MAX_GOALS):
+        raise Invalid(
+            "too_many_goals",
+            f"That would make {after} goals; at most {MAX_GOALS} are kept, completed ones included. "
+            "Delete some with delete_goals first.",
+            {"path": "goals", "limit": MAX_GOALS},
+        )
     upsert(tx, goals, made)
     return [_goal_json(goal) for goal in made]
 
 
 def list_goals(tx: Tx, agent_id: str, status: Progress | None = None) -> list[GoalJson]:
     """Active ones first, then by priority."""
-    statement = sa.select(goals).where(goals.c.agent_id == agent_id)
-    if status is not None:
-        statement = statement.where(goals.c.status == status)
-    listed = [_goal_json(dict(row._mapping)) for row in tx.all(statement)]
-    return sorted(listed, key=lambda goal: (goal["status"], -goal["priority"], goal["id"]))
+    found = [goal for goal in _goals(tx, agent_id) if status in (None, goal["status"])]
+    return [_goal_json(goal) for goal in found]
 
 
 def delete_goals(tx: Tx, agent_id: str, goal_ids: Sequence[str]) -> DeletedJson:
@@ -87,21 +90,19 @@ def delete_goals(tx: Tx, agent_id: str, goal_ids: Sequence[str]) -> DeletedJson:
 
 
 def known_goals(tx: Tx, agent_id: str) -> list[KnownGoalJson]:
-    """For one who gave an id that is not there: in a prompt goals stand without their ids, as in the seed (X6)."""
-    rows = tx.all(sa.select(goals).where(goals.c.agent_id == agent_id))
-    return _shortened(dict(row._mapping) for row in rows)
+    """For a model that gave an unknown id: the prompt shows goals without their ids (X6)."""
+    return _shortened(_goals(tx, agent_id))
+
+
+def _goals(tx: Tx, agent_id: str) -> list[dict[str, Any]]:
+    rows = [dict(row._mapping) for row in tx.all(sa.select(goals).where(goals.c.agent_id == agent_id))]
+    return sorted(rows, key=lambda goal: (goal["status"], -goal["priority"], goal["id"]))
 
 
 def _shortened(known: Iterable[dict[str, Any]]) -> list[KnownGoalJson]:
-    """Those that are not reached yet first, and of each the beginning, on one line."""
-    in_order = sorted(known, key=lambda goal: (goal["status"], -goal["priority"], goal["id"]))
     return [
-        {
-            "id": goal["id"],
-            "description": _beginning(goal["description"]),
-            "status": goal["status"],
-        }
-        for goal in in_order[:MAX_KNOWN]
+        {"id": goal["id"], "description": _beginning(goal["description"]), "status": goal["status"]}
+        for goal in list(known)[:MAX_KNOWN]
     ]
 
 
@@ -112,21 +113,8 @@ def _beginning(description: str) -> str:
 
 def _made(tx: Tx, agent_id: str, path: str, item: GoalChange, before: dict[str, dict[str, Any]]) -> dict[str, Any]:
     goal_id = ids.new("gol") if item.id is None else checked_line(item.id, f"{path}.id", MAX_ID)
-    start = before.get(goal_id) or _new_goal(agent_id, goal_id, path, item, before)
-    changed = {
-        "description": _description(path, item),
-        "status": item.status,
-        "priority": _priority(path, item),
-        "long_term": item.long_term,
-        "updated_at": tx.now,
-    }
-    return {**start, **{name: value for name, value in changed.items() if value is not None}}
-
-
-def _new_goal(
-    agent_id: str, goal_id: str, path: str, item: GoalChange, before: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    if item.description is None:
+    description = item.description
+    if description is None and goal_id not in before:
         known = "; ".join(f'"{goal["id"]}" is {goal["description"]}' for goal in _shortened(before.values()))
         raise Invalid(
             "description_missing",
@@ -134,31 +122,21 @@ def _new_goal(
             f"or the id of a goal you have. {f'Yours: {known}' if known else 'You have none yet'}.",
             {"path": f"{path}.description"},
         )
-    return {"agent_id": agent_id, "id": goal_id, "status": "active", "priority": 0, "long_term": False}
-
-
-def _description(path: str, item: GoalChange) -> str | None:
-    if item.description is None:
-        return None
-    return checked_text(item.description.strip(), f"{path}.description", MAX_DESCRIPTION_BYTES)
-
-
-def _priority(path: str, item: GoalChange) -> int | None:
+    if description is not None:
+        description = checked_text(description.strip(), f"{path}.description", MAX_DESCRIPTION_BYTES)
     if item.priority is not None and not 0 <= item.priority <= MAX_PRIORITY:
         raise Invalid(
             "invalid_priority", f"{path}.priority should be from 0 to {MAX_PRIORITY}.", {"path": f"{path}.priority"}
         )
-    return item.priority
-
-
-def _refuse_too_many(before: int, after: int) -> None:
-    if after > max(before, MAX_GOALS):
-        raise Invalid(
-            "too_many_goals",
-            f"That would make {after} goals; at most {MAX_GOALS} are kept, completed ones included. "
-            "Delete some with delete_goals first.",
-            {"path": "goals", "limit": MAX_GOALS},
-        )
+    new = {"agent_id": agent_id, "id": goal_id, "status": "active", "priority": 0, "long_term": False}
+    changed = {
+        "description": description,
+        "status": item.status,
+        "priority": item.priority,
+        "long_term": item.long_term,
+        "updated_at": tx.now,
+    }
+    return {**before.get(goal_id, new), **{name: value for name, value in changed.items() if value is not None}}
 
 
 def _goal_json(goal: dict[str, Any]) -> GoalJson:

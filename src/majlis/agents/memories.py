@@ -1,4 +1,4 @@
-"""What an agent remembers between its runs: a text under a key of its choice (P1)."""
+"""The memories of an agent: texts under keys that it chooses (P1)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing_extensions import TypedDict
 
 from majlis.agents.own_rows import (
     DeletedJson,
+    check_count,
     checked_line,
     checked_lines,
     delete_own,
     lock_agent,
-    refuse_crowd,
     refuse_repeated,
     upsert,
 )
@@ -26,7 +26,7 @@ from majlis.store.transactions import Tx
 
 MAX_MEMORIES = 500
 MAX_VALUE_BYTES = 16 * 1024
-# All memories are shown in every run.
+# Every run shows all memories.
 MAX_CHARACTERS = 256 * 1024
 
 
@@ -49,7 +49,7 @@ class NewMemory:
 
 def set_memories(tx: Tx, agent_id: str, items: Sequence[NewMemory]) -> MemoriesSetJson:
     """By key, new or not. An empty value clears the key."""
-    refuse_crowd(items, "memories")
+    check_count(items, "memories")
     given = [_checked(n, item) for n, item in enumerate(items)]
     refuse_repeated((item.key for item in given), "memories")
     lock_agent(tx, agent_id)
@@ -57,22 +57,19 @@ def set_memories(tx: Tx, agent_id: str, items: Sequence[NewMemory]) -> MemoriesS
     cleared = [item.key for item in given if not item.value]
     _refuse_too_much(tx, agent_id, saved, cleared)
     tx.execute(memories.delete().where(memories.c.agent_id == agent_id, memories.c.key.in_(cleared)))
-    upsert(
-        tx,
-        memories,
-        [{"agent_id": agent_id, "key": key, "value": saved[key], "updated_at": tx.now} for key in saved],
-    )
+    rows = [{"agent_id": agent_id, "key": key, "value": saved[key], "updated_at": tx.now} for key in saved]
+    upsert(tx, memories, rows)
     return {"saved": list(saved), "cleared": cleared}
 
 
 def list_memories(tx: Tx, agent_id: str, keys: Sequence[str] | None = None) -> list[MemoryJson]:
-    """By key, so that the list only changes where a memory does."""
+    """Sorted by key, so that prompts change only where a memory changes."""
     statement = sa.select(memories).where(memories.c.agent_id == agent_id)
     if keys is not None:
         statement = statement.where(memories.c.key.in_(checked_lines(keys, "keys")))
     return [
         {"key": row.key, "value": row.value, "updatedAt": iso(row.updated_at)}
-        # Sorted here: the two databases disagree about the order of letters.
+        # Sorted here: SQLite and PostgreSQL collate differently.
         for row in sorted(tx.all(statement), key=lambda row: str(row.key))
     ]
 
@@ -99,7 +96,7 @@ def _refuse_too_much(tx: Tx, agent_id: str, saved: dict[str, str], cleared: list
 
 
 def _refuse_growth(what: str, before: int, after: int, most: int) -> None:
-    """One who already has too much (it came with an import) may still save less."""
+    """An agent above the limit (after an import) may still shrink."""
     if after > max(before, most):
         raise Invalid(
             "too_many_memories",

@@ -1,5 +1,7 @@
-"""What memories, goals and plans have in common: an agent's own few rows, changed by one run at a time, whole or not
-at all. Everything is checked before the first row is written."""
+"""Shared by memories, goals and plans: the rows that an agent keeps for itself, changed by one run at a time.
+
+A call is checked completely before its first row is written.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,9 @@ class DeletedJson(TypedDict):
 
 
 def lock_agent(tx: Tx, agent_id: str) -> str:
-    """Two runs of one agent change what it keeps one after the other. The answer is the agent's time zone.
+    """Serializes the runs of one agent. Returns its time zone.
 
-    The weaker lock: nobody who only refers to the agent (a new delivery, a new run) has to wait for it."""
+    A weak lock: inserts that reference the agent (a delivery, a run) do not wait for it."""
     timezone = agents.c.config["timezone"].as_string()
     statement = sa.select(timezone.label("timezone")).where(agents.c.id == agent_id)
     row = tx.one(statement.with_for_update(key_share=True))
@@ -38,10 +40,10 @@ def lock_agent(tx: Tx, agent_id: str) -> str:
     return str(row.timezone)
 
 
-def refuse_crowd(items: Sequence[object], path: str) -> None:
+def check_count(items: Sequence[object], path: str) -> None:
     if not 1 <= len(items) <= MAX_ITEMS:
         raise Invalid(
-            "wrong_number", f"{path} has {len(items)} entries; give 1 to {MAX_ITEMS} in one call.", {"path": path}
+            "wrong_number", f"{path} has {len(items)} entries; give 1 to {MAX_ITEMS} per call.", {"path": path}
         )
 
 
@@ -54,7 +56,7 @@ def refuse_repeated(names: Iterable[str], path: str) -> None:
 
 
 def checked_line(text: str, path: str, max_length: int = MAX_LINE) -> str:
-    """One line: what agents keep is shown to them line by line."""
+    """A single line: prompts show these rows line by line."""
     line = text.strip()
     if not 1 <= len(line) <= max_length:
         problem = f"must have 1 to {max_length} characters; this one has {len(line)}"
@@ -67,7 +69,7 @@ def checked_line(text: str, path: str, max_length: int = MAX_LINE) -> str:
 
 
 def checked_lines(names: Sequence[str], path: str) -> list[str]:
-    refuse_crowd(names, path)
+    check_count(names, path)
     return [checked_line(name, f"{path}.{n}") for n, name in enumerate(names)]
 
 
@@ -81,7 +83,7 @@ def upsert(tx: Tx, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def delete_own(tx: Tx, column: sa.Column[str], agent_id: str, names: Sequence[str], path: str) -> DeletedJson:
-    """Deleting what is not there is no error, but is said: it may be a slip of the pen."""
+    """An unknown name is reported, not an error: it may be a typo."""
     lock_agent(tx, agent_id)
     asked = list(dict.fromkeys(checked_lines(names, path)))
     table = column.table

@@ -1,4 +1,4 @@
-"""What an agent wants to be reminded of, once or again and again (P3). `inbox.due` fires them."""
+"""The plans of an agent: runs of its own at a later time, once or repeatedly (P3). `inbox.scheduler` fires them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing_extensions import TypedDict
 from majlis.agents.own_rows import (
     DeletedJson,
     Progress,
+    check_count,
     checked_line,
     delete_own,
     lock_agent,
-    refuse_crowd,
     refuse_repeated,
     upsert,
 )
@@ -28,7 +28,7 @@ from majlis.store.tables import plans
 from majlis.store.transactions import Tx
 
 MAX_ACTIVE = 200
-# Completed plans are only kept to look back on; the runs that they led to stay.
+# Older completed plans are deleted; their runs stay.
 MAX_COMPLETED = 200
 MAX_INSTRUCTION_BYTES = 8 * 1024
 
@@ -47,7 +47,7 @@ class PlanJson(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PlanDraft:
-    """With an id it replaces that plan; exactly one of the last three is given."""
+    """With an id it replaces that plan. Exactly one of the last three fields is set."""
 
     name: str
     instruction: str
@@ -58,20 +58,20 @@ class PlanDraft:
 
 
 def set_plans(tx: Tx, agent_id: str, items: Sequence[PlanDraft], chain_depth: int) -> list[PlanJson]:
-    """`chain_depth` is that of the run that sets them: a chain is not reset by waiting a while (T6)."""
-    refuse_crowd(items, "plans")
+    """`chain_depth` is that of the current run: planning does not reset a chain (T6)."""
+    check_count(items, "plans")
     timezone = lock_agent(tx, agent_id)
     before = _known(tx, agent_id, items)
     made = [_made(tx, agent_id, n, item, before, timezone) for n, item in enumerate(items)]
     refuse_repeated((plan["id"] for plan in made), "plans")
-    _refuse_too_many(tx, agent_id, [plan["id"] for plan in made])
+    _check_limit(tx, agent_id, [plan["id"] for plan in made])
     upsert(tx, plans, [{**plan, "chain_depth": chain_depth} for plan in made])
-    _forget_oldest(tx, agent_id)
+    _delete_oldest(tx, agent_id)
     return [_plan_json(plan) for plan in made]
 
 
 def list_plans(tx: Tx, agent_id: str, status: Progress | None = None) -> list[PlanJson]:
-    """Active ones first; the newest first among each."""
+    """Active ones first, then newest first."""
     statement = sa.select(plans).where(plans.c.agent_id == agent_id)
     if status is not None:
         statement = statement.where(plans.c.status == status)
@@ -84,7 +84,7 @@ def delete_plans(tx: Tx, agent_id: str, plan_ids: Sequence[str]) -> DeletedJson:
 
 
 def keep_in_time(tx: Tx, agent_id: str, timezone: str) -> None:
-    """The agent moved to another time zone: 09:00 is at another moment. What is due already stays due."""
+    """Recomputes upcoming times after a change of the agent's time zone. Plans that are due stay due."""
     upcoming = plans.c.agent_id == agent_id, plans.c.cron.is_not(None), plans.c.next_at > tx.now
     for plan in tx.all(sa.select(plans.c.id, plans.c.cron).where(*upcoming).with_for_update()):
         next_at = next_cron(plan.cron, timezone, tx.now)
@@ -92,12 +92,12 @@ def keep_in_time(tx: Tx, agent_id: str, timezone: str) -> None:
 
 
 def when(next_at: Millis | None) -> dict[str, Any]:
-    """A plan with no further time is completed; the table holds that too."""
+    """A plan without a next time is completed; a constraint of the table enforces it."""
     return {"next_at": next_at, "status": "completed" if next_at is None else "active"}
 
 
 def _known(tx: Tx, agent_id: str, items: Sequence[PlanDraft]) -> dict[str, Millis]:
-    """When the agent's plans that are to be changed were made. They are locked, so that none fires meanwhile."""
+    """Creation times of the plans to change. Locks them, so that none fires meanwhile."""
     named = [item.id for item in items if item.id is not None and ids.looks_like_id(item.id)]
     own = plans.c.agent_id == agent_id, plans.c.id.in_(named)
     rows = tx.all(sa.select(plans.c.id, plans.c.created_at).where(*own).with_for_update())
@@ -109,7 +109,7 @@ def _made(tx: Tx, agent_id: str, n: int, item: PlanDraft, before: dict[str, Mill
     if item.id is not None and item.id not in before:
         raise Invalid(
             "unknown_plan",
-            f"{path}.id: you have no plan {item.id[:64]!r}. get_plans lists yours; leave the id out for a new one.",
+            f"{path}.id: you have no plan {item.id[:64]!r}. Call get_plans to see yours, or omit the id for a new one.",
             {"path": f"{path}.id"},
         )
     return {
@@ -130,7 +130,7 @@ def _schedule(path: str, item: PlanDraft, timezone: str, now: Millis) -> Schedul
         raise Invalid(error.code, f"{path}: {error.message}", {"path": path}) from None
 
 
-def _refuse_too_many(tx: Tx, agent_id: str, made: list[str]) -> None:
+def _check_limit(tx: Tx, agent_id: str, made: list[str]) -> None:
     others = plans.c.agent_id == agent_id, plans.c.status == "active", plans.c.id.not_in(made)
     count = len(made) + int(tx.execute(sa.select(sa.func.count()).where(*others)).scalar_one())
     if count > MAX_ACTIVE:
@@ -141,8 +141,7 @@ def _refuse_too_many(tx: Tx, agent_id: str, made: list[str]) -> None:
         )
 
 
-def _forget_oldest(tx: Tx, agent_id: str) -> None:
-    """An agent that plans every day would otherwise gather completed plans for ever."""
+def _delete_oldest(tx: Tx, agent_id: str) -> None:
     completed = sa.select(plans.c.id).where(plans.c.agent_id == agent_id, plans.c.status == "completed")
     oldest = completed.order_by(plans.c.id.desc()).offset(MAX_COMPLETED).limit(1000)
     tx.execute(plans.delete().where(plans.c.id.in_([row.id for row in tx.all(oldest)])))

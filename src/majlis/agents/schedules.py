@@ -1,7 +1,4 @@
-"""What an agent may write as the time of a plan, and which moment that is (P3). Pure: nothing here looks at a clock.
-
-A text that could never fire is refused when it is written, with words that let a model write a better one.
-"""
+"""Parses the times of plans (P3). A time that could never fire is an error that tells the model what to write."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _MINUTE = 60 * _SECOND
 _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 MAX_AHEAD = 5 * 366 * _DAY
-# A model reads the time at the start of its run: "now" is a little past when its call arrives.
+# The model reads the time at the start of its run, so "now" may be a little in the past.
 GRACE = 60 * _SECOND
 MAX_CRON = 128
 
@@ -41,7 +38,7 @@ _STEP = re.compile(r"/([0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The columns of a plan that say when; a one-time plan keeps its moment after it has fired."""
+    """The time columns of a plan. A one-time plan keeps `scheduled_at` after it has fired."""
 
     next_at: Millis
     cron: str | None = None
@@ -74,46 +71,45 @@ def parse_run_after(text: str) -> Millis:
         raise _refused("runAfter", f"should be a whole number of at least 1 and a unit, like {_RUN_AFTER_FORMS}")
     millis = int(found[1]) * _UNITS[found[2].lower()]
     if millis > MAX_AHEAD:
-        raise _refused("runAfter", "lies more than five years ahead; choose a nearer time")
+        raise _refused("runAfter", "is more than five years ahead; choose an earlier time")
     return millis
 
 
 def parse_scheduled_at(text: str, now: Millis) -> Millis:
-    """A moment that has only just passed is taken as now: the plan fires at once."""
+    """A time that has just passed counts as now."""
     try:
         at = parse_iso(text.strip())
     except (ValueError, OverflowError):
         raise _refused(
-            "scheduledAt", f'should be a date and time with its zone, like "{iso(now + _HOUR)}" (an hour from now)'
+            "scheduledAt", f'should be a date and time with a time zone, like "{iso(now + _HOUR)}" (an hour from now)'
         ) from None
     if at < now - GRACE:
-        raise _refused("scheduledAt", f"lies in the past; it is now {iso(now)}")
+        raise _refused("scheduledAt", f"is in the past; it is now {iso(now)}")
     if at > now + MAX_AHEAD:
-        raise _refused("scheduledAt", "lies more than five years ahead; choose a nearer time")
+        raise _refused("scheduledAt", "is more than five years ahead; choose an earlier time")
     return max(at, now)
 
 
 def parse_cron(text: str, timezone: str, now: Millis) -> tuple[str, Millis]:
-    """The expression as it is kept, and when it first fires."""
+    """The normalized expression, and when it first fires."""
     fields = text.split()
     expression = " ".join(fields)
     if len(fields) != len(_FIELDS) or len(expression) > MAX_CRON:
         raise _bad_cron(f"has {len(fields)} fields, {len(expression)} characters", timezone)
     for field, part in zip(_FIELDS, fields, strict=True):
-        _refuse_lone_steps(field, part, timezone)
+        _check_steps(field, part, timezone)
     try:
         first = _first_after(expression, timezone, now)
     except CronSimError as error:
         raise _bad_cron(f"cannot be read ({error})", timezone) from None
     if first is None:
-        raise _bad_cron("names a day that never comes", timezone)
+        raise _bad_cron("matches no date", timezone)
     return expression, first
 
 
 def next_cron(expression: str, timezone: str, after: Millis) -> Millis | None:
-    """In a night that skips an hour, what falls into it runs at its end; in one that repeats an hour, a fixed time
-    runs the first time only. None when there is no such time within fifty years, or when the expression cannot be
-    read: it has been parsed before, unless it came in with an import."""
+    """Daylight saving time: a time in a skipped hour fires at its end; a time in a repeated hour fires once. None if
+    no time matches within fifty years, or if an imported expression is invalid."""
     try:
         return _first_after(expression, timezone, after)
     except CronSimError:
@@ -124,14 +120,14 @@ def _first_after(expression: str, timezone: str, after: Millis) -> Millis | None
     start = datetime.fromtimestamp(after // 1000, ZoneInfo(timezone))
     for time in CronSim(expression, start):
         at = int(time.timestamp()) * _SECOND
-        # From within a repeated hour, cronsim leads back to the first time that it was this hour.
+        # Within a repeated hour, cronsim returns the first occurrence.
         if at > after:
             return at
     return None
 
 
-def _refuse_lone_steps(field: _Field, part: str, timezone: str) -> None:
-    """`*/90` in the minutes reads as "every 90 minutes" and would fire every hour."""
+def _check_steps(field: _Field, part: str, timezone: str) -> None:
+    """`*/90` in the minutes looks like "every 90 minutes" but would fire every hour."""
     for step in _STEP.findall(part):
         if int(step) >= field.values:
             raise _bad_cron(
@@ -142,8 +138,8 @@ def _refuse_lone_steps(field: _Field, part: str, timezone: str) -> None:
 def _bad_cron(problem: str, timezone: str) -> Invalid:
     return _refused(
         "cron",
-        f"{problem}. It should have five fields (minute hour day month weekday), read in {timezone}: "
-        '"0 9 * * 1-5" is 09:00 on working days, "*/15 * * * *" every 15 minutes',
+        f"{problem}. Use five fields (minute hour day month weekday), read in {timezone}: "
+        '"0 9 * * 1-5" is 09:00 on weekdays, "*/15 * * * *" every 15 minutes',
     )
 
 
