@@ -17,13 +17,11 @@ from tests.cli.forked import Commands
 from tests.compiling import compile_once
 from tests.databases import PostgresDatabases, SqliteDatabases, postgres_server
 from tests.dealing import dealt
+from tests.environment import isolate
 from tests.nats_servers import NatsServer
 from tests.world import World, serve_world
 
 ENGINES = ("sqlite", "postgresql")
-
-# Tests start `majlis` as a process many times: let it keep what it compiles, wherever the machine says not to.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 compile_once()
 
@@ -34,6 +32,12 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure() -> None:
+    """After pytest has looked at the developer's terminal, before anything is collected."""
+    isolate()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

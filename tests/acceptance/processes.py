@@ -25,7 +25,7 @@ class ServerProcess:
         self._process: Forked | None = None
         self._folder = data_dir
         self._environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("MAJLIS_")},
+            **os.environ,
             "MAJLIS_DATABASE_URL": database_url,
             "MAJLIS_OWNER_TOKEN": OWNER_TOKEN,
             "MAJLIS_BUS_URL": bus_url,

@@ -30,13 +30,10 @@ class Ran:
 
 
 class Command:
-    """Knows no variable of Majlis but those it is given."""
-
     def __init__(self, folder: Path, commands: Commands, **environment: str) -> None:
         self._folder = folder
         self._commands = commands
-        self._environment = {name: value for name, value in os.environ.items() if not name.startswith("MAJLIS_")}
-        self._environment |= {"COLUMNS": "80", **environment}
+        self._environment = {**os.environ, "COLUMNS": "80", **environment}
         self._cold = False
 
     def given(self, **environment: str) -> Command:

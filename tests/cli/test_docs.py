@@ -20,17 +20,18 @@ PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-async def test_the_tour_runs(world: World, settings: Settings) -> None:
+async def test_the_tour_runs(world: World, settings: Settings, tmp_path: Path) -> None:
     [tour] = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAJLIS_")}
-    environment |= {
+    environment = os.environ | {
         "MAJLIS_URL": world.base_url,
         "MAJLIS_DATABASE_URL": settings.database_url,
         "MAJLIS_DATA_DIR": str(settings.data_dir),
         "MAJLIS_PORT": world.base_url.rpartition(":")[2],
     }
     script = f'majlis() {{ "{sys.executable}" -m majlis "$@"; }}\n{tour}'
-    run = await asyncio.create_subprocess_exec("bash", "-e", "-c", script, env=environment)
+    run = await asyncio.create_subprocess_exec(
+        "bash", "-e", "-c", script, cwd=tmp_path, env=environment, stdin=asyncio.subprocess.DEVNULL
+    )
     assert await run.wait() == 0
     [space] = await world.owner.ok("GET", "/api/spaces")
     said = (await world.owner.history(space["id"]))["messages"]

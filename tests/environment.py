@@ -1,0 +1,50 @@
+"""Gives tests the same surroundings everywhere: signals, umask, locale, terminal, time zone and variables.
+
+Every process that a test starts inherits them. A test that needs others sets its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import locale
+import os
+import signal
+import time
+
+# Everything else is the developer's or the runner's: proxies, provider keys, PG*, OTEL_*, MAJLIS_*, colours …
+_KEPT = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHASHSEED", "USER", "LOGNAME")
+_KEPT_PREFIXES = ("MAJLIS_TEST_", "PYTEST_", "HYPOTHESIS_", "COV")
+_FIXED = {"HOME": "/nonexistent", "TERM": "xterm-256color", "TZ": "UTC"}
+# PostgreSQL's search knows letters beyond ASCII only in such a locale. The first one that the machine has is used.
+_LOCALES = ("C.UTF-8", "en_US.UTF-8", "C")
+# SIGHUP stays as it is: `nohup make test` survives the terminal, with all that it has started.
+_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2)
+
+
+def isolate() -> None:
+    _restore_signals()
+    os.umask(0o022)
+    kept = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
+    os.environ.clear()
+    os.environ.update(kept | _FIXED | {"LC_ALL": _set_locale()})
+    time.tzset()
+
+
+def _set_locale() -> str:
+    for name in _LOCALES:
+        with contextlib.suppress(locale.Error):
+            return locale.setlocale(locale.LC_CTYPE, name)
+    raise RuntimeError(f"the machine has none of the locales {', '.join(_LOCALES)}")
+
+
+def _restore_signals() -> None:
+    """A shell without job control starts background jobs with SIGINT ignored, and child processes inherit that.
+    They do not inherit a handler. This process goes on ignoring the signal."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    for number in _SIGNALS:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _ignore)
+
+
+def _ignore(*_: object) -> None:
+    pass
