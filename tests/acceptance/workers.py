@@ -19,6 +19,7 @@ from tests.world import Person
 
 # What is wanted of a worker that nobody wakes: to look for itself, and soon.
 EAGER_MILLIS = 20
+NEVER_MILLIS = 3_600_000
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Nursery:
         self._log = log.open("wb")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.acceptance.worker_nursery", *databases],
-            env={name: value for name, value in os.environ.items() if not name.startswith("MAJLIS_")},
+            cwd=Path(__file__).parents[2],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
