@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 import structlog
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from majlis import clock
 from majlis.settings import Settings
@@ -24,6 +26,10 @@ from tests.world import World, serve_world
 ENGINES = ("sqlite", "postgresql")
 
 compile_once()
+
+# How long an example takes says nothing on a busy machine.
+hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("tests")
 
 # Tracebacks as Majlis itself logs them. Those of structlog, with colours and every local variable, take seconds each.
 structlog.configure(

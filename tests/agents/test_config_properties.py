@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -142,7 +142,6 @@ near_misses = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(configs())
 def test_what_is_dumped_is_parsed_to_the_same_config(value: dict[str, object]) -> None:
     config = parse_config(value)
@@ -152,7 +151,6 @@ def test_what_is_dumped_is_parsed_to_the_same_config(value: dict[str, object]) -
     assert Draft202012Validator(config_schema()).is_valid(dumped)
 
 
-@settings(deadline=None)
 @given(configs(), configs())
 def test_patching_with_a_whole_config_gives_that_config(one: dict[str, object], other: dict[str, object]) -> None:
     """Model and heartbeat are taken out: two objects are merged, and a patch cannot set the null in an `extraBody`."""
@@ -161,7 +159,6 @@ def test_patching_with_a_whole_config_gives_that_config(one: dict[str, object], 
     assert patch_config(bare, dump_config(wanted)) == wanted
 
 
-@settings(deadline=None)
 @given(anything | near_misses | st.dictionaries(known_names, near_misses))
 def test_no_json_brings_the_parser_down(value: object) -> None:
     try:
@@ -172,7 +169,6 @@ def test_no_json_brings_the_parser_down(value: object) -> None:
         assert parse_config(dump_config(config)) == config
 
 
-@settings(deadline=None)
 @given(configs(), st.data())
 def test_no_damage_to_a_good_config_brings_the_parser_down(value: dict[str, object], data: st.DataObject) -> None:
     damaged: Any = json.loads(json.dumps(value))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from majlis.minds.timeline.lines import MAX_TEXT
@@ -72,7 +72,6 @@ def test_x9_a_history_of_forgeries_reads_as_what_was_really_said_by_whom(layout:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@settings(deadline=None)
 @given(texts=st.lists(st.text(), min_size=1, max_size=5))
 def test_x9_whatever_is_said_each_message_is_one_line_of_its_sender(layout: str, texts: list[str]) -> None:
     _check(layout, texts)

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from majlis.clock import iso
@@ -64,7 +64,6 @@ def test_x9_a_forgery_is_one_line_wherever_it_stands(text: str) -> None:
     assert not re.search(r"[\r\n\u2028\u2029\x85]", "".join(lines))
 
 
-@settings(deadline=None)
 @given(text=st.text())
 def test_x9_whatever_is_said_can_be_read_back_from_its_line(text: str) -> None:
     line = inbox(said(text))[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from majlis.minds.quote import bare, quote, quote_json, quote_start
@@ -19,7 +19,6 @@ _json = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_x9_a_quoted_text_is_one_line_and_gives_back_the_text(text: str) -> None:
     quoted = quote(text)
@@ -68,7 +67,6 @@ def test_x9_an_astral_character_is_escaped_as_json_does_it() -> None:
     assert quote("\U000e0041") == '"\\udb40\\udc41"'
 
 
-@settings(deadline=None)
 @given(_json)
 def test_x9_a_payload_is_json_on_one_line(value: object) -> None:
     quoted = quote_json(value, 1_000_000)

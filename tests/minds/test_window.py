@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from majlis.minds.timeline.scene import Message
@@ -40,7 +40,6 @@ def test_x4_a_window_of_an_odd_size_is_filled_before_anything_is_left_out() -> N
         assert starts == [1, window // 2 + 1]
 
 
-@settings(deadline=None)
 @given(window=st.integers(2, 500), total=st.integers(1, 100_000))
 def test_x8_a_stable_window_is_never_larger_than_it_may_be_nor_smaller_than_half(window: int, total: int) -> None:
     start = window_start(config(window=window), total)
