@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
+
+from tests.ports import free_port
 
 
 class NatsServer:
     def __init__(self) -> None:
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
+        self._draining: threading.Thread | None = None
 
     @property
     def url(self) -> str:
@@ -20,27 +23,23 @@ class NatsServer:
 
     def start(self) -> None:
         command = [_binary(), "--addr", "127.0.0.1", "--port", str(self.port)]
-        self._process = subprocess.Popen(command, stderr=subprocess.PIPE)
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         assert self._process.stderr is not None
         for line in self._process.stderr:
             if b"Server is ready" in line:
+                # A full pipe would stop the server.
+                self._draining = threading.Thread(target=self._process.stderr.read, daemon=True)
+                self._draining.start()
                 return
         raise RuntimeError("nats-server ended before it was ready")
 
     def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            if self._process.stderr is not None:
-                self._process.stderr.close()
+        if self._process is None or self._draining is None:
+            return
+        self._process.kill()
+        self._draining.join()
+        with self._process:
             self._process = None
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _binary() -> str:

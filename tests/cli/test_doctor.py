@@ -17,7 +17,8 @@ from majlis.settings import Settings
 from majlis.store.open import open_database
 from majlis.store.tables import events
 from tests.cli.command import Command, Ran
-from tests.nats_servers import NatsServer, free_port
+from tests.nats_servers import NatsServer
+from tests.ports import free_port
 from tests.world import World
 
 

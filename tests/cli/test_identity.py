@@ -15,7 +15,7 @@ from majlis.settings import Settings
 from majlis.store.tables import tokens
 from majlis.store.transactions import Tx
 from tests.cli.command import Command
-from tests.nats_servers import free_port
+from tests.ports import free_port
 from tests.world import World
 
 

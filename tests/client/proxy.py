@@ -7,6 +7,8 @@ import json
 from types import TracebackType
 from urllib.parse import urlsplit
 
+from tests.ports import free_port
+
 
 class Proxy:
     def __init__(self, target: str) -> None:
@@ -15,7 +17,7 @@ class Proxy:
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._port = 0
+        self._port = free_port()
         # How many answers get lost after the server has done what was asked.
         self.answers_to_lose = 0
         # How many requests are answered with 503 without reaching the server.
@@ -36,9 +38,7 @@ class Proxy:
         await self.close()
 
     async def open(self) -> None:
-        """On the port it had before, if it had one."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
-        self._port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
         """Nobody is there any more; what was open is cut."""

@@ -23,7 +23,7 @@ from majlis.errors import (
     Unavailable,
 )
 from majlis.settings import Settings
-from tests.nats_servers import free_port
+from tests.ports import free_port
 from tests.world import World, serve_world
 
 

@@ -21,7 +21,7 @@ from majlis.runs.calls.call import outcome
 from majlis.tools.allowed import Allowed
 from majlis.tools.mcp.names import name_tools
 from majlis.tools.toolbox import Tools, built_in_tools
-from tests.nats_servers import free_port
+from tests.ports import free_port
 from tests.tools.web import answer, context, serve_web
 from tests.waiting import until
 

@@ -17,7 +17,7 @@ from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from majlis.tools.toolbox import Tools
-from tests.nats_servers import free_port
+from tests.ports import free_port
 from tests.tools.test_mcp import COMMAND, ROOT, serving
 from tests.waiting import until
 
