@@ -60,6 +60,7 @@ class Commands:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", "tests.cli.nursery", str(taken.fileno())],
                     cwd=Path(__file__).parents[2],
+                    stdin=subprocess.DEVNULL,
                     pass_fds=[taken.fileno()],
                 )
         return self._orders

@@ -12,6 +12,7 @@ its exit code, four bytes each.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import gc
 import importlib
@@ -78,7 +79,8 @@ class Nursery:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
                 return
-            with self._askers.pop(pid) as asker:
+            # A test that has failed meanwhile does not listen any more.
+            with self._askers.pop(pid) as asker, contextlib.suppress(BrokenPipeError):
                 asker.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, signed=True))
 
     def _leave(self, asker: socket.socket) -> None:

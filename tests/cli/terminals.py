@@ -20,6 +20,7 @@ class Terminal:
         self._process = process
         self._screen = screen
         self._seen = b""
+        self._closed = False
         self._more = asyncio.Event()
         asyncio.get_running_loop().add_reader(screen, self._read)
 
@@ -30,6 +31,7 @@ class Terminal:
         """Waits until this can be read, and gives back everything up to it; the next look begins after it."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while text not in self.shown:
+                assert not self._closed, f"it ended after {self.shown!r}"
                 await self._more.wait()
                 self._more.clear()
         before, _, after = self.shown.partition(text)
@@ -50,6 +52,7 @@ class Terminal:
         except OSError:  # Linux's word for "the other side is closed"
             chunk = b""
         if not chunk:
+            self._closed = True
             asyncio.get_running_loop().remove_reader(self._screen)
         self._seen += chunk
         self._more.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -137,7 +138,8 @@ async def test_a_config_is_changed_in_an_editor(majlis: Command, world: World, f
     editor.write_text(EDITOR, "utf-8")
 
     def editing(change: object) -> Command:
-        return majlis.given(EDITOR=f"{sys.executable} {editor} '{json.dumps(change)}'", TMPDIR=str(folder))
+        command = shlex.join([sys.executable, str(editor), json.dumps(change)])
+        return majlis.given(EDITOR=command, TMPDIR=str(folder))
 
     async with in_terminal(editing({"window": 9}), "agent", "edit", "Scout") as terminal:
         await terminal.until("Scout is changed")
