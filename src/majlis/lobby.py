@@ -13,7 +13,7 @@ from majlis.agents.agents import add_agent
 from majlis.agents.config.config import dump_config, parse_config
 from majlis.entities.caller import Caller
 from majlis.inbox.services import trigger_agent
-from majlis.models.seen import ASKING
+from majlis.models.demo.rules import ASKING
 from majlis.spaces.members import join
 from majlis.spaces.spaces import create_space
 from majlis.store.tables import agents, gateway, spaces

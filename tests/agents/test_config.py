@@ -9,7 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from majlis.agents.config.config import config_schema, dump_config, parse_config, patch_config
-from majlis.agents.config.model import PROVIDERS, ModelObject
+from majlis.agents.config.model import ModelObject
+from majlis.agents.config.providers import PROVIDERS
 from majlis.agents.config.tools import BUILT_IN_TOOLS, HttpTool
 from majlis.tools.builtin import turns
 from majlis.tools.toolbox import built_in_tools

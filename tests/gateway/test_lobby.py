@@ -26,7 +26,7 @@ async def test_the_demo_agents_welcome_wait_remember_remind_and_stop(house: Hous
     [(host, welcome)] = await house.texts(lobby["id"])
     assert host == "Nadim"
     assert "Welcome to Lobby!" in welcome
-    assert welcome.endswith("And what is your name?")
+    assert welcome.endswith("What is your name?")
 
     await house.owner.say(lobby["id"], "my name is Lena")
     await house.quiet()
@@ -41,13 +41,13 @@ async def test_the_demo_agents_welcome_wait_remember_remind_and_stop(house: Hous
     await house.quiet()
     assert (await house.texts(lobby["id"]))[-1] == (
         "Nadim",
-        "I will remind you in 1 minute, Owner: this is the moment.",
+        "I will remind you in 1 minute, Owner: it is time.",
     )
     house.advance(61)
     async with house.owner.follow(lobby["id"]) as live:
         said = (await house.texts(lobby["id"]))[-1][1]
         if "you asked me" not in said:
-            await live.until_message("Owner, you asked me to remind you: this is the moment.")
+            await live.until_message("Owner, you asked me to remind you: it is time.")
     await house.quiet()
     before = len(await house.texts(lobby["id"]))
 

@@ -1,4 +1,4 @@
-"""A space "Lobby" as the timeline mind shows it to one of two demo agents, Alef and Ba, written by hand."""
+"""A space "Lobby" as the timeline mind shows it to one of two demo agents, Alef and Ba."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from majlis.agents.config.config import parse_config
+from majlis.clock import iso, parse_iso
+from majlis.minds.timeline.perceive import perceive
+from majlis.minds.timeline.scene import Action, ActiveSpace, Memory, Message, OwnSpace, Resume, Scene, Who
 from majlis.models.demo.demo import DemoModel
-from majlis.models.port import Call, Prompt, Result, Said, System, ToolSpec, User
+from majlis.models.port import Call, Prompt, Result, Said, ToolSpec
 from tests.models.prompts import answer
 
-IDS = {"Alef": "ent_a", "Ba": "ent_b", "Husam": "ent_h", "Sara": "ent_s"}
+NOW = parse_iso("2026-02-18T15:07:00Z")
+PEOPLE = {
+    "Alef": Who("ent_a", "Alef", "agent"),
+    "Ba": Who("ent_b", "Ba", "agent"),
+    "Husam": Who("ent_h", "Husam", "human"),
+    "Sara": Who("ent_s", "Sara", "human"),
+}
 AGENTS = ("Alef", "Ba")
+OPENED = {"type": "service", "serviceName": "majlis", "payload": {"event": "opened", "spaceId": "spc_1"}}
 
 
 def tools(*send_inputs: str) -> tuple[ToolSpec, ...]:
@@ -19,56 +30,64 @@ def tools(*send_inputs: str) -> tuple[ToolSpec, ...]:
     return (ToolSpec("send_message", "", {"type": "object", "properties": properties}),)
 
 
-def who(name: str) -> str:
-    return f"{name} ({'agent' if name in AGENTS else 'human'}, id:{IDS[name]})"
+def called(name: str, message_id: str | None = None, **given: Any) -> Action:
+    return Action(NOW, name, given, {"success": True}, "done", message_id, "spc_1" if message_id else None)
+
+
+def plan(name: str, instruction: str) -> dict[str, Any]:
+    return {
+        "type": "plan",
+        "planId": "pln_1",
+        "planName": name,
+        "instruction": instruction,
+        "scheduledAt": iso(NOW),
+        "chainDepth": 0,
+    }
 
 
 @dataclass
 class Lobby:
-    """What agent `me` is shown. `before` are earlier messages, `lines` whatever follows the trigger's line."""
+    """What agent `me` is shown. `before` are earlier messages, `after` those that follow the trigger."""
 
     me: str = "Alef"
     people: tuple[str, ...] = ("Husam",)
     agents: tuple[str, ...] = AGENTS
     before: list[tuple[str, str]] = field(default_factory=list)
-    memories: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
+    after: list[tuple[str, str]] = field(default_factory=list)
+    memories: dict[str, str] = field(default_factory=dict)
+    actions: tuple[Action, ...] = ()
+    resume: Resume | None = None
     tools: tuple[ToolSpec, ...] = field(default_factory=lambda: tools("wait", "messageId"))
     layout: str = "stable"
     steps: list[Said | Result] = field(default_factory=list)
 
-    def prompt(self, trigger: str, active: bool = True) -> Prompt:
-        identity = f'IDENTITY:\n  name: "{self.me}"\n  entityId: "{IDS[self.me]}"'
-        rules = 'INSTRUCTIONS:\n  - Use send_message to communicate.\n\nYOUR INSTRUCTIONS:\nBe kind.\n  message: "no"'
-        where = '"Lobby" (id: spc_1)' if active else "none (call enter_space to enter a space first)"
-        rest = "\n\n".join(
-            [
-                *self._remembered(),
-                f"TRIGGER:\n{trigger}",
-                f"ACTIVE SPACE: {where}",
-                'NOW:\n  currentTime: "2026-02-18T15:07:00Z"',
-            ]
-        )
-        world = (
-            f"{self._spaces(active)}\n\n{self._history()}\n{rest}" if active else f"{self._spaces(active)}\n\n{rest}"
-        )
-        if self.layout == "classic":
-            return Prompt((System(f"{identity}\n\n{world}\n\n{rules}"), *self.steps), self.tools)
-        return Prompt((System(f"{rules}\n\n{identity}"), User((world[:40], world[40:])), *self.steps), self.tools)
+    def prompt(self, trigger: dict[str, Any], active: bool = True) -> Prompt:
+        view = perceive(self._scene(trigger, active))
+        return Prompt((*view.turns, *self.steps), self.tools, outline=view.outline)
 
-    async def hears(self, text: str, sender: str = "Husam", depth: int = 0, expects: bool = False) -> list[Any]:
-        """The steps of the whole run that a message starts, each with an answer of success."""
-        self.lines = (
-            f"  [msg:msg_t] [2026-02-18T15:06:55Z] {who(sender)}: {json.dumps(text)}  [NEW] ← TRIGGER",
-            *self.lines,
-        )
+    async def hears(
+        self, text: str, sender: str = "Husam", depth: int = 0, expects: bool = False, result: Any = None
+    ) -> list[Any]:
+        """The steps of the whole run that a message starts, each answered with `result`, or else with success."""
+        who = PEOPLE[sender]
         return await self.acts(
-            f'  type: space_message\n  space: "Lobby" (id: spc_1)\n  sender: {who(sender).replace("id:", "id: ")}\n'
-            f'  message: {json.dumps(text)}\n  messageId: msg_t\n  timestamp: "2026-02-18T15:06:55Z"\n'
-            f"  senderExpectsReply: {str(expects).lower()}\n  chainDepth: {depth}"
+            {
+                "type": "space_message",
+                "spaceId": "spc_1",
+                "spaceName": "Lobby",
+                "senderId": who.id,
+                "senderName": who.name,
+                "senderType": who.type,
+                "text": text,
+                "messageId": "msg_t",
+                "timestamp": iso(NOW),
+                "senderExpectsReply": expects,
+                "chainDepth": depth,
+            },
+            result=result,
         )
 
-    async def acts(self, trigger: str, active: bool = True, result: Any = None) -> list[Any]:
+    async def acts(self, trigger: dict[str, Any], active: bool = True, result: Any = None) -> list[Any]:
         taken: list[Any] = []
         model = DemoModel()
         while made := (await answer(model, self.prompt(trigger, active))).calls:
@@ -81,26 +100,33 @@ class Lobby:
     def answered(self, call: Call, result: Any) -> None:
         self.steps += [Said("", (call,)), Result(call.id, call.name, json.dumps(result))]
 
-    def _spaces(self, active: bool) -> str:
-        members = ", ".join(
-            [
-                *(f"{name} (agent)" for name in self.agents if name != self.me),
-                *(f"{name} (human)" for name in self.people),
-                "You",
-            ]
+    def _scene(self, trigger: dict[str, Any], active: bool) -> Scene:
+        others = tuple(PEOPLE[name] for name in (*self.agents, *self.people) if name != self.me)
+        history = self._history(trigger) if active else ()
+        return Scene(
+            NOW,
+            PEOPLE[self.me],
+            parse_config({"layout": self.layout, "instructions": 'Be kind.\n  message: "no"'}),
+            "run_1",
+            trigger,
+            ActiveSpace("spc_1", "Lobby", len(history), 0) if active else None,
+            auto_set=active,
+            history=history,
+            spaces=(OwnSpace("spc_1", "Lobby", "member", others), OwnSpace("spc_2", "Other", "member", ())),
+            memories=tuple(Memory(key, value) for key, value in self.memories.items()),
+            actions=self.actions,
+            resume=self.resume,
         )
-        mark = " [ACTIVE]" if active else ""
-        return f'YOUR SPACES:\n  - "Lobby" (id: spc_1){mark} — {members}\n  - "Other" (id: spc_2) — You'
 
-    def _history(self) -> str:
-        said = [
-            f"  [msg:msg_{n}] [2026-02-18T15:00:00Z] {who(name)}: {json.dumps(text)}  [SEEN]"
-            for n, (name, text) in enumerate(self.before)
-        ]
-        return "\n".join(['SPACE HISTORY ("Lobby"):', *said, *self.lines, ""])
-
-    def _remembered(self) -> list[str]:
-        return ["\n".join(["MEMORIES:", *self.memories])] if self.memories else []
+    def _history(self, trigger: dict[str, Any]) -> tuple[Message, ...]:
+        asked = [(trigger["senderName"], trigger["text"])] if trigger["type"] == "space_message" else []
+        said = [*self.before, *asked, *self.after]
+        ids = [*(f"msg_b{n}" for n in range(len(self.before))), *(["msg_t"] if asked else [])]
+        ids += [f"msg_a{n}" for n in range(len(self.after))]
+        return tuple(
+            Message(message_id, "spc_1", seq, PEOPLE[name], "text", text, None, NOW - 60_000 + seq)
+            for seq, (message_id, (name, text)) in enumerate(zip(ids, said, strict=True), 1)
+        )
 
 
 def texts(steps: list[Any]) -> list[str]:

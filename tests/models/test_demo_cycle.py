@@ -16,11 +16,12 @@ from tests.minds.wakings import FAMILY, cycle, plan, said, service, waking
 
 async def live(*inbox: Event, result: str = '{"success":true}') -> list[tuple[str, dict[str, Any]]]:
     """Its calls, with a cycle before this one that did other things."""
-    turns: list[Turn] = list(perceive(waking(*inbox, recent=(cycle(1),))).turns)
+    view = perceive(waking(*inbox, recent=(cycle(1),)))
+    turns: list[Turn] = list(view.turns)
     tools = tuple(tool.spec for tool in built_in_tools("consciousness"))
     made: list[tuple[str, dict[str, Any]]] = []
     while True:
-        async for event in DemoModel().stream(Prompt(tuple(turns), tools)):
+        async for event in DemoModel().stream(Prompt(tuple(turns), tools, outline=view.outline)):
             if isinstance(event, Finished):
                 answer = event.answer
         if not answer.calls:

@@ -178,7 +178,7 @@ async def test_a_provider_whose_package_is_missing_says_so(opened: Opened, monke
     with pytest.raises(ModelFailed) as failed:
         await ask(opened.model("groq:some-model"))
     assert (failed.value.code, failed.value.retryable) == ("model_misconfigured", False)
-    assert "Run pip install \"pydantic-ai-slim[groq]==" in failed.value.message
+    assert 'Run pip install "pydantic-ai-slim[groq]==' in failed.value.message
 
 
 async def test_importing_the_room_does_not_import_the_library() -> None:

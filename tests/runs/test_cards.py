@@ -238,7 +238,7 @@ async def test_j5_the_same_id_of_two_calls_in_one_run_asks_twice(house: House) -
     assert [run["status"] for run in await house.runs(bot)] == ["completed"]
 
 
-@pytest.mark.parametrize(("answer", "said"), [(True, "The kettle is on."), (False, "Then the kettle stays cold.")])
+@pytest.mark.parametrize(("answer", "said"), [(True, "The kettle is on."), (False, "OK, the kettle stays off.")])
 async def test_j5_the_demo_agents_ask_for_approval(settings: Settings, answer: bool, said: str) -> None:
     async with ModelServer() as unused, serve_world(settings) as world:
         await world.gateway.furnish()

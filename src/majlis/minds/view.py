@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from majlis.models.outline import Outline
 from majlis.models.port import Turn
 
 
@@ -13,8 +15,10 @@ class View:
 
     turns: tuple[Turn, ...]
     shown: dict[str, int]
-    # Where the run is now: none once the agent has been removed from there (A7).
+    # None after the agent was removed from the space (A7).
     active_space_id: str | None
+    # The same as plain data, for the demo model.
+    outline: Callable[[], Outline]
     # Roles: for each space the newest message known before this trigger, so that a later try sees the same (R5).
     since: dict[str, int] = field(default_factory=dict)
     # Roles: the external session that goes on with this request, and whether a new one would be kept (R7).

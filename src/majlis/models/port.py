@@ -5,9 +5,11 @@ Everything here is plain data, so that a prompt can be stored as it was sent and
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from majlis.models.outline import Outline
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class Prompt:
     tools: tuple[ToolSpec, ...] = ()
     # A session that the other side keeps, to go on with (R7).
     session_id: str | None = None
+    # What the turns show, for a model made of rules. Neither sent nor stored.
+    outline: Callable[[], Outline] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from tests.models.prompts import answer
 
 
 async def said(shown: Scene) -> list[Any]:
-    prompt = Prompt(perceive(shown).turns, Tools().specs(config(mind="roles")))
+    view = perceive(shown)
+    prompt = Prompt(view.turns, Tools().specs(config(mind="roles")), outline=view.outline)
     return [(call.name, call.arguments) for call in (await answer(DemoModel(), prompt)).calls]
 
 

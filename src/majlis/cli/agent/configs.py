@@ -56,7 +56,7 @@ def settings_of(assignments: list[str]) -> Config:
 def model_of(name: str, base_url: str | None, api_key_env: str | None) -> Any:
     """`openai:gpt-5.2` as it stands. At a base URL the provider may be left out: most servers speak OpenAI's words."""
     from majlis.agents.config.config import dump_config, parse_config
-    from majlis.agents.config.model import PROVIDERS
+    from majlis.agents.config.providers import PROVIDERS
 
     model: Any = name
     if base_url is not None or api_key_env is not None:

@@ -7,6 +7,7 @@ is new each time (the inbox, the time, where the agent stands) comes last. No ti
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from majlis.clock import iso
 from majlis.minds.consciousness.budget import room_for_actions, room_for_routing
@@ -17,6 +18,7 @@ from majlis.minds.consciousness.scene import Cycle, Past, Waking
 from majlis.minds.consciousness.summaries import earlier_cycles
 from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN, count_turns, fair_limit, size
 from majlis.minds.consciousness.transcript import closed, restored
+from majlis.minds.describe import describe_cycle
 from majlis.minds.quote import bare, quote
 from majlis.minds.roles.routing import routing_text
 from majlis.minds.timeline.actions import action_line
@@ -35,7 +37,8 @@ _SHORTEST_ROUTING = 1_000
 def perceive(waking: Waking) -> View:
     turns = _merged([System(system_text(waking)), *_past(waking), inbox_turn(waking)])
     beside = ("route",) if waking.conducts else ()
-    return View(turns, {}, waking.active.id if waking.active else None, beside=beside)
+    outline = partial(describe_cycle, waking)
+    return View(turns, {}, waking.active.id if waking.active else None, outline, beside=beside)
 
 
 def system_text(waking: Waking) -> str:

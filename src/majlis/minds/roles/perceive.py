@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+from majlis.minds.describe import describe_roles
 from majlis.minds.quote import quote
 from majlis.minds.roles.away import away_block, known_and_missed
 from majlis.minds.roles.instructions import system_text
@@ -27,6 +29,7 @@ def perceive(scene: Scene) -> View:
         tuple(turns),
         {place.id: place.trigger_seq} if place else {},
         scene.elsewhere[0] if scene.elsewhere else place.id if place else None,
+        partial(describe_roles, scene),
         since={place.id: place.since} if place and place.since is not None else {},
         session_id=place.session_id if place else None,
         keeps_session=place is not None,

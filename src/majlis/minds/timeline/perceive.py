@@ -9,8 +9,10 @@ new lines follow the seen ones under one heading: the next run repeats them, so 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import groupby
 
+from majlis.minds.describe import describe_timeline
 from majlis.minds.timeline import blocks
 from majlis.minds.timeline.history_block import heading, omission, settled, this_run_block, timeline
 from majlis.minds.timeline.instructions import instructions_block, own_instructions_block
@@ -93,7 +95,8 @@ def _passing_part(scene: Scene, until: int) -> str:
 
 
 def _view(scene: Scene, *turns: Turn) -> View:
-    return View(turns, _shown(scene), scene.active.id if scene.active else None)
+    outline = partial(describe_timeline, scene)
+    return View(turns, _shown(scene), scene.active.id if scene.active else None, outline)
 
 
 def _shown(scene: Scene) -> dict[str, int]:

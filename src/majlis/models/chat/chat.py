@@ -20,9 +20,9 @@ from majlis.models.chat.assemble import GrowingAnswer
 from majlis.models.chat.body import Body
 from majlis.models.chat.refusals import error_in, raise_refusal
 from majlis.models.chat.session import session_header, session_in_headers
-from majlis.models.provider_errors import Side
 from majlis.models.keys import Key
 from majlis.models.port import Finished, ModelEvent, ModelFailed, Prompt
+from majlis.models.provider_errors import Side
 from majlis.sse import EventParser
 
 _CONNECT_SECONDS = 10.0

@@ -1,1 +1,1 @@
-"""The `demo` model: a few rules, no key, no network, and honest about it. To add a rule, add it to `rules.py`."""
+"""The `demo` model: a few rules, no key, no network. To add a rule, add it to `rules.py`."""

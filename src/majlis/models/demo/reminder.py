@@ -1,11 +1,11 @@
-"""Reminders: a plan is made now, and what it has to know (where, whom, what) is written into its instruction."""
+"""Reminders. The plan's instruction says where, whom and what to remind."""
 
 from __future__ import annotations
 
 import re
 
-from majlis.models.demo.saying import say, shortened
-from majlis.models.seen import Seen, Step
+from majlis.models.demo.say import Step, say, shortened
+from majlis.models.outline import Seen
 
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "five": 5, "ten": 10, "half an": 30}
 _WHEN = (
@@ -25,7 +25,7 @@ def plan_reminder(seen: Seen, found: re.Match[str]) -> list[Step]:
     if seen.active is None:
         return []
     form = "1" if found["what1"] else "2" if found["what2"] else "3"
-    what = shortened(found[f"what{form}"], 300).rstrip(".!") if form != "3" else "this is the moment"
+    what = shortened(found[f"what{form}"], 300).rstrip(".!") if form != "3" else "it is time"
     after = _run_after(found, form)
     plan = {
         "name": f"Reminder: {shortened(what, 40)}",
@@ -36,7 +36,7 @@ def plan_reminder(seen: Seen, found: re.Match[str]) -> list[Step]:
 
 
 def reminder_steps(seen: Seen) -> list[Step]:
-    """When the plan fires. A plan that was not made here is left alone."""
+    """For the run that the plan starts. Ignores plans that are not reminders."""
     found = _INSTRUCTION.fullmatch(seen.trigger.instruction)
     if not found:
         return []

@@ -1,4 +1,4 @@
-"""What the demo agents understand, first match first. To teach them more, add a rule; "help" lists the examples."""
+"""What the demo agents understand. The first rule that matches applies; "help" lists the examples."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from majlis.models.demo.reminder import REMIND, plan_reminder
-from majlis.models.demo.saying import say, shortened
-from majlis.models.seen import ASKING, Seen, Step
+from majlis.models.demo.say import Step, say, shortened
+from majlis.models.outline import Seen
+
+# The tool with which the demo agents ask people for approval (J5).
+ASKING = "ask_approval"
+ABOUT = "I follow rules; I am not a language model."
 
 Steps = list[Step]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`steps` are those of the whole run, made anew for each of them: what was done stays at its place."""
+    """`steps` returns all steps of the run, each time in the same order."""
 
     pattern: re.Pattern[str]
     steps: Callable[[Seen, re.Match[str]], Steps]
@@ -30,12 +34,10 @@ GREETING = _words(r"^\W*(hi|hello|hey|hallo|salam|salaam|marhaba|ahlan|welcome|g
 
 
 def remark(seen: Seen) -> str:
-    """What an agent adds to another agent's words, once."""
+    """The one message with which an agent answers another agent."""
     if GREETING.search(seen.trigger.text):
-        return f"Hello from me, too: I am {seen.name}. Say my name, and I answer instead of the others."
-    return (
-        f"Thank you for asking, {seen.asker}. My favourite number is {len(seen.name)}: one for each letter of my name."
-    )
+        return f"Hello from me too! I am {seen.name}. Mention my name if you want me to answer."
+    return f"Thanks for asking, {seen.asker}. My favourite number is {len(seen.name)}, one for each letter of my name."
 
 
 def _help(seen: Seen, _found: re.Match[str]) -> Steps:
@@ -43,9 +45,8 @@ def _help(seen: Seen, _found: re.Match[str]) -> Steps:
     return [
         say(
             seen,
-            "I am a demo agent: rules, not a language model. These I understand:\n"
-            f"{examples}\n\n"
-            "For a real mind, give me a model: majlis agent set-model.",
+            f"I am a demo agent. {ABOUT} I understand:\n{examples}\n\n"
+            "To connect me to a real model, run majlis agent set-model.",
         )
     ]
 
@@ -60,7 +61,7 @@ def _remember(seen: Seen, found: re.Match[str]) -> Steps:
 
 def _recall(seen: Seen, _found: re.Match[str]) -> Steps:
     if not seen.memories:
-        return [say(seen, 'Nothing yet. Tell me something: "remember that the key is under the mat".')]
+        return [say(seen, 'Nothing yet. Try "remember that the key is under the mat".')]
     known = "\n".join(f"- {shortened(value, 200)}" for _, value in seen.memories[:10])
     return [say(seen, f"I remember:\n{known}")]
 
@@ -70,37 +71,41 @@ def _ask(seen: Seen, _found: re.Match[str]) -> Steps:
     if seen.resume is None:
         return [asked]
     if seen.resume.status == "timeout":
-        return [asked, say(seen, "Nobody answered, so I drink water.")]
+        return [asked, say(seen, "I got no answer in time.")]
     wish = shortened(seen.resume.answer.text, 100).rstrip(".!") if seen.resume.answer else "that"
-    return [asked, say(seen, f"Then {wish} it is. (I waited for your answer and held no process open.)")]
+    return [asked, say(seen, f"Then {wish} it is.")]
 
 
 def _seek_approval(seen: Seen, _found: re.Match[str]) -> Steps:
-    if not seen.can_ask:
-        return [say(seen, f"I have no tool to ask with: give me one of type space, called {ASKING}.")]
-    asked = Step(ASKING, {"question": f"Shall I put the kettle on, {seen.asker}?"})
-    if ASKING not in seen.done:
-        return [asked]
-    if seen.approved is None:
-        return [asked, say(seen, "Nobody decided in time, so the kettle stays cold.")]
-    outcome = "The kettle is on." if seen.approved else "Then the kettle stays cold."
-    return [asked, say(seen, f"{outcome} (While you were deciding I was a row in a database.)")]
+    if ASKING not in seen.tools:
+        return [say(seen, f'To ask for approval I need a tool of type "space" that is named {ASKING}.')]
+    question = Step(ASKING, {"question": f"Shall I put the kettle on, {seen.asker}?"})
+    outcomes = [call.output for call in seen.made if call.name == ASKING]
+    if not outcomes:
+        return [question]
+    approved = next((each.get("approved") for each in outcomes if isinstance(each, dict) and each), None)
+    if approved is None:
+        return [question, say(seen, "I got no decision in time, so the kettle stays off.")]
+    return [question, say(seen, "The kettle is on." if approved else "OK, the kettle stays off.")]
 
 
 def _talk(seen: Seen, _found: re.Match[str]) -> Steps:
-    others = [member.name for member in seen.active.others if member.type == "agent"] if seen.active else []
-    if not others:
-        return [say(seen, "I am the only agent here. Add another one to this space, and I talk to it.")]
-    return [say(seen, f"@{others[0]}, {seen.asker} would like to hear us talk. What is your favourite number?")]
+    if not seen.other_agents:
+        return [say(seen, "I am the only agent here. Add another agent to this space and ask me again.")]
+    return [
+        say(seen, f"@{seen.other_agents[0]}, {seen.asker} would like to hear us talk. What is your favourite number?")
+    ]
 
 
 def _introduce(seen: Seen, _found: re.Match[str]) -> Steps:
-    return [say(seen, f'I am {seen.name}, a demo agent: rules, not a language model. Say "help" for what I can do.')]
+    return [
+        say(seen, f'I am {seen.name}, a demo agent. I follow rules; I am not a language model. Say "help" for more.')
+    ]
 
 
 def meet(seen: Seen, name: str) -> Steps:
     memory = {"key": f"name_of_{seen.asker}", "value": f"{seen.asker} is called {name}"}
-    greeting = say(seen, f'Hello {name}, nice to meet you! I will remember your name. Say "help" whenever you like.')
+    greeting = say(seen, f'Hello {name}, nice to meet you! I will remember your name. Say "help" to see what I can do.')
     return [Step("set_memories", {"memories": [memory]}), greeting]
 
 
@@ -113,15 +118,17 @@ def _thanks(seen: Seen, _found: re.Match[str]) -> Steps:
 
 
 def _greet(seen: Seen, _found: re.Match[str]) -> Steps:
-    return [say(seen, f'Hello {seen.asker}! I am {seen.name}, a demo agent. Say "help" to see what I understand.')]
+    return [say(seen, f'Hello {seen.asker}! I am {seen.name}, a demo agent. Say "help" to see what I can do.')]
 
 
 def otherwise(seen: Seen) -> Steps:
-    """People who talk among themselves are left alone."""
+    """Stays silent when people talk to each other."""
     people = [member for member in seen.active.others if member.type == "human"] if seen.active else []
     if len(people) > 1 and not seen.named:
         return []
-    return [say(seen, 'That is beyond my rules: I am a demo agent, not a language model. Say "help" to see them.')]
+    return [
+        say(seen, 'I have no rule for that: I am a demo agent, not a language model. Say "help" for what I can do.')
+    ]
 
 
 RULES = (

@@ -1,14 +1,14 @@
-"""The first words in a new gateway: its own service says that a space was opened, and the agent welcomes its people."""
+"""The welcome in a new gateway: the service "majlis" tells the agent that a space was opened."""
 
 from __future__ import annotations
 
 import re
 
-from majlis.models.demo.rules import RULES, meet
-from majlis.models.demo.saying import say, shortened
-from majlis.models.seen import Line, Seen, Space, Step, unaddressed
+from majlis.models.demo.rules import ABOUT, RULES, meet
+from majlis.models.demo.say import Step, say, shortened, unaddressed
+from majlis.models.outline import Line, Seen, Space
 
-_OURS = "majlis"
+_SERVICE = "majlis"
 
 
 def welcome_steps(seen: Seen) -> list[Step]:
@@ -24,7 +24,7 @@ def welcome_steps(seen: Seen) -> list[Step]:
 
 def _opened(seen: Seen) -> Space | None:
     payload = seen.trigger.payload
-    if seen.trigger.service != _OURS or not isinstance(payload, dict) or payload.get("event") != "opened":
+    if seen.trigger.service != _SERVICE or not isinstance(payload, dict) or payload.get("event") != "opened":
         return None
     return next((space for space in seen.spaces if space.id == payload.get("spaceId")), None)
 
@@ -33,14 +33,13 @@ def _welcome(seen: Seen, space: Space) -> str:
     other = next((member.name for member in space.others if member.type == "agent"), None)
     third = f', or "@{other} hello"' if other else ""
     return (
-        f"Welcome to {space.name}! Here people and agents share one conversation. I am {seen.name}, a demo agent: "
-        "rules, not a language model.\n"
-        f'Try "help", "remind me in 1 minute to stretch"{third}. And what is your name?'
+        f"Welcome to {space.name}! People and agents talk together here. I am {seen.name}, a demo agent. {ABOUT}\n"
+        f'Try "help", "remind me in 1 minute to stretch"{third}. What is your name?'
     )
 
 
 def _reply(seen: Seen, answer: Line) -> list[Step]:
-    """Most people say their name; those who ask for something else get that."""
+    """Most people reply with their name; any other request is answered by its rule."""
     if re.match(rf"\s*@(?!{re.escape(seen.name)}\b)", answer.text, re.IGNORECASE):
         return []
     text = unaddressed(answer.text)
@@ -51,4 +50,4 @@ def _reply(seen: Seen, answer: Line) -> list[Step]:
     words = re.findall(r"[^\W\d_][\w'’.-]*", text)
     if 1 <= len(words) <= 3:
         return meet(seen, shortened(" ".join(words), 40).rstrip("."))
-    return [say(seen, f'Welcome, {answer.sender}. Say "help" whenever you like.')]
+    return [say(seen, f'Welcome, {answer.sender}. Say "help" to see what I can do.')]

@@ -172,7 +172,7 @@ class Execution:
                 if self._living.make_room():
                     # Earlier turns are not what they were, so the next view is kept whole (X13).
                     base, kept = None, 0
-            prompt = Prompt(tuple(turns), specs, self._run.session_id)
+            prompt = Prompt(tuple(turns), specs, self._run.session_id, view.outline)
             started = clock.now()
             try:
                 answer = await self._ask(model, prompt)

@@ -1,17 +1,25 @@
-"""The call that says something, with those inputs only that the agent's send_message has."""
+"""The steps that a demo agent takes, and helpers for its messages."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Any
 
-from majlis.models.seen import Seen, Step
+from majlis.models.outline import Seen
+
+
+@dataclass(frozen=True)
+class Step:
+    tool: str
+    input: dict[str, Any]
 
 
 def say(seen: Seen, text: str, wait: bool = False) -> Step:
+    """Uses only the inputs that the agent's send_message has."""
     given: dict[str, Any] = {"text": text}
     if wait and "wait" in seen.can_say:
         given["wait"] = True
-    # Somebody waits for this answer and should not have to guess what it answers.
     if seen.trigger.expects_reply and not seen.resume and "messageId" in seen.can_say:
         given["messageId"] = seen.trigger.message_id
     return Step("send_message", given)
@@ -20,3 +28,8 @@ def say(seen: Seen, text: str, wait: bool = False) -> Step:
 def shortened(text: str, length: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def unaddressed(text: str) -> str:
+    """Without the names at the beginning: "@Rawi hello" becomes "hello"."""
+    return re.sub(r"^(?:\s*@\S+[\s,:]+)+", "", text).replace("@", "").strip() or text
