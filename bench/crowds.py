@@ -7,8 +7,9 @@ from typing import Any
 from majlis.agents.config.config import AgentConfig, dump_config
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
+from majlis.inbox.deliver import post_message
 from majlis.spaces.members import join
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.spaces.spaces import create_space
 from majlis.store import ids
 from majlis.store.tables import agents, runs

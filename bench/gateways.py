@@ -20,10 +20,11 @@ from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
 from majlis.foundation import owner_caller
 from majlis.gateway import Gateway, open_gateway
+from majlis.inbox.deliver import post_message
 from majlis.models.port import Model
 from majlis.settings import Settings
 from majlis.spaces.members import add_member
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.spaces.shapes import MessageJson
 from majlis.spaces.spaces import create_space
 from majlis.store.tables import runs

@@ -14,9 +14,10 @@ import sqlalchemy as sa
 from bench.results import Result
 from bench.stage import Stage
 from majlis.entities.caller import Caller
+from majlis.inbox.deliver import post_message
 from majlis.settings import Settings
 from majlis.spaces.members import add_member
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.spaces.spaces import create_space
 from majlis.store.transactions import Tx
 from tests.world import Person, serve_world

@@ -11,7 +11,6 @@ from majlis.cards.close import withdraw_cards_of_member
 from majlis.entities.sessions import issue_sign_in_code
 from majlis.entities.tokens import Hasher
 from majlis.foundation import found, owner_caller
-from majlis.inbox.deliver import delivering
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
 from majlis.live.nats_bus import NatsBus
@@ -37,7 +36,6 @@ class Gateway:
         token = settings.owner_token
         self._owner_hash = hasher.hash(token.get_secret_value()) if token else None
         self._sweeper: asyncio.Task[None] | None = None
-        db.hooks.posted.append(delivering(settings.max_chain_depth))
         db.hooks.left += [withdraw_cards_of_member, leave_to_agents]
         db.hooks.max_chain_depth = settings.max_chain_depth
         self.models = Models(demo=settings.demo_choice)

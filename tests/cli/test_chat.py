@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from majlis.entities.caller import Caller
+from majlis.inbox.deliver import post_message
 from majlis.live import log
 from majlis.settings import Settings
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from tests.cli.command import Command
 from tests.cli.terminals import Terminal, in_terminal
 from tests.client.proxy import Proxy

@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Invalid
-from majlis.inbox.deliver import delivering
+from majlis.inbox.deliver import post_message
 from majlis.inbox.external_sessions import keep_session
 from majlis.spaces.members import leave
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.store.open import open_database
 from majlis.store.tables import agents, members
 from majlis.store.transactions import Database, Tx
@@ -43,7 +43,6 @@ async def db(database_url: str) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def rooms(db: Database) -> Rooms:
-    db.hooks.posted.append(delivering(5))
     return await db.write(Rooms)
 
 

@@ -10,10 +10,11 @@ import pytest
 import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
+from majlis.inbox.deliver import post_message
 from majlis.live.log import LoggedEvent
 from majlis.live.replay import REPLAY_CHARACTERS, REPLAY_LIMIT
 from majlis.settings import Settings
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.store.tables import events
 from majlis.store.transactions import Tx
 from tests.follower import Event, Follower

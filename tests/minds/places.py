@@ -10,7 +10,7 @@ from majlis.entities.caller import Caller
 from majlis.minds.timeline.load import load_scene
 from majlis.minds.timeline.scene import Resume, Scene, Who
 from majlis.spaces.members import join
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft, store_message
 from majlis.spaces.shapes import MessageJson
 from majlis.spaces.spaces import create_space
 from majlis.store import ids
@@ -32,7 +32,7 @@ class Place:
 
     async def say(self, text: str, sender: Caller | None = None, space: str | None = None, **more: Any) -> MessageJson:
         draft = Draft(text, **more)
-        return await self.db.write(post_message, sender or self.husam, space or self.space, draft)
+        return (await self.db.write(store_message, sender or self.husam, space or self.space, draft)).message
 
     async def another_space(self, name: str, *members: Caller) -> str:
         return await self.db.write(space_of, name, *members)
@@ -70,7 +70,7 @@ def space_of(tx: Tx, name: str, *members: Caller) -> str:
 
 
 def say_much(tx: Tx, sender: Caller, space: str, count: int) -> None:
-    """As many messages at once as would take `post_message` a while."""
+    """As many messages at once as would take `store_message` a while."""
     head = tx.execute(sa.select(spaces.c.head_seq).where(spaces.c.id == space)).scalar_one()
     numbers = range(head + 1, head + count + 1)
     said = {"space_id": space, "sender_id": sender.id, "created_at": tx.now}

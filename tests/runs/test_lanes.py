@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from majlis.inbox.deliver import delivering
+from majlis.inbox.deliver import post_message
 from majlis.runs.claim.claim import claim
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.store.open import open_database
 from majlis.store.tables import agents
 from majlis.store.transactions import Database, Tx
@@ -25,7 +25,6 @@ async def nodes(database_url: str) -> AsyncIterator[list[Database]]:
         opened = [open_database(database_url) for _ in range(3)]
         for each in opened:
             stack.push_async_callback(each.close)
-        opened[0].hooks.posted.append(delivering(5))
         yield opened
 
 

@@ -6,8 +6,9 @@ import asyncio
 from typing import Any
 
 from majlis.entities.caller import Caller
+from majlis.inbox.deliver import post_message
 from majlis.settings import Settings
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.store.transactions import Tx
 from tests.model_server import Asked, Reply, by_agent, call, say, sequence, silent
 from tests.runs.house import House, block, open_house

@@ -15,9 +15,9 @@ import sqlalchemy as sa
 from majlis import clock
 from majlis.clock import iso
 from majlis.entities.caller import Caller
-from majlis.inbox.deliver import delivering
+from majlis.inbox.deliver import post_message
 from majlis.settings import Settings
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.store import ids
 from majlis.store.open import open_database
 from majlis.store.tables import deliveries, runs
@@ -40,8 +40,6 @@ def settings(settings: Settings) -> Settings:
 @pytest.fixture
 async def nodes(world: World, database_url: str) -> AsyncIterator[list[Database]]:
     opened = [open_database(database_url) for _ in range(2)]
-    for node in opened:
-        node.hooks.posted.append(delivering(5))
     yield opened
     for node in opened:
         await node.close()

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Concatenate
-
 from majlis.entities.caller import Caller, EntityType
 from majlis.entities.entities import add_entity
+from majlis.spaces.history import find_by_client_id
 from majlis.spaces.members import join
+from majlis.spaces.post import Draft, Repeated, store_message
+from majlis.spaces.shapes import MessageJson
 from majlis.spaces.spaces import create_space
-from majlis.store.transactions import Database, P, T, Tx
+from majlis.store.transactions import Database, Tx
 
 
-@dataclass(frozen=True)
-class As:
-    """Work done on somebody's behalf, as the API does it for the owner of a token."""
-
-    db: Database
-    caller: Caller
-
-    async def write_brief(
-        self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self.db.write_brief(lambda tx: work(tx, self.caller, *args, **kwargs))
-
-    async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.db.read(lambda tx: work(tx, self.caller, *args, **kwargs))
+async def post(db: Database, sender: Caller, space: str, draft: Draft) -> tuple[MessageJson, bool]:
+    """The stored message, and whether it is new. A repeated client id returns the first message, as the API does."""
+    try:
+        return (await db.write_brief(store_message, sender, space, draft)).message, True
+    except Repeated:
+        return await db.read(find_by_client_id, sender, space, draft.client_id or ""), False
 
 
 def add_caller(tx: Tx, name: str, type: EntityType = "human") -> Caller:

@@ -13,17 +13,17 @@ from majlis.errors import Invalid, NotFound
 from majlis.spaces.history import get_message, read_page
 from majlis.spaces.members import leave
 from majlis.spaces.overview import list_spaces, space_json
-from majlis.spaces.post import Draft, post
+from majlis.spaces.post import Draft
 from majlis.spaces.search import search
 from majlis.store.transactions import Database
-from tests.spaces.actors import As, callers, space_of
+from tests.spaces.actors import callers, post, space_of
 
 
 @pytest.mark.parametrize("limit", [1, 3, 10, 23, 24, 50])
 async def test_paging_in_either_direction_visits_every_message_once(db: Database, limit: int) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    ids = [(await post(As(db, husam), space, Draft(f"m{n}")))[0]["id"] for n in range(23)]
+    ids = [(await post(db, husam, space, Draft(f"m{n}")))[0]["id"] for n in range(23)]
 
     backward: list[str] = []
     cursor = None
@@ -52,7 +52,7 @@ async def test_r9_a_message_that_cannot_be_read_is_left_out_and_the_others_are_s
 ) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    ids = [(await post(As(db, husam), space, Draft(f"m{n}")))[0]["id"] for n in range(5)]
+    ids = [(await post(db, husam, space, Draft(f"m{n}")))[0]["id"] for n in range(5)]
     edit(database_url, change, ids[2])
     with structlog.testing.capture_logs() as logs:
         page = await db.read(read_page, husam, space, 3)
@@ -68,7 +68,7 @@ async def test_r9_a_message_that_cannot_be_read_is_left_out_and_the_others_are_s
 async def test_r9_nor_does_it_hide_its_space_or_others_when_it_is_the_last(db: Database, database_url: str) -> None:
     (husam,) = await callers(db, "Husam")
     here, other = await space_of(db, husam), await space_of(db, husam)
-    last = {space: (await post(As(db, husam), space, Draft("hello")))[0]["id"] for space in (here, other)}
+    last = {space: (await post(db, husam, space, Draft("hello")))[0]["id"] for space in (here, other)}
     edit(database_url, "mentions = 'no json'", last[here])
     listed = {space["id"]: space["lastMessage"] for space in await db.read(list_spaces, husam)}
     assert listed[here] is None
@@ -86,7 +86,7 @@ async def test_r9_search_leaves_it_out_and_by_itself_it_is_said_to_be_damaged(
     """One such row made every search that found it, and every look at it, an error of the server."""
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    ids = [(await post(As(db, husam), space, Draft(f"apple {n}")))[0]["id"] for n in range(5)]
+    ids = [(await post(db, husam, space, Draft(f"apple {n}")))[0]["id"] for n in range(5)]
     edit(database_url, change, ids[2])
     with structlog.testing.capture_logs() as logs:
         found = await db.read(search, husam, "apple", None, 3)
@@ -103,7 +103,7 @@ async def test_r9_search_leaves_it_out_and_by_itself_it_is_said_to_be_damaged(
 async def test_a_cursor_of_another_space_is_refused(db: Database) -> None:
     (husam,) = await callers(db, "Husam")
     here, elsewhere = await space_of(db, husam), await space_of(db, husam)
-    message, _ = await post(As(db, husam), elsewhere, Draft("there"))
+    message, _ = await post(db, husam, elsewhere, Draft("there"))
     for before, after in ((message["id"], None), (None, message["id"]), ("msg_0000000000000000", None)):
         with pytest.raises(Invalid, match="names no message"):
             await db.read(read_page, husam, here, 50, before, after)
@@ -114,7 +114,7 @@ async def test_a_cursor_of_another_space_is_refused(db: Database) -> None:
 async def test_a7_who_has_left_reads_nothing_any_more(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
-    message, _ = await post(As(db, husam), space, Draft("secret plan"))
+    message, _ = await post(db, husam, space, Draft("secret plan"))
     assert await db.read(get_message, sara, message["id"]) == message
     assert [m["id"] for m in (await db.read(search, sara, "secret"))["messages"]] == [message["id"]]
     await db.write(leave, space, sara.id)
@@ -145,8 +145,8 @@ WORDS = [
 async def test_search_finds_whole_words_and_beginnings_of_the_last(db: Database, query: str, text: str) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    await post(As(db, husam), space, Draft("nothing to see here"))
-    message, _ = await post(As(db, husam), space, Draft(text))
+    await post(db, husam, space, Draft("nothing to see here"))
+    message, _ = await post(db, husam, space, Draft(text))
     assert [found["id"] for found in (await db.read(search, husam, query))["messages"]] == [message["id"]]
     assert (await db.read(search, husam, f"{query} absent"))["messages"] == []
 
@@ -155,7 +155,7 @@ async def test_search_finds_whole_words_and_beginnings_of_the_last(db: Database,
 async def test_a_query_is_words_and_never_an_expression(db: Database, query: str) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    await post(As(db, husam), space, Draft("something else"))
+    await post(db, husam, space, Draft("something else"))
     assert (await db.read(search, husam, query))["messages"] == []
 
 
@@ -169,7 +169,7 @@ async def test_a_query_without_a_word_is_refused(db: Database, query: str) -> No
 async def test_search_pages_from_the_newest_to_the_oldest(db: Database) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
-    ids = [(await post(As(db, husam), space, Draft(f"needle {n}")))[0]["id"] for n in range(7)]
+    ids = [(await post(db, husam, space, Draft(f"needle {n}")))[0]["id"] for n in range(7)]
     found: list[str] = []
     before = None
     while True:

@@ -11,19 +11,21 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, Invalid, NotFound
+from majlis.inbox.deliver import post_message
 from majlis.spaces.history import read_page
 from majlis.spaces.members import add_member, leave, remove_member
-from majlis.spaces.post import Draft, Posted, post
+from majlis.spaces.post import Draft, store_message
 from majlis.store.tables import events, members, messages, spaces
 from majlis.store.transactions import Database, Tx
 from tests.minds.forgeries import LINE_ENDS
-from tests.spaces.actors import As, add_caller, callers, space_of
+from tests.minds.places import add_agent
+from tests.spaces.actors import add_caller, callers, post, space_of
 
 
 async def test_messages_are_numbered_from_one_without_holes(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
-    posted = await asyncio.gather(*(post(As(db, (husam, sara)[n % 2]), space, Draft(f"m{n}")) for n in range(60)))
+    posted = await asyncio.gather(*(post(db, (husam, sara)[n % 2], space, Draft(f"m{n}")) for n in range(60)))
     assert sorted(message["seq"] for message, _ in posted) == list(range(1, 61))
     page = await db.read(read_page, husam, space, 100)
     assert [message["seq"] for message in page["messages"]] == list(range(1, 61))
@@ -33,13 +35,13 @@ async def test_messages_are_numbered_from_one_without_holes(db: Database) -> Non
 async def test_m16_a_repeated_client_id_finds_the_first_message_at_any_concurrency(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
-    results = await asyncio.gather(*(post(As(db, husam), space, Draft(f"try {n}", client_id="c1")) for n in range(50)))
+    results = await asyncio.gather(*(post(db, husam, space, Draft(f"try {n}", client_id="c1")) for n in range(50)))
     assert len({message["id"] for message, _ in results}) == 1
     assert [new for _, new in results].count(True) == 1
-    other, new = await post(As(db, sara), space, Draft("mine", client_id="c1"))
+    other, new = await post(db, sara, space, Draft("mine", client_id="c1"))
     assert new
     assert other["seq"] == 2
-    again, new = await post(As(db, husam), space, Draft("much later", client_id="c1"))
+    again, new = await post(db, husam, space, Draft("much later", client_id="c1"))
     assert not new
     assert again["id"] == results[0][0]["id"]
 
@@ -50,24 +52,24 @@ async def test_m16_a_repeated_client_id_finds_the_first_message_whatever_has_cha
     husam, sara, noor = await callers(db, "Husam", "Sara", "Noor")
     space = await space_of(db, husam, sara, noor)
     draft = Draft("Sara?", client_id="c1", mentions=[sara.id])
-    first, _ = await post(As(db, noor), space, draft)
+    first, _ = await post(db, noor, space, draft)
     await db.write(remove_member, husam, space, sara.id)
-    assert await post(As(db, noor), space, draft) == (first, False)
+    assert await post(db, noor, space, draft) == (first, False)
     await db.write(add_member, husam, space, noor.id, "viewer")
-    assert await post(As(db, noor), space, draft) == (first, False)
+    assert await post(db, noor, space, draft) == (first, False)
     with pytest.raises(Forbidden):
-        await post(As(db, noor), space, Draft("new", client_id="c2"))
+        await post(db, noor, space, Draft("new", client_id="c2"))
     with pytest.raises(Invalid):
-        await post(As(db, husam), space, draft)
+        await post(db, husam, space, draft)
 
 
 async def test_a_repeated_or_refused_post_uses_up_no_number_and_moves_nobody(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     outsider = await db.write(add_caller, "Eve")
     space = await space_of(db, husam, sara)
-    await post(As(db, husam), space, Draft("one", client_id="c1"))
+    await post(db, husam, space, Draft("one", client_id="c1"))
     before = await db.read(_state, space)
-    await post(As(db, husam), space, Draft("one", client_id="c1"))
+    await post(db, husam, space, Draft("one", client_id="c1"))
     refused: list[tuple[Draft, type[Exception]]] = [
         (Draft("x", reply_to="msg_0000000000000000"), Invalid),
         (Draft("x", mentions=["ent_0000000000000000"]), Invalid),
@@ -78,11 +80,11 @@ async def test_a_repeated_or_refused_post_uses_up_no_number_and_moves_nobody(db:
     ]
     for draft, error in refused:
         with pytest.raises(error):
-            await post(As(db, sara), space, draft)
+            await post(db, sara, space, draft)
     with pytest.raises(NotFound):
-        await post(As(db, outsider), space, Draft("let me in"))
+        await post(db, outsider, space, Draft("let me in"))
     with pytest.raises(NotFound):
-        await post(As(db, husam), "spc_0000000000000000", Draft("hello?"))
+        await post(db, husam, "spc_0000000000000000", Draft("hello?"))
     assert await db.read(_state, space) == before
 
 
@@ -91,7 +93,7 @@ async def test_a_viewer_may_not_post(db: Database) -> None:
     space = await space_of(db, husam)
     await db.write(add_member, husam, space, sara.id, "viewer")
     with pytest.raises(Forbidden):
-        await post(As(db, sara), space, Draft("hello"))
+        await post(db, sara, space, Draft("hello"))
 
 
 async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_their_commit(
@@ -100,7 +102,8 @@ async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_t
     """Numbers from a sequence commit out of order, and `seq > cursor` skips rows. Ours are given under the lock."""
     chance = random.Random(7)
 
-    def pause(tx: Tx, _: Posted) -> None:
+    def post_slowly(tx: Tx, sender: Caller, draft: Draft) -> None:
+        store_message(tx, sender, space, draft)
         seconds = chance.choice((0.0, 0.0, 0.002, 0.01))
         if tx.dialect == "postgresql":
             tx.execute(sa.text("SELECT pg_sleep(:seconds)"), {"seconds": seconds})
@@ -109,7 +112,6 @@ async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_t
 
     people = await callers(db, *(f"Writer {n}" for n in range(6)))
     space = await space_of(db, people[0], *people[1:])
-    db.hooks.posted.append(pause)
     total = 180
     finished = asyncio.Event()
 
@@ -127,7 +129,7 @@ async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_t
 
     async def write(writer: int) -> None:
         for n in range(total // len(people)):
-            await post(As(db, people[writer]), space, Draft(f"{writer}.{n}"))
+            await db.write_brief(post_slowly, people[writer], Draft(f"{writer}.{n}"))
 
     followers = [asyncio.create_task(follow()) for _ in range(3)]
     await asyncio.gather(*(write(n) for n in range(len(people))))
@@ -136,21 +138,19 @@ async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_t
         assert seen == list(range(1, total + 1))
 
 
-async def test_what_hangs_on_a_post_is_in_its_transaction(db: Database) -> None:
-    """The hook where deliveries are written: a failure there undoes the message, its number and its event."""
+async def test_deliveries_are_written_in_the_transaction_of_the_post(db: Database) -> None:
+    """A failed delivery rolls back the message, its number and its event."""
     (husam,) = await callers(db, "Husam")
-    space = await space_of(db, husam)
+    space = await space_of(db, husam, await db.write(add_agent, "Scout"))
     before = await db.read(_state, space)
-    heard: list[str] = []
 
-    def fail(_: Tx, posted: Posted) -> None:
-        heard.append(posted.message["text"])
-        raise RuntimeError("the inbox is on fire")
+    def fail(_conn: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("INSERT INTO deliveries"):
+            raise RuntimeError("the disk is full")
 
-    db.hooks.posted.append(fail)
-    with pytest.raises(RuntimeError):
-        await post(As(db, husam), space, Draft("hello"))
-    assert heard == ["hello"]
+    sa.event.listen(db.engine, "before_cursor_execute", fail)
+    with pytest.raises(RuntimeError, match="the disk is full"):
+        await db.write_brief(post_message, husam, space, Draft("hello"))
     assert await db.read(_state, space) == before
 
 
@@ -159,9 +159,9 @@ async def test_a7_a_member_removed_while_posting_waits_for_the_lock_cannot_post(
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
     results = await asyncio.gather(
-        *(post(As(db, sara), space, Draft(f"m{n}")) for n in range(10)),
+        *(post(db, sara, space, Draft(f"m{n}")) for n in range(10)),
         db.write(leave, space, sara.id),
-        *(post(As(db, sara), space, Draft(f"late {n}")) for n in range(10)),
+        *(post(db, sara, space, Draft(f"late {n}")) for n in range(10)),
         return_exceptions=True,
     )
     statement = sa.select(events.c.type).where(events.c.topic == space).order_by(events.c.seq)
@@ -176,9 +176,9 @@ async def test_t6_an_agent_never_posts_at_depth_zero(db: Database) -> None:
     (husam,) = await callers(db, "Husam")
     bot = await db.write(add_caller, "Bot", "agent")
     space = await space_of(db, husam, bot)
-    assert (await post(As(db, husam), space, Draft("hi")))[0]["chainDepth"] == 0
-    assert (await post(As(db, bot), space, Draft("hi")))[0]["chainDepth"] == 1
-    assert (await post(As(db, bot), space, Draft("hi", chain_depth=4)))[0]["chainDepth"] == 4
+    assert (await post(db, husam, space, Draft("hi")))[0]["chainDepth"] == 0
+    assert (await post(db, bot, space, Draft("hi")))[0]["chainDepth"] == 1
+    assert (await post(db, bot, space, Draft("hi", chain_depth=4)))[0]["chainDepth"] == 4
 
 
 async def test_t6_what_is_said_with_an_agents_token_goes_on_with_the_chain_it_is_in(db: Database) -> None:
@@ -188,12 +188,12 @@ async def test_t6_what_is_said_with_an_agents_token_goes_on_with_the_chain_it_is
     space = await space_of(db, husam, one, two)
 
     async def depth(sender: Caller, reply_to: str | None = None) -> int:
-        message, _ = await post(As(db, sender), space, Draft("hi", reply_to=reply_to))
+        message, _ = await post(db, sender, space, Draft("hi", reply_to=reply_to))
         return message["chainDepth"]
 
-    asked, _ = await post(As(db, husam), space, Draft("begin"))
+    asked, _ = await post(db, husam, space, Draft("begin"))
     assert [await depth(who) for who in (one, one, two, one, two, two, one)] == [1, 1, 2, 3, 4, 4, 5]
-    deep, _ = await post(As(db, two), space, Draft("hi", chain_depth=3))
+    deep, _ = await post(db, two, space, Draft("hi", chain_depth=3))
     assert [await depth(one, deep["id"]), await depth(one, asked["id"])] == [4, 1]
     assert [await depth(husam), await depth(two)] == [0, 1]
 
@@ -202,9 +202,9 @@ async def test_t6_a_service_brings_news_and_its_reply_is_part_of_the_chain(db: D
     (husam,) = await callers(db, "Husam")
     bot, shop = await db.write(add_caller, "Bot", "agent"), await db.write(add_caller, "Shop", "service")
     space = await space_of(db, husam, bot, shop)
-    said, _ = await post(As(db, bot), space, Draft("status?", chain_depth=3))
-    news, _ = await post(As(db, shop), space, Draft("sold out"))
-    reply, _ = await post(As(db, shop), space, Draft("closed", reply_to=said["id"]))
+    said, _ = await post(db, bot, space, Draft("status?", chain_depth=3))
+    news, _ = await post(db, shop, space, Draft("sold out"))
+    reply, _ = await post(db, shop, space, Draft("closed", reply_to=said["id"]))
     assert (news["chainDepth"], reply["chainDepth"]) == (0, 4)
 
 
@@ -213,7 +213,7 @@ async def test_x9_whatever_can_be_stored_may_be_said(db: Database) -> None:
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
     text = "".join(map(chr, range(1, 0xA0))) + "".join(LINE_ENDS) + "\u202e\u2066\u200b\ufeff"
-    said, _ = await post(As(db, husam), space, Draft(text))
+    said, _ = await post(db, husam, space, Draft(text))
     assert [message["text"] for message in (await db.read(read_page, husam, space, 1))["messages"]] == [said["text"]]
     assert said["text"] == text
 
@@ -227,7 +227,7 @@ async def test_posting_takes_four_statements(db: Database) -> None:
     def count(_c: object, _cur: object, statement: str, *_: object) -> None:
         statements.append(statement.split()[0])
 
-    await post(As(db, husam), space, Draft("hello", client_id="c1"))
+    await post(db, husam, space, Draft("hello", client_id="c1"))
     assert statements == ["UPDATE", "UPDATE", "INSERT", "INSERT"]
 
 

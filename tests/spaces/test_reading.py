@@ -12,10 +12,10 @@ from majlis.errors import Invalid, NotFound
 from majlis.spaces.history import read_page
 from majlis.spaces.members import join, leave
 from majlis.spaces.overview import list_spaces
-from majlis.spaces.post import Draft, post
+from majlis.spaces.post import Draft
 from majlis.spaces.read_position import mark_read
 from majlis.store.transactions import Database
-from tests.spaces.actors import As, callers, space_of
+from tests.spaces.actors import callers, post, space_of
 
 STEPS = 2_000
 
@@ -33,7 +33,7 @@ async def test_c4_unread_counts_equal_a_count_by_hand_after_every_random_step(db
         inside = (space, person.id) in position
         what = chance.random()
         if what < 0.55 and inside:
-            message, _ = await post(As(db, person), space, Draft(f"step {step}"))
+            message, _ = await post(db, person, space, Draft(f"step {step}"))
             said[space].append((message["id"], person.id))
             position[space, person.id] = len(said[space])
         elif what < 0.85 and inside and said[space]:
@@ -69,7 +69,7 @@ async def _compare(
 async def test_c4_moves_from_several_tabs_at_once_end_at_the_maximum(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
-    ids = [(await post(As(db, husam), space, Draft(f"m{n}")))[0]["id"] for n in range(40)]
+    ids = [(await post(db, husam, space, Draft(f"m{n}")))[0]["id"] for n in range(40)]
     for _ in range(3):
         shuffled = ids[5:37]
         random.Random(3).shuffle(shuffled)
@@ -82,7 +82,7 @@ async def test_c4_moves_from_several_tabs_at_once_end_at_the_maximum(db: Databas
 async def test_c4_reading_an_older_message_moves_nothing_back_and_tells_where_one_is(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
-    ids = [(await post(As(db, husam), space, Draft(f"m{n}")))[0]["id"] for n in range(3)]
+    ids = [(await post(db, husam, space, Draft(f"m{n}")))[0]["id"] for n in range(3)]
     assert await db.write(mark_read, sara, space, ids[1]) == {"lastSeenMessageId": ids[1], "unreadCount": 1}
     assert await db.write(mark_read, sara, space, ids[0]) == {"lastSeenMessageId": ids[1], "unreadCount": 1}
 
@@ -90,7 +90,7 @@ async def test_c4_reading_an_older_message_moves_nothing_back_and_tells_where_on
 async def test_a_position_can_only_be_a_message_of_the_space(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     here, elsewhere = await space_of(db, husam, sara), await space_of(db, husam)
-    foreign, _ = await post(As(db, husam), elsewhere, Draft("not for Sara"))
+    foreign, _ = await post(db, husam, elsewhere, Draft("not for Sara"))
     with pytest.raises(Invalid):
         await db.write(mark_read, sara, here, foreign["id"])
     with pytest.raises(NotFound):
@@ -101,7 +101,7 @@ async def test_a_newcomer_has_the_history_but_nothing_unread(db: Database) -> No
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam)
     for n in range(3):
-        await post(As(db, husam), space, Draft(f"m{n}"))
+        await post(db, husam, space, Draft(f"m{n}"))
     await db.write(join, space, sara.id, "member")
     (listed,) = await db.read(list_spaces, sara)
     assert listed["unreadCount"] == 0

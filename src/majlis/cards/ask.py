@@ -17,7 +17,7 @@ from majlis.errors import Conflict, Forbidden, Invalid, NotFound
 from majlis.runs.calls.context import Acting, Pause, ToolResult
 from majlis.runs.calls.result import clean
 from majlis.spaces.access import lock_spaces
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft, store_message
 from majlis.spaces.shapes import MessageJson, ToolJson
 from majlis.store import ids
 from majlis.store.tables import cards
@@ -148,7 +148,7 @@ def _post(tx: Tx, acting: Acting, space_id: str, question: Question, call_id: st
         stream_id=acting.stream_id,
     )
     try:
-        message = post_message(tx, acting, space_id, draft)
+        message = store_message(tx, acting, space_id, draft).message
     except NotFound:
         raise NotFound(
             "not_a_member",

@@ -7,10 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.entities.caller import Caller, EntityType, GatewayRole, require_administrator, require_power_over
+from majlis.entities.caller import SYSTEM, Caller, EntityType, GatewayRole, require_administrator, require_power_over
 from majlis.entities.names import entity_name, name_key
 from majlis.entities.shapes import EntityJson, entity_json
-from majlis.entities.voice import VOICE
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
 from majlis.store import ids
 from majlis.store.tables import entities
@@ -52,7 +51,7 @@ def add_entity(
 def list_entities(
     tx: Tx, type: EntityType | None = None, after: str | None = None, limit: int = 1000
 ) -> list[EntityJson]:
-    statement = sa.select(entities).where(LIVING, entities.c.id != VOICE.id).order_by(entities.c.id).limit(limit)
+    statement = sa.select(entities).where(LIVING, entities.c.id != SYSTEM.id).order_by(entities.c.id).limit(limit)
     if type is not None:
         statement = statement.where(entities.c.type == type)
     if after is not None:
@@ -61,7 +60,7 @@ def list_entities(
 
 
 def access_entity(tx: Tx, entity_id: str) -> sa.Row[Any]:
-    row = tx.one(sa.select(entities).where(LIVING, entities.c.id == entity_id, entities.c.id != VOICE.id))
+    row = tx.one(sa.select(entities).where(LIVING, entities.c.id == entity_id, entities.c.id != SYSTEM.id))
     if row is None:
         raise NotFound("unknown_entity", f"There is no entity {entity_id}.")
     return row

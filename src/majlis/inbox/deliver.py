@@ -6,7 +6,7 @@ last, in the same transaction (M3). One message wakes an agent once: whom it res
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,7 +16,8 @@ from majlis.inbox.external_sessions import bind_offered
 from majlis.inbox.mentions import addressed
 from majlis.inbox.turns import speaks_in_turn
 from majlis.inbox.wake import QUEUED, WorkAvailable
-from majlis.spaces.post import Posted, post_notice
+from majlis.spaces.post import Draft, Posted, Sender, post_notice, store_message
+from majlis.spaces.shapes import MessageJson
 from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, runs
 from majlis.store.tables.columns import word
@@ -51,18 +52,14 @@ _AGENTS = hot(
 _CAUSE = sa.select(messages.c.root_cause).where(messages.c.id == sa.bindparam("message"))
 
 
-def delivering(max_chain_depth: int) -> Callable[[Tx, Posted], None]:
-    """The hook for a database's new messages."""
-
-    def deliver(tx: Tx, posted: Posted) -> None:
-        if posted.message["kind"] != "text":
-            return
-        if posted.has_agents:
-            _deliver(tx, posted, max_chain_depth)
-        elif posted.session_id is not None:
-            bind_offered(tx, posted, ())
-
-    return deliver
+def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> MessageJson:
+    """Stores a text message and delivers it, in one transaction."""
+    posted = store_message(tx, sender, space_id, draft)
+    if posted.has_agents:
+        _deliver(tx, posted, tx.hooks.max_chain_depth)
+    elif posted.session_id is not None:
+        bind_offered(tx, posted, ())
+    return posted.message
 
 
 def _deliver(tx: Tx, posted: Posted, max_chain_depth: int) -> None:

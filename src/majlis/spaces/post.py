@@ -1,36 +1,34 @@
-"""Posting: message, its number, the sender's own read position, the event, and what hangs on it, in one transaction.
+"""Stores messages: the message, its number, the sender's read position and the event, in one transaction.
 
-The first statement takes the next number and with it the space's lock; the second moves the sender's position and so
-finds out, under that lock, whether the sender is still a member. A `client_id` seen before undoes the whole.
+The first statement takes the next number and with it the space's lock. The second moves the sender's read position and
+so checks, under that lock, that the sender is still a member. A repeated `client_id` rolls back the transaction.
+`inbox.deliver.post_message` also delivers the message to agents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Concatenate, Protocol
+from typing import Any, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis import clock
-from majlis.entities.caller import Caller, EntityType
-from majlis.entities.voice import VOICE
+from majlis.entities.caller import SYSTEM, EntityType
 from majlis.errors import Forbidden, Invalid
 from majlis.live import log
 from majlis.spaces.access import require, unknown_space
-from majlis.spaces.history import find_by_client_id
 from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson, message_of
 from majlis.spaces.text import checked_text
 from majlis.store import ids
 from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.tables.columns import word
-from majlis.store.transactions import Dialect, P, T, Tx
+from majlis.store.transactions import Dialect, Tx
 
 MAX_MENTIONS = 50
 
-_NUMBER = hot(
+_NEXT_NUMBER = hot(
     spaces.update()
     .where(spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None))
     .values(head_seq=spaces.c.head_seq + 1, event_seq=spaces.c.event_seq + 1, event_at=sa.bindparam("at"))
@@ -39,7 +37,7 @@ _NUMBER = hot(
         spaces.c.event_seq,
         spaces.c.triggers,
         spaces.c.orchestrator_id,
-        # Whether anybody here might have to be woken, at the price of no statement of its own.
+        # Tells the inbox whether there are agents to wake, without a statement of its own.
         sa.exists()
         .where(
             members.c.space_id == sa.bindparam("space"),
@@ -56,15 +54,14 @@ _MOVE_SENDER = hot(
     .values(seen_seq=sa.bindparam("seq"))
     .returning(members.c.role)
 )
-# What a program that speaks with a token, and not out of a run of ours, is taken to answer (T6).
 _CHAIN = sa.select(messages.c.sender_id, messages.c.chain_depth, messages.c.root_cause)
-_ANSWERED = _CHAIN.where(messages.c.id == sa.bindparam("message"))
-_SAID_LAST = (
+_REPLIED_TO = _CHAIN.where(messages.c.id == sa.bindparam("message"))
+_LATEST_TEXT = (
     _CHAIN.where(messages.c.space_id == sa.bindparam("space"), messages.c.kind == word("text"))
     .order_by(messages.c.seq.desc())
     .limit(1)
 )
-_SAID_ONCE = sa.select(messages.c.id).where(
+_BY_CLIENT_ID = sa.select(messages.c.id).where(
     messages.c.space_id == sa.bindparam("space"),
     messages.c.sender_id == sa.bindparam("sender"),
     messages.c.client_id == sa.bindparam("client"),
@@ -84,7 +81,7 @@ _INSERT: dict[Dialect, sa.Executable] = {
 
 
 class Sender(Protocol):
-    """Whose words these are: always the entity of the token or of the run, never a field of a request."""
+    """The entity behind the token or the run; never taken from a request's body."""
 
     @property
     def id(self) -> str: ...
@@ -110,13 +107,13 @@ class Draft:
     chain_depth: int | None = None
     root_cause: str | None = None
     stream_id: str | None = None
-    # The sender pauses until somebody answers (M4).
+    # The sender pauses until the message is answered (M4).
     expects_reply: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A stored message and what its space says about who hears of it."""
+    """A stored message, with what decides which agents it is delivered to."""
 
     message: MessageJson
     triggers: str
@@ -125,7 +122,7 @@ class Posted:
     # Agents other than the sender are members of the space.
     has_agents: bool
     expects_reply: bool
-    # An external session that the sender wants to go on with (R7).
+    # The external session that the sender wants to continue (R7).
     session_id: str | None = None
 
 
@@ -133,47 +130,27 @@ class Repeated(Exception):
     """This sender has used this client id in this space before. The transaction must not commit."""
 
 
-class Hands(Protocol):
-    """Somebody on whose behalf work is run in a transaction."""
-
-    async def write_brief(
-        self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T: ...
-
-    async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
-
-
-async def post(hands: Hands, space_id: str, draft: Draft) -> tuple[MessageJson, bool]:
-    """The stored message, and whether it is new. A repeated client id finds the first one, for ever (M16)."""
-    try:
-        return await hands.write_brief(post_message, space_id, draft), True
-    except Repeated:
-        assert draft.client_id is not None
-        return await hands.read(find_by_client_id, space_id, draft.client_id), False
-
-
-def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> MessageJson:
+def store_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Posted:
     text = checked_text(draft.text) if draft.kind == "text" else draft.text
-    space = tx.one(_NUMBER, {"space": space_id, "at": tx.now, "sender": sender.id})
+    space = tx.one(_NEXT_NUMBER, {"space": space_id, "at": tx.now, "sender": sender.id})
     if space is None:
         raise unknown_space(space_id)
-    role = tx.execute(
-        _MOVE_SENDER, {"space": space_id, "sender": sender.id, "seq": space.head_seq}
-    ).scalar_one_or_none()
-    if role is None:
+    moved = tx.one(_MOVE_SENDER, {"space": space_id, "sender": sender.id, "seq": space.head_seq})
+    if moved is None:
         raise unknown_space(space_id)
     try:
-        require(role, "write")
+        require(moved.role, "write")
         _check_references(tx, space_id, draft)
     except (Forbidden, Invalid):
-        _find_repeated(tx, sender, space_id, draft)
+        # The first request with this client id may have been allowed: return its message (M16).
+        if draft.client_id is not None and _is_stored(tx, sender, space_id, draft.client_id):
+            raise Repeated from None
         raise
     values = _values(sender, space_id, _in_chain(tx, sender, space_id, draft), text, space.head_seq)
-    if tx.execute(_INSERT[tx.dialect], values).scalar_one_or_none() is None:
+    if tx.one(_INSERT[tx.dialect], values) is None:
         raise Repeated
-    message = message_of({**values, "sender_name": sender.name, "sender_type": sender.type})
-    log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, draft.stream_id))
-    posted = Posted(
+    message = _announce(tx, sender, space_id, values, space.event_seq)
+    return Posted(
         message,
         space.triggers,
         space.orchestrator_id,
@@ -182,53 +159,43 @@ def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Message
         draft.expects_reply,
         draft.session_id,
     )
-    for hook in tx.hooks.posted:
-        hook(tx, posted)
-    return message
 
 
 def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None, once: str | None = None) -> None:
-    """The gateway itself speaks: to everybody in the space, waking nobody. A space that is gone hears nothing. What is
-    said `once` for some reason is not said again for the same; asked under the space's lock, by whoever holds it."""
-    if once is not None and tx.one(_SAID_ONCE, {"space": space_id, "sender": VOICE.id, "client": once}) is not None:
+    """Posts a message of the gateway itself, which wakes no agent. Does nothing in a deleted space, or if a notice with
+    the same `once` was posted before; callers that give `once` hold the space's lock."""
+    if once is not None and _is_stored(tx, SYSTEM, space_id, once):
         return
-    space = tx.one(_NUMBER, {"space": space_id, "at": tx.now, "sender": VOICE.id})
+    space = tx.one(_NEXT_NUMBER, {"space": space_id, "at": tx.now, "sender": SYSTEM.id})
     if space is None:
         return
-    values = _values(VOICE, space_id, Draft(text, once, reply_to, kind="notice"), text, space.head_seq)
+    values = _values(SYSTEM, space_id, Draft(text, once, reply_to, kind="notice"), text, space.head_seq)
     tx.execute(messages.insert(), values)
-    message = message_of({**values, "sender_name": VOICE.name, "sender_type": VOICE.type})
-    log.append(tx, space_id, space.event_seq, "space.message", _event_data(space_id, message, None))
+    _announce(tx, SYSTEM, space_id, values, space.event_seq)
 
 
-def _find_repeated(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> None:
-    """What would be refused today may have been stored when it was first sent (M16)."""
-    which = {"space": space_id, "sender": sender.id, "client": draft.client_id}
-    if draft.client_id is not None and tx.one(_SAID_ONCE, which) is not None:
-        raise Repeated from None
+def _is_stored(tx: Tx, sender: Sender, space_id: str, client_id: str) -> bool:
+    return tx.one(_BY_CLIENT_ID, {"space": space_id, "sender": sender.id, "client": client_id}) is not None
 
 
 def _check_references(tx: Tx, space_id: str, draft: Draft) -> None:
-    """A reply and a mention stay within the space; what exists elsewhere is as unknown as what does not exist."""
-    answered = {"message": draft.reply_to, "space": space_id}
-    if draft.reply_to is not None and tx.one(_IN_THIS_SPACE, answered) is None:
-        raise Invalid("unknown_reply_to", "replyTo names no message of this space.", {"path": "replyTo"})
+    """Replies and mentions stay within the space, and do not reveal what exists elsewhere."""
+    replied_to = {"message": draft.reply_to, "space": space_id}
+    if draft.reply_to is not None and tx.one(_IN_THIS_SPACE, replied_to) is None:
+        raise Invalid("unknown_reply_to", "replyTo is not a message in this space.", {"path": "replyTo"})
     if draft.mentions:
         missing = set(draft.mentions) - _members_among(tx, space_id, sorted(set(draft.mentions)))
         if missing:
-            raise Invalid(
-                "unknown_mention",
-                f"mentions names {min(missing)}, which is no member of this space.",
-                {"path": "mentions"},
-            )
+            problem = f"mentions contains {min(missing)}, who is not a member of this space."
+            raise Invalid("unknown_mention", problem, {"path": "mentions"})
 
 
-def _members_among(tx: Tx, space_id: str, asked: list[str]) -> set[str]:
-    """One is called more often than several, and a list among the parameters costs more than the statement."""
-    if len(asked) == 1:
-        found = tx.all(_IS_MEMBER, {"space": space_id, "entity": asked[0]})
+def _members_among(tx: Tx, space_id: str, entity_ids: list[str]) -> set[str]:
+    """A single mention is the common case and has a hot statement; a list parameter cannot be hot."""
+    if len(entity_ids) == 1:
+        found = tx.all(_IS_MEMBER, {"space": space_id, "entity": entity_ids[0]})
     else:
-        found = tx.all(_ARE_MEMBERS, {"space": space_id, "entities": asked})
+        found = tx.all(_ARE_MEMBERS, {"space": space_id, "entities": entity_ids})
     return {row.entity_id for row in found}
 
 
@@ -257,23 +224,29 @@ def _values(sender: Sender, space_id: str, draft: Draft, text: str, seq: int) ->
 
 
 def _in_chain(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Draft:
-    """Depth survives every hop, and a chain is reset by nobody but a person (T6). A run knows its depth. Whoever else
-    speaks with an agent's token answers the message it names, or else what was said last: a program that answers our
-    agents over HTTP would otherwise talk with them for ever. A service brings news, unless it replies."""
+    """Only a person resets a chain's depth (T6). A run sets its own depth. Other messages of an agent, sent with its
+    token, answer the message they reply to or else the latest one; otherwise a program that answers our agents over
+    HTTP could talk with them forever. A service starts a new chain unless it replies."""
     if draft.chain_depth is not None or sender.type == "human":
         return draft
     if draft.reply_to is None and sender.type != "agent":
         return draft
-    heard = (
-        tx.one(_ANSWERED, {"message": draft.reply_to}) if draft.reply_to else tx.one(_SAID_LAST, {"space": space_id})
+    before = (
+        tx.one(_REPLIED_TO, {"message": draft.reply_to})
+        if draft.reply_to
+        else tx.one(_LATEST_TEXT, {"space": space_id})
     )
-    if heard is None:
+    if before is None:
         return replace(draft, chain_depth=1)
-    # Going on after one's own words is no hop.
-    depth = heard.chain_depth + (heard.sender_id != sender.id)
-    return replace(draft, chain_depth=max(depth, 1), root_cause=heard.root_cause)
+    # A message after one's own does not deepen the chain.
+    depth = before.chain_depth + (before.sender_id != sender.id)
+    return replace(draft, chain_depth=max(depth, 1), root_cause=before.root_cause)
 
 
-def _event_data(space_id: str, message: MessageJson, stream_id: str | None) -> dict[str, Any]:
+def _announce(tx: Tx, sender: Sender, space_id: str, values: dict[str, Any], event_seq: int) -> MessageJson:
+    message = message_of({**values, "sender_name": sender.name, "sender_type": sender.type})
     data: dict[str, Any] = {"spaceId": space_id, "message": message}
-    return data if stream_id is None else {**data, "streamId": stream_id}
+    if values["stream_id"] is not None:
+        data["streamId"] = values["stream_id"]
+    log.append(tx, space_id, event_seq, "space.message", data)
+    return message

@@ -23,14 +23,12 @@ Dialect = Literal["sqlite", "postgresql"]
 
 
 class Hooks:
-    """What else happens in a transaction of this database, made known by the gateway when it opens.
+    """What a gateway adds to the transactions of its database.
 
-    `posted` is called for every new message: here the inbox writes its deliveries. `left` is called with a space and
-    the entity that has just left it, or may only read there from now on: nobody is to wait for it. A database that is
-    open without a gateway (import, doctor) has none. `max_chain_depth` is where chains of agents end (T5)."""
+    `left` is called with a space and an entity that has left it or has become a viewer: cards and waits that depend on
+    it end. `max_chain_depth` is where chains of agents end (T5)."""
 
     def __init__(self) -> None:
-        self.posted: list[Callable[[Tx, Any], None]] = []
         self.left: list[Callable[[Tx, str, str], None]] = []
         self.max_chain_depth = 5
 

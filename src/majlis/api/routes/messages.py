@@ -11,8 +11,9 @@ from majlis.api.auth import TheEntry
 from majlis.api.bodies import IdText, NewMessage, PathId
 from majlis.api.errors import refusals
 from majlis.api.reply import reply
-from majlis.spaces.history import MAX_PAGE, MessagePageJson, get_message, read_page
-from majlis.spaces.post import Draft, post
+from majlis.inbox.deliver import post_message
+from majlis.spaces.history import MAX_PAGE, MessagePageJson, find_by_client_id, get_message, read_page
+from majlis.spaces.post import Draft, Repeated
 from majlis.spaces.search import SearchJson, search
 from majlis.spaces.shapes import MessageJson
 
@@ -30,10 +31,13 @@ router = APIRouter(tags=["messages"])
 )
 async def create(entry: TheEntry, space_id: PathId, body: NewMessage) -> Response:
     draft = Draft(body.text, body.client_id, body.reply_to, body.mentions, body.session_id)
-    message, new = await post(entry, space_id, draft)
-    if new:
-        metrics.messages_posted.labels(message["sender"]["type"]).inc()
-    return reply(message, 201 if new else 200)
+    try:
+        message = await entry.write_brief(post_message, space_id, draft)
+    except Repeated:
+        # The transaction was rolled back; the first message with this client id is the answer (M16).
+        return reply(await entry.read(find_by_client_id, space_id, body.client_id or ""))
+    metrics.messages_posted.labels(message["sender"]["type"]).inc()
+    return reply(message, 201)
 
 
 @router.get("/api/spaces/{space_id}/messages", response_model=MessagePageJson, responses=refusals(404))

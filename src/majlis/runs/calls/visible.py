@@ -8,7 +8,7 @@ from typing import Any
 from majlis.errors import MajlisError
 from majlis.runs.journal import Entry, hold
 from majlis.runs.run import Working
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft, store_message
 from majlis.spaces.shapes import ToolJson
 from majlis.spaces.tool_messages import finish_tool_message
 from majlis.store.transactions import Tx
@@ -36,7 +36,7 @@ def show_begun(tx: Tx, run: Working, entry: Entry, stream_id: str | None = None)
         stream_id=stream_id,
     )
     try:
-        message = post_message(tx, run.acting("", None), run.active_space_id, draft)
+        message = store_message(tx, run.acting("", None), run.active_space_id, draft).message
     except MajlisError as error:
         # Removed from the space meanwhile: the call itself is not the space's business any more.
         raise MajlisError("not_shown", f"{entry.name} was not called: {error.message}") from None

@@ -18,6 +18,7 @@ from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.entities.caller import Caller, require_administrator
 from majlis.errors import Conflict
 from majlis.inbox.build_trigger import build_triggers
+from majlis.inbox.deliver import post_message
 from majlis.inbox.deliveries import INSERT_DELIVERY, owed
 from majlis.inbox.services import trigger_agent
 from majlis.minds.consciousness.token_budget import count, count_turns
@@ -30,7 +31,7 @@ from majlis.runs.claim.cycle import with_events
 from majlis.runs.engine import Engine
 from majlis.runs.loop.perceive import mind_of
 from majlis.runs.view.shapes import TryJson
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.spaces.text import checked_text
 from majlis.store import ids
 from majlis.store.tables import deliveries

@@ -11,12 +11,13 @@ from pydantic import Field
 
 from majlis.clock import iso
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
+from majlis.inbox.deliver import post_message
 from majlis.runs.calls.context import Acting, Pause, ToolResult
 from majlis.runs.calls.result import MAX_RESULT_CHARACTERS
 from majlis.spaces.access import access_space, lock_spaces
 from majlis.spaces.damage import Damaged, read_rows
 from majlis.spaces.history import SELECT_MESSAGES
-from majlis.spaces.post import Draft, post_message
+from majlis.spaces.post import Draft
 from majlis.spaces.shapes import MessageJson
 from majlis.store.tables import agents, messages, runs
 from majlis.store.tables.runs import has_status
