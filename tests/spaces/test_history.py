@@ -12,7 +12,7 @@ import structlog
 from majlis.errors import Invalid, NotFound
 from majlis.spaces.history import get_message, read_page
 from majlis.spaces.members import leave
-from majlis.spaces.overview import list_spaces, space_json
+from majlis.spaces.queries import list_spaces, space_json
 from majlis.spaces.post import Draft
 from majlis.spaces.search import search
 from majlis.store.transactions import Database

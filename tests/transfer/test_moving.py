@@ -14,7 +14,7 @@ from majlis.entities.tokens import Hasher, find_caller, issue
 from majlis.foundation import find_owner, owner_caller
 from majlis.gateway import open_gateway
 from majlis.settings import Settings
-from majlis.spaces.overview import list_spaces
+from majlis.spaces.queries import list_spaces
 from majlis.store.migrations import REVISIONS
 from majlis.store.open import open_database
 from majlis.store.tables import deliveries, entities, runs

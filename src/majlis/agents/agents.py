@@ -13,7 +13,7 @@ from majlis.agents.config.heartbeat import first_beat
 from majlis.agents.plans import keep_in_time
 from majlis.clock import Millis, iso
 from majlis.entities.caller import Caller, require_administrator
-from majlis.entities.changing import change_entity, delete_entity
+from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import LIVING, add_entity
 from majlis.errors import NotFound
 from majlis.store.tables import agents, entities

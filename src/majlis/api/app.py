@@ -15,8 +15,8 @@ from starlette.types import ASGIApp
 
 from majlis import __version__
 from majlis.api.auth import KnownTokens
-from majlis.api.door import Door
-from majlis.api.errors import add_error_handlers
+from majlis.api.error_responses import add_error_handlers
+from majlis.api.middleware import Door
 from majlis.api.rate_limit import RateLimit
 from majlis.api.routes import (
     agents,

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from majlis.clock import iso
 from majlis.entities.caller import Caller, require_administrator
 from majlis.spaces.members import SELECT_MEMBERS
-from majlis.spaces.overview import by_space
+from majlis.spaces.queries import by_space
 from majlis.spaces.shapes import SpaceOutlineJson
 from majlis.store.tables import members, spaces
 from majlis.store.transactions import Tx

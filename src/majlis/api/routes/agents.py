@@ -10,7 +10,7 @@ from majlis.agents.agents import AgentJson, change_agent, create_agent, delete_a
 from majlis.agents.config.config import config_schema
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import AgentChange, IdText, NewAgent, PathId
-from majlis.api.errors import refusals
+from majlis.api.error_responses import refusals
 from majlis.api.reply import nothing, reply
 
 router = APIRouter(tags=["agents"])

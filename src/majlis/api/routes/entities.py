@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry
 from majlis.api.bodies import EntityChange, IdText, NewEntity, PathId
-from majlis.api.errors import refusals
+from majlis.api.error_responses import refusals
 from majlis.api.reply import nothing, reply
 from majlis.entities.caller import Caller, EntityType
-from majlis.entities.changing import change_entity, delete_entity
+from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import access_entity, create_entity, list_entities
 from majlis.entities.shapes import EntityJson, MeJson, entity_json
 from majlis.store.transactions import Tx

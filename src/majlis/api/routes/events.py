@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from majlis import metrics
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import PathId
-from majlis.api.errors import refusals
+from majlis.api.error_responses import refusals
 from majlis.cards.queries import open_cards
 from majlis.entities.caller import Caller
 from majlis.errors import Unauthenticated

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from majlis import __version__, metrics
 from majlis.api.auth import TheGateway
-from majlis.api.errors import refusals
+from majlis.api.error_responses import refusals
 from majlis.api.reply import reply
 from majlis.errors import Unavailable
 from majlis.gateway import Gateway

@@ -13,7 +13,7 @@ from majlis.agents.memories import MemoryJson
 from majlis.agents.plans import PlanJson
 from majlis.api.auth import TheEntry
 from majlis.api.bodies import PathId
-from majlis.api.errors import refusals
+from majlis.api.error_responses import refusals
 from majlis.api.reply import reply
 from majlis.entities.caller import Caller
 from majlis.store.transactions import T, Tx

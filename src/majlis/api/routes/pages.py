@@ -18,7 +18,7 @@ from fastapi import APIRouter, Header, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from majlis.api.auth import TheGateway, require_own_page
-from majlis.api.errors import error_response
+from majlis.api.error_responses import error_response
 from majlis.api.routes.session import limit_sign_in, open_session, set_cookie
 from majlis.entities.sessions import find_code_owner
 from majlis.errors import MajlisError, NotFound, Unauthenticated

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import Body, IdText, PathId, Text
-from majlis.api.errors import refusals
+from majlis.api.error_responses import refusals
 from majlis.api.reply import reply
 from majlis.runs.view.preview import try_agent
 from majlis.runs.view.shapes import TryJson

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import IdText, PathId, ToolResult
-from majlis.api.errors import refusals
+from majlis.api.error_responses import refusals
 from majlis.api.reply import reply
 from majlis.cards.answer import submit_tool_result
 from majlis.cards.queries import PendingToolCallJson, list_pending

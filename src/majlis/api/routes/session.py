@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from majlis.api.auth import COOKIE, TheEntry, TheGateway, https, require_own_page
 from majlis.api.bodies import SignIn
-from majlis.api.errors import refusals
+from majlis.api.error_responses import refusals
 from majlis.api.reply import nothing, reply
 from majlis.entities.caller import Caller
 from majlis.entities.sessions import (

@@ -8,12 +8,12 @@ from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry
 from majlis.api.bodies import IdText, NewMember, NewPhase, NewSpace, PathId, ReadPosition, SpaceChange
-from majlis.api.errors import refusals
+from majlis.api.error_responses import refusals
 from majlis.api.reply import nothing, reply
 from majlis.spaces.members import add_member, list_members, remove_member
 from majlis.spaces.outline import list_all_spaces
-from majlis.spaces.overview import list_spaces, space_json
 from majlis.spaces.phases import PhaseChange, change_phase, list_phases
+from majlis.spaces.queries import list_spaces, space_json
 from majlis.spaces.read_position import ReadJson, mark_read
 from majlis.spaces.shapes import MemberJson, PhaseJson, SpaceJson, SpaceOutlineJson
 from majlis.spaces.spaces import change_space, create_space, delete_space

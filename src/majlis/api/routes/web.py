@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from majlis.api.auth import enter
-from majlis.api.errors import http_error
+from majlis.api.error_responses import http_error
 from majlis.api.routes.pages import LOOKING, page
 from majlis.errors import NotFound, Unauthenticated
 

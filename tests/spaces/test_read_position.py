@@ -11,7 +11,7 @@ from majlis.entities.caller import Caller
 from majlis.errors import Invalid, NotFound
 from majlis.spaces.history import read_page
 from majlis.spaces.members import join, leave
-from majlis.spaces.overview import list_spaces
+from majlis.spaces.queries import list_spaces
 from majlis.spaces.post import Draft
 from majlis.spaces.read_position import mark_read
 from majlis.store.transactions import Database

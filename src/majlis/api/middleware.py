@@ -11,7 +11,7 @@ import time
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from majlis import metrics
-from majlis.api.errors import error_response, failure_response
+from majlis.api.error_responses import error_response, failure_response
 from majlis.errors import TooLarge
 
 MAX_BODY = 1024 * 1024
