@@ -30,7 +30,7 @@ from majlis.gateway import open_gateway
 from majlis.minds.timeline.load import load_scene
 from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Who
-from majlis.models.chat.body import Body
+from majlis.models.chat.wire_format import Body
 from majlis.models.port import Prompt
 from majlis.settings import Settings
 from majlis.spaces.members import join

@@ -38,9 +38,6 @@ class SilentModel:
         self._heard(prompt)
         yield _DONE
 
-    async def close(self) -> None:
-        return None
-
 
 class TalkingModel:
     """Says one sentence and, once that was sent, nothing more: two requests for each run."""
@@ -60,9 +57,6 @@ class TalkingModel:
         yield CallStarted(0, call.id, call.name)
         yield CallDelta(0, call.arguments)
         yield Finished(Answer("", (call,), _USAGE))
-
-    async def close(self) -> None:
-        return None
 
 
 class OneModel:

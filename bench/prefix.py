@@ -15,8 +15,7 @@ from bench.results import Result
 from bench.stage import Stage
 from bench.words import sentences
 from majlis.agents.config.model import ModelObject
-from majlis.models.chat.body import Body
-from majlis.models.chat.wire_format import chat_messages
+from majlis.models.chat.wire_format import Body, chat_messages
 from majlis.models.port import Prompt
 from majlis.models.port import Result as ToolResult
 

@@ -242,23 +242,21 @@ async def test_a_failure_says_what_to_do_and_tells_no_secret(opened: Opened) -> 
 async def test_j7_a_refused_key_is_answered_with_one_readable_advice(opened: Opened) -> None:
     """It once read "Put a valid key for x there of majlis"."""
     opened.environ["MY_KEY"] = "very-secret-1"
-    place = "in the environment of majlis, and restart."
+    place = "in the environment of Majlis, then restart it."
     refused = await opened.fails(Reply(status=401), apiKeyEnv="MY_KEY")
-    assert refused.message.endswith(
-        f" refused the key in MY_KEY (401). Put one that is valid for scripted there, {place}"
-    )
+    assert refused.message.endswith(f" rejected the key in MY_KEY (401). Set a key that is valid for scripted {place}")
     missing = await opened.fails(Reply(status=401))
-    assert missing.message.endswith(f" asks for a key (401), and OPENAI_API_KEY is not set. Set it {place}")
+    assert missing.message.endswith(f" requires a key (401), but OPENAI_API_KEY is not set. Set it {place}")
     unnamed = await opened.fails(Reply(status=403), provider="litellm")
     assert unnamed.message.endswith(
-        f" asks for a key (403). Name its variable in the model's apiKeyEnv, set that {place}"
+        f" requires a key (403). Name its variable in the model's apiKeyEnv, and set the variable {place}"
     )
 
 
 async def test_j7_a_rate_limit_promises_no_further_try(opened: Opened) -> None:
     """The space also reads it after the last one."""
     message = (await opened.fails(Reply(status=429))).message
-    assert message.endswith("(429). A lower concurrentRuns, or a higher tier at the provider, would help.")
+    assert message.endswith("(429). Lower concurrentRuns, or choose a higher tier at the provider.")
 
 
 async def test_a_rate_limit_says_when_to_come_back(opened: Opened) -> None:

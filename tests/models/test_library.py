@@ -95,7 +95,7 @@ async def test_a_prompt_without_a_users_turn_gets_one(opened: Opened) -> None:
 async def test_cache_points_stand_at_the_last_borders_of_the_parts() -> None:
     from pydantic_ai.messages import CachePoint, ModelRequest, UserPromptPart
 
-    from majlis.models.library.messages import library_messages
+    from majlis.models.library.translate import library_messages
 
     prompt = Prompt((System("s"), User(("a", "b")), User(("1", "2", "3", "4"))))
     request = library_messages(prompt, {})[0]
@@ -169,7 +169,7 @@ async def test_a_missing_key_names_the_variable_to_set(opened: Opened, monkeypat
     with pytest.raises(ModelFailed) as failed:
         await ask(opened.model("anthropic:claude-x"))
     assert (failed.value.code, failed.value.retryable) == ("model_misconfigured", False)
-    assert "set ANTHROPIC_API_KEY in the environment of majlis" in failed.value.message
+    assert "set ANTHROPIC_API_KEY in the environment of Majlis" in failed.value.message
 
 
 async def test_a_provider_whose_package_is_missing_says_so(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What a model writes, as text that every database keeps, and whether a call's arguments are all there."""
+"""Normalizes what a model writes into text that every database can store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 
-def is_whole(arguments: str) -> bool:
+def is_json(arguments: str) -> bool:
     try:
         orjson.loads(arguments)
     except orjson.JSONDecodeError:
@@ -17,12 +17,12 @@ def is_whole(arguments: str) -> bool:
 
 
 def plain_text(pieces: Iterable[str]) -> str:
-    """Joined, without what no database keeps."""
+    """Without NUL, which PostgreSQL cannot store."""
     return "".join(pieces).replace("\0", "\ufffd")
 
 
 def word(given: Any) -> str:
-    """One line of text; empty for nothing. Raises TypeError for what is neither text nor a number."""
+    """One line of text. Raises TypeError for anything but text, a whole number or None."""
     if isinstance(given, str):
         return given if given.isprintable() else "".join(each for each in given if each.isprintable())
     if given is None:

@@ -1,4 +1,4 @@
-"""From an agent's choice of a model to a model that can be asked."""
+"""Opens the models that agents use."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from majlis.agents.config.model import DEMO, ModelChoice, ModelObject
-from majlis.models.chat.chat import ChatModel
-from majlis.models.chat.clients import Clients
+from majlis.models.chat.client import ChatModel, Clients
 from majlis.models.demo.demo import DemoModel
 from majlis.models.keys import find_key
-from majlis.models.library.clients import Providers
-from majlis.models.library.library import LibraryModel
+from majlis.models.library.library import LibraryModel, Providers
 from majlis.models.port import Model
 
 KEPT = 256
 
 
 class Models:
-    """Models that are equal in every setting are one, so that they share connections."""
+    """Choices with equal settings share one model and its connections."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ, demo: ModelChoice = DEMO) -> None:
-        """`demo` answers for agents whose model is "demo": the rules, or a real model that the settings name."""
+        """`demo` is used for agents with the model "demo": the rules, or a real model from the settings."""
         self._environ = environ
         self._demo = demo
         self._clients = Clients()
@@ -30,13 +28,13 @@ class Models:
         self._open: OrderedDict[str, Model] = OrderedDict()
 
     def get(self, choice: ModelChoice) -> Model:
-        """Opens nothing but objects: a missing key or a wrong name shows when the model is asked."""
+        """Opens no connection: a missing key or a wrong name shows at the first request."""
         choice = self._demo if choice == DEMO else choice
         name = choice if isinstance(choice, str) else choice.model_dump_json()
         if name not in self._open:
             self._open[name] = self._new(choice)
             if len(self._open) > KEPT:
-                # A run may still be reading from it: its connections belong to the clients, not to it.
+                # A run may still read from it: the connections belong to the clients.
                 self._open.popitem(last=False)
         self._open.move_to_end(name)
         return self._open[name]

@@ -1,6 +1,6 @@
-"""What a model is to us: it is given a prompt and streams an answer. The loop around it is ours (`runs/`).
+"""The port to model providers: a prompt goes in, a stream of events comes out. Tools are called by `runs/`.
 
-Everything here is plain data, so that a prompt can be stored as it was sent and a run can go on on another machine.
+Everything here is plain data, so that a prompt can be stored as it was sent and a run can continue on another machine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from majlis.models.outline import Outline
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the model is told of it; `schema` is the JSON Schema of its input."""
+    """`schema` is the JSON Schema of the input."""
 
     name: str
     description: str
@@ -23,7 +23,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call as the model wrote it: `arguments` is JSON text, not yet believed."""
+    """A tool call as the model wrote it: `arguments` is JSON text that is not validated yet."""
 
     id: str
     name: str
@@ -37,7 +37,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Joined, the parts are the text. After each part but the last is a good place for a provider's cache point."""
+    """The text in parts. A provider's cache point fits after each part except the last."""
 
     parts: tuple[str, ...]
 
@@ -48,7 +48,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the model answered to an earlier request of the same invocation."""
+    """An earlier answer of the model."""
 
     text: str
     calls: tuple[Call, ...] = ()
@@ -56,7 +56,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call came to. Every call in a prompt has its result right after the `Said` that made it."""
+    """The result of a call. It follows right after the `Said` with the call."""
 
     call_id: str
     name: str
@@ -70,7 +70,7 @@ Turn = System | User | Said | Result
 class Prompt:
     turns: tuple[Turn, ...]
     tools: tuple[ToolSpec, ...] = ()
-    # A session that the other side keeps, to go on with (R7).
+    # The external session to continue (R7).
     session_id: str | None = None
     # What the turns show, for a model made of rules. Neither sent nor stored.
     outline: Callable[[], Outline] | None = None
@@ -78,7 +78,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request. `cached` is the part of `input` that the provider had in its cache."""
+    """Tokens of one request. `cached` is part of `input`."""
 
     input: int = 0
     cached: int = 0
@@ -87,18 +87,18 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished answer. `text` is the model's own thinking aloud and is shown to nobody."""
+    """`text` is never shown to members."""
 
     text: str
     calls: tuple[Call, ...]
     usage: Usage
-    # The session that the other side has put this into, if it says so (R7).
+    # The external session that the server put this into, if it says so (R7).
     session_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """The model has begun to write a call. `index` counts the calls of this answer from 0."""
+    """`index` counts the calls of this answer from 0."""
 
     index: int
     id: str
@@ -130,15 +130,13 @@ class Model(Protocol):
         """Raises ModelFailed, at any point."""
         ...
 
-    async def close(self) -> None: ...
-
 
 @dataclass(eq=False)
 class ModelFailed(Exception):
-    """A provider's refusal or failure, in words that a person can act on: no key, no address, no body of a request.
+    """A provider's refusal or failure. The message contains no key, no address and nothing of the request.
 
-    `retryable`: the same request may succeed in a while (429, 5xx, time-out, broken stream). `usage` is what it has
-    cost all the same, where the provider says so."""
+    `retryable`: the same request may succeed later (429, 5xx, timeout, broken stream). `usage` is what the provider
+    billed all the same."""
 
     message: str
     retryable: bool

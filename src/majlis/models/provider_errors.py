@@ -1,6 +1,6 @@
-"""What can go wrong with a model, each with a stable code and words that a person can act on (J7).
+"""What can go wrong with a model, each with a stable code and a message that a person can act on (J7).
 
-The words reach spaces and logs: no key, no request of ours, and of a provider's own words only a short part.
+The messages reach spaces and logs: they contain no key, nothing of our request, and little of the provider's words.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from majlis.models.keys import Key
 from majlis.models.port import ModelFailed
 
 REASON_LENGTH = 300
-LONGEST_WAIT_SECONDS = 3600.0
+MAX_RETRY_SECONDS = 3600.0
 
 _KEY_LIKE = re.compile(r"\b(?:(?:sk|pk|key|gsk|xai|hf)[-_]|AIza)[-_A-Za-z0-9*.]{6,}|\bBearer\s+\S+", re.IGNORECASE)
-# Servers built on pydantic quote the offending part of our request after these.
+# Servers built on pydantic quote the invalid part of our request after these.
 _ECHO = re.compile(r"""[\s,({\[]*(?:['"]input['"]\s*:|\binput_value=).*""", re.DOTALL)
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size)|prompt is too long|too many (?:input )?tokens"
     r"|exceeds the maximum number of tokens",
     re.IGNORECASE,
 )
-# Only what cannot mean a limit per minute: those messages speak of quota, plans and billing as well.
+# Messages about limits per minute also mention quota, plans and billing, so only exact codes count.
 _QUOTA = re.compile(r"insufficient_quota|billing_error|billing_hard_limit|credit balance", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Side:
-    """The other side, as messages name it: "The model server at 127.0.0.1:9000", "The provider openai"."""
+class ProviderErrors:
+    """`name` starts a sentence: "The model server at 127.0.0.1:9000", "The provider openai"."""
 
     name: str
     model: str
     key: Key
 
     def reason(self, text: str) -> str:
-        """A provider's own words, made fit to be shown: one short line without keys and without our request."""
+        """The provider's message as one short line, without keys and without our request."""
         if self.key.value:
             text = text.replace(self.key.value, "…")
         text = _KEY_LIKE.sub("…", _ECHO.sub("", text))
@@ -46,97 +46,79 @@ class Side:
     def unauthorized(self, status: int = 401) -> ModelFailed:
         variable = self.key.variable
         if self.key.value:
-            message = f"refused the key in {variable} ({status}). Put one that is valid for {self.model} there,"
+            message = f"rejected the key in {variable} ({status}). Set a key that is valid for {self.model}"
         elif variable:
-            message = f"asks for a key ({status}), and {variable} is not set. Set it"
+            message = f"requires a key ({status}), but {variable} is not set. Set it"
         else:
-            message = f"asks for a key ({status}). Name its variable in the model's apiKeyEnv, set that"
-        return ModelFailed(
-            f"{self.name} {message} in the environment of majlis, and restart.", False, "model_unauthorized"
-        )
+            message = f"requires a key ({status}). Name its variable in the model's apiKeyEnv, and set the variable"
+        return self._final(f"{message} in the environment of Majlis, then restart it.", "model_unauthorized")
 
     def not_found(self, status: int = 404) -> ModelFailed:
-        return ModelFailed(
-            f'{self.name} does not know the model "{self.model}", or nothing answers there ({status}). '
+        return self._final(
+            f'has no model "{self.model}", or no API at this address ({status}). '
             "Check the model's name and baseUrl in the agent's config.",
-            False,
             "model_not_found",
         )
 
     def refused(self, reason: str, status: int = 400) -> ModelFailed:
-        said = self.reason(reason)
-        return ModelFailed(
-            f"{self.name} refused the request ({status}){f': {said}' if said else ''}", False, "model_refused_request"
-        )
+        return self._final(f"rejected the request ({status}){self._because(reason)}", "model_refused_request")
 
     def too_long(self) -> ModelFailed:
         return ModelFailed(
-            f'The prompt is longer than the model "{self.model}" can read. '
+            f'The prompt is too long for the model "{self.model}". '
             "Lower the agent's window, or choose a model with a longer context.",
             False,
             "model_context_too_long",
         )
 
     def rate_limited(self, retry_after: float | None) -> ModelFailed:
-        return ModelFailed(
-            f"{self.name} has had too many requests (429). "
-            "A lower concurrentRuns, or a higher tier at the provider, would help.",
-            True,
+        return self._passing(
+            "received too many requests (429). Lower concurrentRuns, or choose a higher tier at the provider.",
             "model_rate_limited",
-            _bounded(retry_after),
+            retry_after,
         )
 
     def out_of_quota(self) -> ModelFailed:
-        return ModelFailed(
-            f"{self.name} says that the account's quota or credit is used up. Check its plan and billing.",
-            False,
-            "model_quota_exceeded",
+        return self._final(
+            "reports that the account's quota or credit is used up. Check its plan and billing.", "model_quota_exceeded"
         )
 
     def unavailable(self, status: int | None = None, retry_after: float | None = None) -> ModelFailed:
         code = f" ({status})" if status else ""
-        return ModelFailed(
-            f"{self.name} is not able to answer just now{code}.", True, "model_unavailable", _bounded(retry_after)
-        )
+        return self._passing(f"is temporarily unavailable{code}.", "model_unavailable", retry_after)
 
     def unreachable(self, why: str = "") -> ModelFailed:
-        said = self.reason(why)
-        return ModelFailed(
-            f"{self.name} cannot be reached{f': {said}' if said else ''}. Check that it runs and the model's baseUrl.",
-            True,
+        return self._passing(
+            f"cannot be reached{self._because(why)}. Check that it is running, and the model's baseUrl.",
             "model_unreachable",
         )
 
     def timed_out(self, seconds: float | None = None) -> ModelFailed:
         within = f" within {seconds:g} s" if seconds else " in time"
-        return ModelFailed(f"{self.name} did not answer{within}.", True, "model_timeout")
+        return self._passing(f"did not answer{within}.", "model_timeout")
 
     def broken(self, why: str) -> ModelFailed:
-        return ModelFailed(f"{self.name} broke off its answer: {why}.", True, "model_broken_stream")
+        return self._passing(f"sent an answer that cannot be used: {why}.", "model_broken_stream")
 
     def endless(self, most: int) -> ModelFailed:
-        return ModelFailed(
-            f"{self.name} gave an answer longer than {most // 2**20} MiB, which no model writes; it was not read on.",
-            True,
-            "model_broken_stream",
-        )
+        return self.broken(f"it is longer than {most // 2**20} MiB")
 
     def cut_off(self) -> ModelFailed:
         return ModelFailed(
-            f'The model "{self.model}" reached its limit of tokens in the middle of a tool call. '
+            f'The model "{self.model}" reached its token limit in the middle of a tool call. '
             "Raise settings.maxTokens in the agent's model.",
             False,
             "model_cut_off",
         )
 
     def filtered(self) -> ModelFailed:
-        return ModelFailed(f"{self.name}'s content filter stopped the answer.", False, "model_filtered")
+        return self._final("stopped the answer because of its content filter.", "model_filtered")
 
     def misconfigured(self, why: str) -> ModelFailed:
-        return ModelFailed(f"{self.name} cannot be used: {self.reason(why)}", False, "model_misconfigured")
+        return self._final(f"cannot be used: {self.reason(why)}", "model_misconfigured")
 
     def of_status(self, status: int, words: str, retry_after: float | None = None) -> ModelFailed:
-        """`words` are all that the provider said: message, code and type."""
+        """`words` are the provider's message, code and type."""
         if status in (401, 403):
             return self.unauthorized(status)
         if status == 402 or (status in (400, 429) and _QUOTA.search(words)):
@@ -153,9 +135,19 @@ class Side:
             return self.unavailable(status, retry_after)
         return self.refused(words, status)
 
+    def _final(self, message: str, code: str) -> ModelFailed:
+        return ModelFailed(f"{self.name} {message}", False, code)
+
+    def _passing(self, message: str, code: str, retry_after: float | None = None) -> ModelFailed:
+        return ModelFailed(f"{self.name} {message}", True, code, _bounded(retry_after))
+
+    def _because(self, why: str) -> str:
+        reason = self.reason(why)
+        return f": {reason}" if reason else ""
+
 
 def _bounded(seconds: float | None) -> float | None:
-    """What is no number of seconds (a server may say "nan") says nothing."""
+    """None for anything that is not a number of seconds; a server may say "nan"."""
     if seconds is None or not math.isfinite(seconds):
         return None
-    return min(max(seconds, 0.0), LONGEST_WAIT_SECONDS)
+    return min(max(seconds, 0.0), MAX_RETRY_SECONDS)

@@ -1,1 +1,1 @@
-"""Our own client for the streaming Chat Completions protocol."""
+"""A client for the streaming Chat Completions protocol."""

@@ -1,4 +1,4 @@
-"""An answer, put together from what Chat Completions servers send, each by its own reading of the protocol."""
+"""Assembles an answer from the chunks that Chat Completions servers send, each in its own dialect."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 import orjson
 
-from majlis.models.arguments import is_whole, plain_text, word
-from majlis.models.chat.session import session_in_chunk
+from majlis.models.arguments import is_json, plain_text, word
+from majlis.models.chat.wire_format import session_in_chunk
 from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, Prompt, Said, Usage
 from majlis.store import ids
 
-_MOST_TOKENS = 10**9
+_MAX_TOKENS = 10**9
 
 
 @dataclass
-class _Growing:
-    """A call that is being written. `index` is what the server calls it by, `sent_id` the id that it gave it."""
+class _PartialCall:
+    """`index` and `sent_id` are the server's."""
 
     index: Any
     sent_id: str | None
@@ -27,16 +27,16 @@ class _Growing:
     pieces: list[str] = field(default_factory=list)
 
 
-class GrowingAnswer:
+class AnswerBuilder:
     def __init__(self, prompt: Prompt) -> None:
-        # Some servers count their calls from 0 in every answer; within a run an id stands for one call.
+        # Some servers count calls from 0 in every answer, but an id must be unique within a run.
         self._taken = {call.id for turn in prompt.turns if isinstance(turn, Said) for call in turn.calls}
         self._text: list[str] = []
-        self._calls: list[_Growing] = []
+        self._calls: list[_PartialCall] = []
         self.usage = Usage()
         # Characters of text and arguments so far.
         self.size = 0
-        # Whether there was an answer at all, be it an empty one.
+        # There was an answer, even if it is empty.
         self.begun = False
         self.finish_reason: str | None = None
         self.session_id: str | None = None
@@ -57,7 +57,7 @@ class GrowingAnswer:
                 self._text.append(text)
                 self.size += len(text)
             for position, call in enumerate(delta.get("tool_calls") or ()):
-                yield from self._grow(call, position)
+                yield from self._add_call(call, position)
             self.finish_reason = word(choice.get("finish_reason")) or self.finish_reason
 
     def finished(self) -> Answer:
@@ -74,15 +74,15 @@ class GrowingAnswer:
 
     @property
     def cut_off(self) -> bool:
-        """Whether the tokens ran out in the middle of a call, so that its arguments are no JSON."""
-        return self.finish_reason == "length" and any(not is_whole(call.arguments) for call in self.finished().calls)
+        """The token limit was reached in the middle of a call."""
+        return self.finish_reason == "length" and any(not is_json(call.arguments) for call in self.finished().calls)
 
-    def _grow(self, delta: dict[str, Any], position: int) -> Iterator[ModelEvent]:
+    def _add_call(self, delta: dict[str, Any], position: int) -> Iterator[ModelEvent]:
         function = delta.get("function") or {}
         name, given = word(function.get("name")), word(delta.get("id")) or None
-        call = self._meant(delta, name, given)
+        call = self._continued(delta, name, given)
         if call is None:
-            call = _Growing(delta.get("index", position), given, self._new_id(given))
+            call = _PartialCall(delta.get("index", position), given, self._new_id(given))
             self._calls.append(call)
         at = self._calls.index(call)
         if name and not call.name:
@@ -95,10 +95,10 @@ class GrowingAnswer:
             self.size += len(text)
             yield CallDelta(at, text)
 
-    def _meant(self, delta: dict[str, Any], name: str, given: str | None) -> _Growing | None:
-        """The call that a piece goes on with, or None for a new one.
+    def _continued(self, delta: dict[str, Any], name: str, given: str | None) -> _PartialCall | None:
+        """The call that a delta continues, or None for a new one.
 
-        A new id together with a name begins a call even under a known index: some servers number every call 0."""
+        A new id with a name starts a call even if the index is known: some servers number every call 0."""
         if name and given is not None and all(call.sent_id != given for call in self._calls):
             return None
         if "index" in delta:
@@ -114,7 +114,7 @@ class GrowingAnswer:
 
 
 def _joined(parts: list[Any]) -> str:
-    """Some servers give text in parts, and their thinking among them; only the text is the answer."""
+    """Some servers send text in parts, with reasoning among them."""
     return "".join(part["text"] for part in parts if part.get("type") == "text")
 
 
@@ -123,11 +123,11 @@ def _usage(usage: dict[str, Any]) -> Usage:
     told = details.get("cached_tokens") if isinstance(details, dict) else None
     read = _count(usage.get("prompt_tokens"))
     cached = _count(told) or _count(usage.get("prompt_cache_hit_tokens"))
-    # What was cached is a part of what was read, whatever a server adds up.
+    # Cached tokens are part of the input, whatever a server reports.
     return Usage(read, min(cached, read), _count(usage.get("completion_tokens")))
 
 
 def _count(given: Any) -> int:
-    """What is no number of tokens counts as none: an answer is not lost over it."""
-    whole = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= _MOST_TOKENS
+    """0 for anything that is not a number of tokens: an answer must not fail because of it."""
+    whole = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= _MAX_TOKENS
     return int(given) if whole else 0

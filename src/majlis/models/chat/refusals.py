@@ -1,4 +1,4 @@
-"""Errors as Chat Completions servers word them: in a response's body, or in the middle of a stream."""
+"""Reads the errors of Chat Completions servers, from a response's body or from a stream."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import httpx
 import orjson
 
 from majlis.models.port import ModelFailed
-from majlis.models.provider_errors import Side
+from majlis.models.provider_errors import ProviderErrors
 
-_READ_AT_MOST = 64 * 1024
+_MAX_READ_BYTES = 64 * 1024
 
 
-async def raise_refusal(side: Side, response: httpx.Response) -> NoReturn:
+async def raise_refusal(errors: ProviderErrors, response: httpx.Response) -> NoReturn:
     words = _words(await _beginning(response))
-    raise side.of_status(response.status_code, words, retry_after(response.headers))
+    raise errors.of_status(response.status_code, words, retry_after(response.headers))
 
 
-def error_in(side: Side, error: Any) -> ModelFailed:
-    """An error that a stream held. Without a status it is taken for the server's own trouble, which may pass."""
+def error_in(errors: ProviderErrors, error: Any) -> ModelFailed:
+    """An error in a stream. Without a status it counts as a temporary problem of the server."""
     words = _flat(error)
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, int) and 400 <= code < 600:
-        return side.of_status(code, words)
+        return errors.of_status(code, words)
     if "rate_limit" in words:
-        return side.of_status(429, words)
+        return errors.of_status(429, words)
     if "invalid_request" in words or "context_length" in words:
-        return side.of_status(400, words)
-    return side.unavailable()
+        return errors.of_status(400, words)
+    return errors.unavailable()
 
 
 def retry_after(headers: httpx.Headers) -> float | None:
-    """Seconds, from a number or a date; negative or unreadable ones are ignored."""
+    """Seconds, from a number or a date."""
     text = headers.get("retry-after", "")
     try:
         if "retry-after-ms" in headers:
@@ -52,22 +52,22 @@ async def _beginning(response: httpx.Response) -> bytes:
     body = b""
     async for piece in response.aiter_bytes():
         body += piece
-        if len(body) > _READ_AT_MOST:
+        if len(body) > _MAX_READ_BYTES:
             break
-    return body[:_READ_AT_MOST]
+    return body[:_MAX_READ_BYTES]
 
 
 def _words(body: bytes) -> str:
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
-        # A proxy's page of HTML says nothing that its status does not.
+        # A proxy's HTML page adds nothing to the status.
         return "" if body.lstrip().startswith(b"<") else body.decode(errors="replace")
     return _flat(found.get("error", found) if isinstance(found, dict) else found)
 
 
 def _flat(error: Any) -> str:
-    """The message first: it is what people are shown; then the code and the type, by which kinds are told apart."""
+    """The message, which people see, then the code and type, which tell kinds of errors apart."""
     if not isinstance(error, dict):
         return str(error)
     message = error.get("message") or error.get("detail") or ""

@@ -48,9 +48,6 @@ class DemoModel:
             yield CallDelta(0, piece)
         yield Finished(Answer("", (call,), Usage()))
 
-    async def close(self) -> None:
-        return None
-
 
 def _next_step(prompt: Prompt) -> Step | None:
     """Works out all steps and returns the first that was not taken yet."""

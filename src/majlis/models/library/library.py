@@ -1,6 +1,6 @@
-"""Models of the providers that pydantic-ai speaks to: "provider:name", and objects without a `baseUrl`.
+"""Models without a `baseUrl`, through pydantic-ai.
 
-Its import takes a second and 100 MB, so it is loaded when such a model is first asked, and not on the event loop.
+Its import takes a second and 100 MB, so it happens at the first request, in a thread.
 """
 
 from __future__ import annotations
@@ -15,61 +15,80 @@ from majlis.agents.config.model import ModelObject
 from majlis.agents.config.providers import missing_package
 from majlis.lazy_import import import_alone
 from majlis.models.keys import Key
-from majlis.models.library.clients import Providers
 from majlis.models.port import Answer, Finished, ModelEvent, ModelFailed, Prompt
-from majlis.models.provider_errors import Side
+from majlis.models.provider_errors import ProviderErrors
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
-    from pydantic_ai.models import Model as LibraryInstance
+    from pydantic_ai.models import Model
+    from pydantic_ai.providers import Provider
 
 _REMEMBERED = 200
+
+
+class Providers:
+    """One provider of the library, with its HTTP client, per name and key."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, str | None], Provider[Any]] = {}
+        self._opening = asyncio.Lock()
+
+    async def get(self, choice: ModelObject, key: Key) -> Provider[Any]:
+        # Without `apiKeyEnv` the library reads the usual variables itself, and others besides keys.
+        own = key.value if choice.api_key_env else None
+        async with self._opening:
+            found = self._open.get((choice.provider, own))
+            if found is None:
+                found = await asyncio.to_thread(_new, choice.provider, own)
+                self._open[choice.provider, own] = await found.__aenter__()
+            return found
+
+    async def close(self) -> None:
+        opened, self._open = list(self._open.values()), {}
+        for provider in opened:
+            await provider.__aexit__(None, None, None)
 
 
 class LibraryModel:
     def __init__(self, choice: ModelObject, key: Key, providers: Providers) -> None:
         self._choice = choice
-        self._side = Side(f'The provider "{choice.provider}"', choice.name, key)
+        self._errors = ProviderErrors(f'The provider "{choice.provider}"', choice.name, key)
         self._providers = providers
-        self._instance: LibraryInstance | None = None
+        self._instance: Model | None = None
         self._settings = _settings(choice)
-        # By its calls' ids. Some providers want their signed reasoning back along with the calls that came of it,
-        # and the port has no place for it; a run that goes on elsewhere does without, as they allow.
+        # Some providers want their signed reasoning back with the calls it led to, and the port has no place for it.
+        # By call id; a run that continues on another worker does without, which these providers allow.
         self._remembered: OrderedDict[str, ModelResponse] = OrderedDict()
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
         await asyncio.to_thread(import_alone, "majlis.models.library.translate")
-        from majlis.models.library import errors as library_errors
-        from majlis.models.library import translate as library_stream
+        from majlis.models.library import translate
 
         try:
             model = await self._opened()
-            async with library_stream.opened(model, prompt, self._settings, self._remembered) as stream:
-                async with aclosing(library_stream.events(stream)) as events:
+            async with translate.opened(model, prompt, self._settings, self._remembered) as stream:
+                async with aclosing(translate.events(stream)) as events:
                     async for event in events:
                         yield event
                 response = stream.get()
-            answer = library_stream.answer(self._side, response)
+            answer = translate.answer(self._errors, response)
         except ModelFailed:
             raise
         except Exception as error:
-            raise library_errors.failure(self._side, error) from error
+            raise translate.failure(self._errors, error) from error
         self._remember(answer, response)
         yield Finished(answer)
 
-    async def close(self) -> None:
-        return None
-
-    async def _opened(self) -> LibraryInstance:
+    async def _opened(self) -> Model:
         if self._instance is None:
             from pydantic_ai.models import infer_model
 
             command = missing_package(self._choice.provider)
             if command is not None:
-                raise self._side.misconfigured(
+                raise self._errors.misconfigured(
                     f"it needs a package that is not installed. Run {command} where Majlis runs, then restart it."
                 )
-            provider = await self._providers.get(self._choice, self._side.key)
+            provider = await self._providers.get(self._choice, self._errors.key)
             self._instance = infer_model(f"{self._choice.provider}:{self._choice.name}", lambda _name: provider)
         return self._instance
 
@@ -81,7 +100,20 @@ class LibraryModel:
 
 
 def _settings(choice: ModelObject) -> dict[str, Any]:
-    """As in the config, but for its `timeout`, which is the library's `request_timeout`; and our loop does retries."""
+    """The config's `timeout` is the library's `request_timeout`. The run retries, not the library."""
     given = choice.settings.model_dump(by_alias=False, exclude_none=True)
     seconds = given.get("timeout")
     return given | {"max_retries": 0} | ({} if seconds is None else {"request_timeout": seconds})
+
+
+def _new(name: str, own_key: str | None) -> Provider[Any]:
+    from pydantic_ai.providers import infer_provider, infer_provider_class
+    from pydantic_ai.providers.gateway import gateway_provider
+
+    if own_key is None:
+        return infer_provider(name)
+    if name.startswith("gateway/"):
+        return gateway_provider(name.removeprefix("gateway/"), api_key=own_key)
+    made: Any = infer_provider_class(name)
+    provider: Provider[Any] = made(api_key=own_key)
+    return provider

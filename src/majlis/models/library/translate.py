@@ -1,37 +1,68 @@
-"""Everything that touches pydantic-ai's own types, so that the rest of the room can be imported without it."""
+"""Translates between our port and pydantic-ai: prompts to messages, streams to events, exceptions to ModelFailed (J7).
+
+Only this file imports pydantic-ai's types, so that the rest of the folder can be imported without the exceptions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, cast
 
 import orjson
+from pydantic_ai import exceptions
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
+    CachePoint,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
     ModelResponse,
+    ModelResponsePart,
     PartDeltaEvent,
     PartStartEvent,
+    SystemPromptPart,
     TextPart,
     ToolCallPart,
     ToolCallPartDelta,
+    ToolReturnPart,
+    UserContent,
+    UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from majlis.models.arguments import is_whole, plain_text, word
-from majlis.models.chat.session import session_header
-from majlis.models.library.messages import library_messages
-from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, ModelFailed, Prompt, Usage
-from majlis.models.provider_errors import Side
+from majlis.models.arguments import is_json, plain_text, word
+from majlis.models.chat.wire_format import session_header
+from majlis.models.port import (
+    Answer,
+    Call,
+    CallDelta,
+    CallStarted,
+    ModelEvent,
+    ModelFailed,
+    Prompt,
+    Result,
+    Said,
+    System,
+    Turn,
+    Usage,
+    User,
+)
+from majlis.models.provider_errors import ProviderErrors
+
+# Anthropic allows four; one is used for the system prompt.
+_CACHE_POINTS = 3
+# Several providers reject a prompt without a user turn, and the classic layout has none.
+_NUDGE = User(("Act now.",))
 
 
 def opened(
     model: Model, prompt: Prompt, settings: Mapping[str, Any], remembered: Mapping[str, ModelResponse]
 ) -> AbstractAsyncContextManager[StreamedResponse]:
     tools = [
-        # Strict mode wants every property required, which few tools are.
+        # Strict mode would require every property.
         ToolDefinition(name=tool.name, parameters_json_schema=tool.schema, description=tool.description, strict=False)
         for tool in prompt.tools
     ]
@@ -44,7 +75,7 @@ def opened(
 
 
 async def events(stream: StreamedResponse) -> AsyncGenerator[ModelEvent]:
-    """`index` of the library counts all parts of an answer; ours counts the calls."""
+    """The library's `index` counts all parts of an answer; ours counts the calls."""
     started: dict[int, int] = {}
     async for event in stream:
         match event:
@@ -57,27 +88,27 @@ async def events(stream: StreamedResponse) -> AsyncGenerator[ModelEvent]:
                 yield CallDelta(started[event.index], arguments)
 
 
-def answer(side: Side, response: ModelResponse) -> Answer:
+def answer(errors: ProviderErrors, response: ModelResponse) -> Answer:
     text = plain_text(part.content for part in response.parts if isinstance(part, TextPart))
     parts = [part for part in response.parts if isinstance(part, ToolCallPart)]
     calls = tuple(Call(part.tool_call_id, word(part.tool_name), _text(part.args)) for part in parts)
     used = response.usage
     usage = Usage(used.input_tokens, used.cache_read_tokens, used.output_tokens)
-    failed = _wrong_with(side, response, calls)
+    failed = _problem(errors, response, calls)
     if failed is not None:
-        # It was paid for all the same.
+        # The request was billed all the same.
         failed.usage = usage
         raise failed
     return Answer(text, calls, usage)
 
 
-def _wrong_with(side: Side, response: ModelResponse, calls: tuple[Call, ...]) -> ModelFailed | None:
-    if response.finish_reason == "length" and not all(is_whole(call.arguments) for call in calls):
-        return side.cut_off()
+def _problem(errors: ProviderErrors, response: ModelResponse, calls: tuple[Call, ...]) -> ModelFailed | None:
+    if response.finish_reason == "length" and not all(is_json(call.arguments) for call in calls):
+        return errors.cut_off()
     if response.finish_reason == "content_filter":
-        return side.filtered()
+        return errors.filtered()
     if response.state != "complete" or (response.finish_reason is None and not response.parts):
-        return side.broken("the stream ended early")
+        return errors.broken("the stream ended early")
     return None
 
 
@@ -91,3 +122,126 @@ def _text(arguments: object) -> str:
     if isinstance(arguments, str):
         return arguments or "{}"
     return orjson.dumps(arguments or {}).decode()
+
+
+def failure(errors: ProviderErrors, error: Exception) -> ModelFailed:
+    match error:
+        case exceptions.ModelAPIError():
+            return _of_provider(errors, error)
+        case exceptions.ContentFilterError():
+            return errors.filtered()
+        case exceptions.UnexpectedModelBehavior():
+            return errors.broken("a chunk has an unknown format")
+        case exceptions.UserError() | ValueError() if not errors.key.value and errors.key.variable:
+            return errors.misconfigured(f"set {errors.key.variable} in the environment of Majlis, then restart it.")
+        case exceptions.UserError() | ValueError() | ImportError():
+            return errors.misconfigured(str(error))
+    return ModelFailed(f"{errors.name} failed in an unexpected way ({type(error).__name__}).", False, "model_error")
+
+
+def _of_provider(errors: ProviderErrors, error: exceptions.ModelAPIError) -> ModelFailed:
+    match error:
+        case exceptions.ModelAuthenticationError():
+            return errors.unauthorized(_status(error) or 401)
+        case exceptions.ModelNotFoundError():
+            return errors.not_found()
+        case exceptions.ModelContextWindowExceededError():
+            return errors.too_long()
+        case exceptions.ModelQuotaExceededError():
+            return errors.out_of_quota()
+        case exceptions.ModelRateLimitError():
+            return errors.rate_limited(error.retry_after)
+        case exceptions.ModelTimeoutError():
+            return errors.timed_out()
+        case exceptions.ModelRequestTimeout():
+            return errors.timed_out(error.timeout)
+        case exceptions.ModelConnectionError(phase="read"):
+            return errors.broken("the connection was lost")
+        case exceptions.ModelConnectionError():
+            return errors.unreachable(str(error.__cause__ or ""))
+        case exceptions.ModelUnavailableError() | exceptions.ModelServerError():
+            return errors.unavailable(_status(error), error.retry_after)
+        case exceptions.ModelHTTPError():
+            return errors.of_status(error.status_code, _reason(error.body), error.retry_after)
+        case exceptions.ModelRequestRejectedError():
+            return errors.refused(_reason(error.body))
+    return errors.broken("it has an unknown format")
+
+
+def _status(error: exceptions.ModelAPIError) -> int | None:
+    return error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
+
+
+def _reason(body: object) -> str:
+    """Only the message: the exception's own text contains the whole body."""
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    return str(inner.get("message", "")) if isinstance(inner, dict) else ""
+
+
+def library_messages(prompt: Prompt, remembered: Mapping[str, ModelResponse]) -> list[ModelMessage]:
+    """`remembered` holds the provider's own answers, by the ids of their calls."""
+    turns = _with_a_user(prompt.turns)
+    points = _cache_points(turns)
+    messages: list[ModelMessage] = []
+    for turn, allowed in zip(turns, points, strict=True):
+        if isinstance(turn, Said):
+            messages.extend(_said(turn, remembered))
+            continue
+        if not messages or not isinstance(messages[-1], ModelRequest):
+            messages.append(ModelRequest([]))
+        request = messages[-1]
+        assert isinstance(request, ModelRequest)
+        request.parts = [*request.parts, _request_part(turn, allowed)]
+    return messages
+
+
+def _with_a_user(turns: Sequence[Turn]) -> list[Turn]:
+    if any(isinstance(turn, User) for turn in turns):
+        return list(turns)
+    leading = next((at for at, turn in enumerate(turns) if not isinstance(turn, System)), len(turns))
+    return [*turns[:leading], _NUDGE, *turns[leading:]]
+
+
+def _cache_points(turns: Sequence[Turn]) -> list[int]:
+    """How many each turn gets. Those at the end of the prompt cover the longest prefix."""
+    left, points = _CACHE_POINTS, []
+    for turn in reversed(turns):
+        wanted = len(turn.parts) - 1 if isinstance(turn, User) else 0
+        points.append(min(left, max(wanted, 0)))
+        left -= points[-1]
+    return points[::-1]
+
+
+def _said(turn: Said, remembered: Mapping[str, ModelResponse]) -> list[ModelMessage]:
+    known = remembered.get(turn.calls[0].id) if turn.calls else None
+    if known is not None and [call.id for call in turn.calls] == _call_ids(known):
+        return [known]
+    parts: list[ModelResponsePart] = [
+        *([TextPart(turn.text)] if turn.text else []),
+        *(ToolCallPart(call.name, call.arguments, call.id) for call in turn.calls),
+    ]
+    return [ModelResponse(parts)] if parts else []
+
+
+def _call_ids(response: ModelResponse) -> list[str]:
+    return [part.tool_call_id for part in response.parts if isinstance(part, ToolCallPart)]
+
+
+def _request_part(turn: System | User | Result, cache_points: int) -> ModelRequestPart:
+    match turn:
+        case System():
+            return SystemPromptPart(turn.text)
+        case User():
+            return UserPromptPart(_user_content(turn, cache_points))
+        case Result():
+            return ToolReturnPart(turn.name, turn.content, turn.call_id)
+
+
+def _user_content(turn: User, cache_points: int) -> str | list[UserContent]:
+    if not cache_points:
+        return turn.text
+    border = len(turn.parts) - cache_points
+    content: list[UserContent] = ["".join(turn.parts[:border])]
+    for part in turn.parts[border:]:
+        content += [CachePoint(), part]
+    return content

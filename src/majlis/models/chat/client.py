@@ -1,14 +1,16 @@
-"""Our own client of the streaming Chat Completions protocol, for every model with a `baseUrl`.
+"""The client for every model with a `baseUrl`.
 
-Not the library's: what is sent is then exactly what is kept (X13), at a fraction of the CPU for each streamed piece.
+Our own instead of the library's: we store exactly what we send (X13), and a streamed chunk costs a fraction of the CPU.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,59 +18,85 @@ import httpx
 import orjson
 
 from majlis.agents.config.model import ModelObject
-from majlis.models.chat.assemble import GrowingAnswer
-from majlis.models.chat.body import Body
+from majlis.models.chat.assemble import AnswerBuilder
 from majlis.models.chat.refusals import error_in, raise_refusal
-from majlis.models.chat.session import session_header, session_in_headers
+from majlis.models.chat.wire_format import Body, session_header, session_in_headers
 from majlis.models.keys import Key
 from majlis.models.port import Finished, ModelEvent, ModelFailed, Prompt
-from majlis.models.provider_errors import Side
+from majlis.models.provider_errors import ProviderErrors
 from majlis.sse import EventParser
 
+_LIMITS = httpx.Limits(max_connections=1000, max_keepalive_connections=100, keepalive_expiry=20)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CONNECT_SECONDS = 10.0
-# Without a byte. A slow machine that reads a long prompt needs more: that is what settings.timeout is for.
-_QUIET_SECONDS = 120.0
+# Without a byte. A slow machine that reads a long prompt needs a higher settings.timeout.
+_IDLE_SECONDS = 120.0
 _DRAIN_SECONDS = 0.1
-# Of one event, and of what an answer says: many times what any model writes.
-_MOST_BYTES = 8 * 1024 * 1024
+# For one event and for a whole answer: many times what any model writes.
+_MAX_BYTES = 8 * 1024 * 1024
 _DONE = b"[DONE]"
 _HEADERS = {
     "Content-Type": "application/json",
     "Accept": "text/event-stream, application/json",
-    # Compression makes servers and proxies hold pieces back.
+    # Compression makes servers and proxies delay chunks.
     "Accept-Encoding": "identity",
 }
 
 
+class Clients:
+    """One HTTP client per address and key, so that a slow server does not use up the connections of another."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, str | None], httpx.AsyncClient] = {}
+
+    def get(self, base_url: str, key: str | None) -> httpx.AsyncClient:
+        found = self._open.get((base_url, key))
+        if found is None:
+            found = self._open[base_url, key] = httpx.AsyncClient(
+                verify=self._tls if base_url.startswith("https:") else False,
+                limits=_LIMITS,
+                # Never reach a server on this machine through the environment's proxy.
+                trust_env=urlsplit(base_url).hostname not in _LOOPBACK,
+            )
+        return found
+
+    async def close(self) -> None:
+        opened, self._open = list(self._open.values()), {}
+        for client in opened:
+            await client.aclose()
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Loaded once: the certificates take milliseconds and a megabyte."""
+        return httpx.create_ssl_context()
+
+
 class ChatModel:
-    """The client is shared by all models of one address and key, and closed by whoever opened it."""
+    """Shares the HTTP client with other models, and does not close it."""
 
     def __init__(self, choice: ModelObject, key: Key, client: httpx.AsyncClient) -> None:
         assert choice.base_url is not None
         self._client = client
         self._url = f"{choice.base_url.rstrip('/')}/chat/completions"
-        self._side = Side(f"The model server at {urlsplit(choice.base_url).netloc}", choice.name, key)
+        self._errors = ProviderErrors(f"The model server at {urlsplit(choice.base_url).netloc}", choice.name, key)
         self._body = Body(choice)
         self._seconds = choice.settings.timeout
-        self._timeout = httpx.Timeout(self._seconds or _QUIET_SECONDS, connect=_CONNECT_SECONDS)
+        self._timeout = httpx.Timeout(self._seconds or _IDLE_SECONDS, connect=_CONNECT_SECONDS)
         self._headers = _HEADERS | ({"Authorization": f"Bearer {key.value}"} if key.value else {})
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
-        answer = GrowingAnswer(prompt)
-        with self._failures():
+        answer = AnswerBuilder(prompt)
+        with self._http_errors():
             async with (
                 self._opened(prompt) as (response, deadline),
                 aclosing(self._chunks(response, deadline, answer)) as chunks,
             ):
                 answer.session_id = session_in_headers(response.headers)
                 async for chunk in chunks:
-                    for event in self._grown(answer, chunk):
+                    for event in self._add(answer, chunk):
                         yield event
         self._check(answer)
         yield Finished(answer.finished())
-
-    async def close(self) -> None:
-        return None
 
     @asynccontextmanager
     async def _opened(self, prompt: Prompt) -> AsyncIterator[tuple[httpx.Response, float | None]]:
@@ -80,34 +108,34 @@ class ChatModel:
         try:
             if response.status_code != 200:
                 async with _until(deadline):
-                    await raise_refusal(self._side, response)
+                    await raise_refusal(self._errors, response)
             yield response, deadline
         finally:
             await response.aclose()
 
     def _chunks(
-        self, response: httpx.Response, deadline: float | None, answer: GrowingAnswer
+        self, response: httpx.Response, deadline: float | None, answer: AnswerBuilder
     ) -> AsyncGenerator[dict[str, Any]]:
         kind = response.headers.get("content-type", "")
         if kind.startswith("text/html"):
-            # A page for people: the baseUrl leads somewhere else, often only "/v1" is missing.
-            raise self._side.not_found(response.status_code)
+            # A web page: the baseUrl is wrong, often "/v1" is missing.
+            raise self._errors.not_found(response.status_code)
         if kind.startswith("application/json"):
             return self._whole(response, deadline)
         return self._streamed(response, deadline, answer)
 
     async def _whole(self, response: httpx.Response, deadline: float | None) -> AsyncGenerator[dict[str, Any]]:
-        """A server that does not stream answers with everything at once."""
+        """The answer of a server that does not stream."""
         body = bytearray()
         async with _until(deadline):
             async for piece in response.aiter_bytes():
                 body += piece
-                if len(body) > _MOST_BYTES:
-                    raise self._side.endless(_MOST_BYTES)
+                if len(body) > _MAX_BYTES:
+                    raise self._errors.endless(_MAX_BYTES)
         yield self._chunk(bytes(body))
 
     async def _streamed(
-        self, response: httpx.Response, deadline: float | None, answer: GrowingAnswer
+        self, response: httpx.Response, deadline: float | None, answer: AnswerBuilder
     ) -> AsyncGenerator[dict[str, Any]]:
         parser = EventParser()
         pieces = response.aiter_bytes()
@@ -121,72 +149,72 @@ class ChatModel:
                 yield self._chunk(event.data)
             if piece is None:
                 break
-            if parser.held > _MOST_BYTES:
-                raise self._side.endless(_MOST_BYTES)
-        # Not every server says [DONE]; a reason to stop says as much.
+            if parser.held > _MAX_BYTES:
+                raise self._errors.endless(_MAX_BYTES)
+        # Not every server sends [DONE]; a finish reason also ends the answer.
         if answer.finish_reason is None:
-            raise self._side.broken("the stream ended early")
+            raise self._errors.broken("the stream ended early")
 
     def _chunk(self, data: bytes) -> dict[str, Any]:
         try:
             chunk = orjson.loads(data)
         except orjson.JSONDecodeError:
-            raise self._side.broken("a part of it is not JSON") from None
+            raise self._errors.broken("a chunk is not JSON") from None
         if not isinstance(chunk, dict):
-            raise self._side.broken("a part of it is not an object")
+            raise self._errors.broken("a chunk is not an object")
         if chunk.get("error"):
-            raise error_in(self._side, chunk["error"])
+            raise error_in(self._errors, chunk["error"])
         return chunk
 
-    def _grown(self, answer: GrowingAnswer, chunk: dict[str, Any]) -> list[ModelEvent]:
+    def _add(self, answer: AnswerBuilder, chunk: dict[str, Any]) -> list[ModelEvent]:
         try:
-            grown = list(answer.add(chunk))
+            events = list(answer.add(chunk))
         except (AttributeError, TypeError, KeyError) as error:
-            raise self._side.broken("a part of it has an unknown form") from error
-        if answer.size > _MOST_BYTES:
-            raise self._side.endless(_MOST_BYTES)
-        return grown
+            raise self._errors.broken("a chunk has an unknown format") from error
+        if answer.size > _MAX_BYTES:
+            raise self._errors.endless(_MAX_BYTES)
+        return events
 
-    def _check(self, answer: GrowingAnswer) -> None:
-        failed = self._wrong_with(answer)
+    def _check(self, answer: AnswerBuilder) -> None:
+        failed = self._problem(answer)
         if failed is not None:
-            # It was paid for all the same.
+            # The request was billed all the same.
             failed.usage = answer.usage
             raise failed
 
-    def _wrong_with(self, answer: GrowingAnswer) -> ModelFailed | None:
+    def _problem(self, answer: AnswerBuilder) -> ModelFailed | None:
         if not answer.begun:
-            return self._side.broken("there was none")
+            return self._errors.broken("it is empty")
         if answer.cut_off:
-            return self._side.cut_off()
+            return self._errors.cut_off()
         if answer.nameless:
-            return self._side.broken("a tool call has no name")
-        return self._side.filtered() if answer.finish_reason == "content_filter" else None
+            return self._errors.broken("a tool call has no name")
+        return self._errors.filtered() if answer.finish_reason == "content_filter" else None
 
     @contextmanager
-    def _failures(self) -> Iterator[None]:
+    def _http_errors(self) -> Iterator[None]:
         try:
             yield
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
-            raise self._side.unreachable(str(error)) from error
+            raise self._errors.unreachable(str(error)) from error
         except TimeoutError as error:
-            raise self._side.timed_out(self._seconds) from error
+            raise self._errors.timed_out(self._seconds) from error
         except httpx.TimeoutException as error:
-            raise self._side.timed_out() from error
+            raise self._errors.timed_out() from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise self._side.misconfigured("its baseUrl is not a usable address.") from error
+            raise self._errors.misconfigured("its baseUrl is not a valid URL.") from error
         except httpx.HTTPError as error:
-            raise self._side.broken("the connection was lost") from error
+            raise self._errors.broken("the connection was lost") from error
 
 
 def _until(deadline: float | None) -> asyncio.Timeout:
-    """Around single reads rather than the whole stream, which is suspended while its reader is at work."""
+    """For single reads. A timeout around the whole stream would also count the time that its consumer takes."""
     return asyncio.timeout(None if deadline is None else max(0.0, deadline - time.monotonic()))
 
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:
-    """A response read to its end leaves its connection to the next request; some servers are slow to end it."""
-    # The answer is whole: a connection that breaks now is of no interest.
+    """A response that is read to its end frees its connection for the next request. The answer is already complete, so
+    errors do not matter."""
     with suppress(TimeoutError, httpx.HTTPError):
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for _ in pieces:
