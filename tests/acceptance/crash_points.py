@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from majlis.gateway import Gateway
-from majlis.runs.claim.claimed import Claim
+from majlis.runs.claim.batch import Batch
 
 _lock = threading.Lock()
 _die_at = 0
@@ -51,9 +51,9 @@ def reach(name: str) -> None:
 
 
 def _guard_writes(gateway: Gateway) -> None:
-    write = gateway.engine.write_and_take_in
+    write = gateway.engine.write_then
 
-    async def deadly_write(take_in: Any, work: Any, /, *args: Any, **kwargs: Any) -> Any:
+    async def deadly_write(after: Any, work: Any, /, *args: Any, **kwargs: Any) -> Any:
         name = work.__name__.strip("_")
 
         def deadly_work(tx: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -62,7 +62,7 @@ def _guard_writes(gateway: Gateway) -> None:
                 reach(f"{name}: before its commit")
             return result
 
-        result = await write(take_in, deadly_work, *args, **kwargs)
+        result = await write(after, deadly_work, *args, **kwargs)
         if _changed_something(result):
             reach(f"{name}: after its commit")
             if name == _stay_after:
@@ -70,9 +70,9 @@ def _guard_writes(gateway: Gateway) -> None:
         return result
 
     # Every write of the engine goes through this one.
-    gateway.engine.write_and_take_in = deadly_write  # type: ignore[method-assign] # places to die around the real one
+    gateway.engine.write_then = deadly_write  # type: ignore[method-assign] # places to die around the real one
 
 
 def _changed_something(result: object) -> bool:
     """A look that found no work is no place to die: there are as many as time allows."""
-    return not isinstance(result, Claim) or bool(result.claimed)
+    return not isinstance(result, Batch) or bool(result.runs)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from majlis import clock
-from majlis.inbox.tool_results import deliver_tool_result
+from majlis.inbox.deliver import deliver_tool_result
 from majlis.settings import Settings
 from majlis.store.tables import deliveries
 from tests.api.test_bad_input import UNKNOWN, assert_error

@@ -18,7 +18,7 @@ from majlis.agents.plans import PlanDraft, PlanJson, delete_plans, list_plans, s
 from majlis.clock import Millis, iso, parse_iso
 from majlis.inbox.scheduler import fire_due_heartbeats, fire_due_plans
 from majlis.inbox.wake import WorkAvailable
-from majlis.runs.claim.poll import look
+from majlis.runs.claim.poll import poll
 from majlis.store.open import open_database
 from majlis.store.tables import agents, deliveries, plans
 from majlis.store.transactions import Database, Tx
@@ -100,7 +100,6 @@ async def test_t6_t11_k1_the_delivery_tells_what_was_planned_at_the_depth_of_the
     expected = {
         "agent_id": agent,
         "event_id": f"{plan['id']}@{plan['nextAt']}",
-        "type": "plan",
         "space_id": None,
         "message_id": None,
         "chain_depth": 3,
@@ -108,7 +107,6 @@ async def test_t6_t11_k1_the_delivery_tells_what_was_planned_at_the_depth_of_the
         "run_id": None,
         "attempts": 0,
         "payload": {
-            "type": "plan",
             "planId": plan["id"],
             "planName": "Ask again",
             "instruction": "Ask Sara for the budget.",
@@ -183,7 +181,7 @@ async def test_p3_a_plan_that_has_fired_and_is_set_again_fires_again(db: Databas
 
 async def next_due(db: Database) -> int | None:
     """When the worker will look again."""
-    return (await db.read(look, "somebody")).next_at
+    return (await db.read(poll, "somebody")).next_at
 
 
 async def test_p3_a_deleted_plan_does_not_fire(db: Database) -> None:
@@ -266,7 +264,7 @@ async def test_p6_a_heartbeat_wakes_its_agent_without_an_event_and_keeps_its_rhy
     assert await db.write(fire_due_heartbeats) == 0
     (delivery,) = await delivered(db)
     assert delivery["event_id"] == f"heartbeat@{iso(first)}"
-    assert delivery["payload"] == {"type": "heartbeat", "scheduledAt": iso(first)}
+    assert delivery["payload"] == {"scheduledAt": iso(first)}
     assert (delivery["agent_id"], delivery["type"], delivery["chain_depth"]) == (agent, "heartbeat", 0)
     assert await beat(db, agent) == first + 10 * MINUTE
 

@@ -95,7 +95,7 @@ class House:
         clock.advance(int(seconds * 1000))
         worker = self.world.gateway.worker
         assert worker is not None
-        worker.look_soon()
+        worker.poll_soon()
 
 
 def timeline(asked: Asked) -> list[str]:

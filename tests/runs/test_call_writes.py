@@ -7,10 +7,9 @@ import pytest
 from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.inbox.trigger import TriggerJson
 from majlis.runs.calls.tool_port import Outside
-from majlis.runs.calls.transactions import Begun, begin_call
-from majlis.runs.claim.claimed import Claimed
+from majlis.runs.calls.transactions import Started, start_call
 from majlis.runs.journal import Entry
-from majlis.runs.run import Working
+from majlis.runs.run import Run
 from majlis.settings import Settings
 from majlis.store.transactions import Tx
 from tests.past_runs import add_run
@@ -41,18 +40,17 @@ async def test_c2_a_try_that_is_torn_leaves_no_number_of_a_message_behind(world:
     with pytest.raises(Torn):
         await world.gateway.db.write(torn, run, deploy, entry)
     other = await world.owner.say(space, "in between")
-    begun = await world.gateway.db.write(begin_call, run, deploy, entry, [], None, ())
+    started = await world.gateway.db.write(start_call, run, deploy, entry, [], None, ())
     assert run.wrote == {}
-    assert begun.run.wrote == {space: [other["seq"] + 1]}
+    assert started.run.wrote == {space: [other["seq"] + 1]}
 
 
-def torn(tx: Tx, run: Working, deploy: Outside, entry: Entry) -> Begun:
-    begin_call(tx, run, deploy, entry, [], None, ())
+def torn(tx: Tx, run: Run, deploy: Outside, entry: Entry) -> Started:
+    start_call(tx, run, deploy, entry, [], None, ())
     raise Torn
 
 
-async def working(world: World, bot: Person, space: str, config: AgentConfig) -> Working:
+async def working(world: World, bot: Person, space: str, config: AgentConfig) -> Run:
     run_id = await add_run(world, bot, status="running", active_space_id=space, fence=1)
     trigger: TriggerJson = {"type": "service", "serviceName": "ci", "payload": {}}
-    claimed = Claimed(run_id, bot.id, "Bot", 1, trigger, None, space, 0, fence=1, attempts=1)
-    return Working.on(claimed, config)
+    return Run(run_id, bot.id, "Bot", 1, trigger, None, space, 0, config=config)

@@ -216,7 +216,7 @@ async def test_j5_calls_after_a_card_are_not_made(house: House) -> None:
     await house.until_waiting()
     await house.quiet()
     [run] = await house.runs(bot)
-    assert run["notes"] == ["send_message was not called: the run had paused before it."]
+    assert run["notes"] == ["send_message was not called: the run paused before it."]
     assert ("Bot", "I am deploying!") not in await house.texts(space)
 
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from majlis import clock
 from majlis.agents.agents import add_agent
 from majlis.agents.config.config import dump_config, parse_config
-from majlis.inbox.tool_results import deliver_tool_result
+from majlis.inbox.deliver import deliver_tool_result
 from majlis.runs.claim.claim import claim
 from majlis.settings import Settings
 from majlis.store import ids
@@ -316,7 +316,7 @@ async def test_k2_the_database_refuses_a_second_cycle_of_an_agent(house: House) 
     await house.tell(scout)
     worker = house.world.gateway.worker
     assert worker is not None
-    worker.look_soon()
+    worker.poll_soon()
     waiting = sa.select(deliveries.c.state)
     assert [row.state for row in await house.world.gateway.db.read(lambda tx: tx.all(waiting))] == ["pending"]
 
@@ -331,7 +331,7 @@ async def test_k2_a_cycle_has_not_begun_before_the_one_before_it_had_ended(setti
         def wait_and_claim(tx: Tx) -> tuple[str, int]:
             clock.advance(50)
             ended_at = clock.now()
-            [run] = claim(tx, "host.1.x", 1, (), ()).claimed
+            [run] = claim(tx, "host.1.x", 1, (), ()).runs
             return run.id, ended_at
 
         run_id, ended_at = await house.world.gateway.db.write(wait_and_claim)

@@ -44,10 +44,10 @@ async def test_r5_three_workers_that_claim_at_once_get_the_first_message_of_each
     await nodes[0].write(_talk)
     # More slots than messages, and fewer: a look that is full of what has to wait goes on behind it.
     found = await asyncio.gather(*(node.write(claim, f"w{n}", 30 if n else 4, (), ()) for n, node in enumerate(nodes)))
-    taken = [run.trigger for each in found for run in each.claimed]
+    taken = [run.trigger for each in found for run in each.runs]
     assert sorted((trigger["spaceName"], trigger["text"]) for trigger in taken) == [("One", "m0"), ("Two", "m0")]
     again = await nodes[1].write(claim, "w1", 4, (), ())
-    assert again.claimed == []
+    assert again.runs == []
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])

@@ -8,7 +8,7 @@ from itertools import permutations
 import pytest
 
 from majlis import clock
-from majlis.inbox.tool_results import deliver_tool_result
+from majlis.inbox.deliver import deliver_tool_result
 from tests.model_server import Asked, Reply, call, say, sequence, silent
 from tests.runs.cycles import conscious, consciousness, done_before, inbox
 from tests.runs.house import House, timeline

@@ -271,7 +271,7 @@ async def test_a_pause_in_the_middle_of_an_answer_leaves_the_rest_undone_and_say
     await house.owner.say(space, "Fine")
     await house.quiet()
     run = await house.run(run["id"])
-    assert run["notes"] == ["send_message was not called: the run had paused before it."]
+    assert run["notes"] == ["send_message was not called: the run paused before it."]
 
 
 async def test_other_runs_of_the_agent_are_told_of_the_wait(house: House) -> None:

@@ -11,7 +11,9 @@ from pydantic import ValidationError
 
 from majlis.agents.config.config import parse_config
 from majlis.errors import Invalid
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.inbox.trigger import TriggerJson
+from majlis.runs.calls.context import CallContext, ToolResult
+from majlis.runs.run import Run as AgentRun
 from majlis.store.open import open_database
 from majlis.store.tables import plans
 from majlis.store.transactions import Database
@@ -29,20 +31,13 @@ class Run:
 
     def __init__(self, db: Database, agent_id: str, chain_depth: int = 0) -> None:
         self.db = db
-        self.acting = Acting(
-            run_id="run_0000000000000000",
-            id=agent_id,
-            name="Writer",
-            config=parse_config({}),
-            trigger={"type": "heartbeat", "chainDepth": chain_depth},
-            chain_depth=chain_depth,
-            active_space_id=None,
-            trigger_space_id=None,
-        )
+        trigger: TriggerJson = {"type": "heartbeat", "chainDepth": chain_depth}
+        self.agent_id = agent_id
+        self.run = AgentRun("run_0000000000000000", agent_id, "Writer", 1, trigger, None, None, chain_depth)
 
     async def call(self, tool: BuiltIn, **given: Any) -> ToolResult:
         parsed = tool.input.model_validate(given)
-        return await self.db.write(lambda tx: tool.call(tx, self.acting, parsed))
+        return await self.db.write(lambda tx: tool.call(tx, CallContext(self.run), parsed))
 
 
 @pytest.fixture
@@ -149,7 +144,7 @@ async def test_p3_plans_are_set_listed_and_deleted(run: Run) -> None:
 
 
 async def test_t6_a_plan_set_by_a_run_at_depth_three_fires_at_depth_three(run: Run) -> None:
-    deep = Run(run.db, run.acting.id, chain_depth=3)
+    deep = Run(run.db, run.agent_id, chain_depth=3)
     await deep.call(set_plans, plans=[{"name": "Later", "instruction": "Go on.", "runAfter": "1 day"}])
     depth = await run.db.read(lambda tx: tx.execute(sa.select(plans.c.chain_depth)).scalar_one())
     assert depth == 3

@@ -1,4 +1,4 @@
-"""Answering a card: by a member of its space at this moment, with a value that fits, and once."""
+"""Answers a card: a current member of its space submits a value that fits its schema, once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from majlis.agents.config.schemas import problem_with
 from majlis.agents.config.plain_json import refuse_unsafe_json
+from majlis.agents.config.schemas import problem_with
 from majlis.cards.close import Answer, close_card
 from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
@@ -20,20 +20,20 @@ from majlis.store.transactions import Tx
 _MAX_BYTES = 64 * 1024
 _CARD = sa.select(cards).where(cards.c.run_id == sa.bindparam("run"), cards.c.call_id == sa.bindparam("call"))
 _OVER = {
-    "answered": ("answered_already", "Somebody has answered this already."),
-    "timeout": ("timed_out", "Nobody answered in time: the agent has gone on without an answer."),
-    "withdrawn": ("withdrawn", "This is not asked any more: the run was ended, or the agent has left the space."),
+    "answered": ("answered_already", "This was already answered."),
+    "timeout": ("timed_out", "This timed out. The agent went on without an answer."),
+    "withdrawn": ("withdrawn", "This was withdrawn: the run was canceled, or the agent left the space."),
 }
 
 
 def submit_tool_result(tx: Tx, caller: Caller, run_id: str, call_id: str, result: Any) -> MessageJson:
-    """The card's message, as everybody sees it now."""
+    """The card's message as members see it now."""
     card = _access_card(tx, caller, run_id, call_id)
     _require_say(caller, card)
     if card.state != "open":
         raise Conflict(*_OVER[card.state])
-    value = _fitting(card, result)
-    # T6: an agent's answer is no person's.
+    value = _valid(card, result)
+    # Only a person's answer resets a chain (T6).
     depth = 1 if caller.type == "agent" else 0
     message = close_card(tx, card, "answered", Answer(value, caller.id, caller.name, caller.type, depth))
     if message is None:
@@ -42,8 +42,8 @@ def submit_tool_result(tx: Tx, caller: Caller, run_id: str, call_id: str, result
 
 
 def _access_card(tx: Tx, caller: Caller, run_id: str, call_id: str) -> sa.Row[Any]:
-    """Whoever is no member of the space does not learn that there is one. Holds the space's lock."""
-    unknown = NotFound("unknown_tool_call", f"Run {run_id} has asked nothing under this id that you may see.")
+    """Locks the card's space. Callers who are not members do not learn that the card exists."""
+    unknown = NotFound("unknown_tool_call", f"No card {call_id} of run {run_id} found that you have access to.")
     found = tx.one(_CARD, {"run": run_id, "call": call_id})
     if found is None:
         raise unknown
@@ -51,32 +51,32 @@ def _access_card(tx: Tx, caller: Caller, run_id: str, call_id: str) -> sa.Row[An
         lock_space(tx, caller, found.space_id, "write")
     except NotFound:
         raise unknown from None
-    # Again, under the lock: it may have been closed while this one waited.
+    # Read again under the lock: it may have been closed meanwhile.
     return tx.execute(_CARD, {"run": run_id, "call": call_id}).one()
 
 
 def _require_say(caller: Caller, card: sa.Row[Any]) -> None:
     if caller.id == card.agent_id:
-        raise Forbidden("own_question", "An agent cannot answer what it has asked itself.")
+        raise Forbidden("own_question", "An agent cannot answer its own question.")
     if card.purpose == "permission" and caller.type != "human":
-        raise Forbidden("people_only", "Only a person can permit a call.")
+        raise Forbidden("people_only", "Only a person can approve a call.")
 
 
-def _fitting(card: sa.Row[Any], result: Any) -> dict[str, Any]:
+def _valid(card: sa.Row[Any], result: Any) -> dict[str, Any]:
     value = _in_full(card, result)
     try:
         size = len(refuse_unsafe_json(value))
     except Invalid as error:
         errors: Any = error.details["errors"]
-        raise _unfit(errors[0]["path"], errors[0]["message"]) from None
+        raise _invalid(errors[0]["path"], errors[0]["message"]) from None
     if size > _MAX_BYTES:
-        raise _unfit("", f"is longer than {_MAX_BYTES} bytes")
+        raise _invalid("", f"is longer than {_MAX_BYTES} bytes")
     problem = problem_with(card.result_schema, value)
     if problem is not None:
-        raise _unfit(*problem)
-    # As it is kept: tuples and the like of a caller's JSON library are gone.
-    fitting: dict[str, Any] = orjson.loads(orjson.dumps(value))
-    return fitting
+        raise _invalid(*problem)
+    # Plain JSON, as it is stored.
+    valid: dict[str, Any] = orjson.loads(orjson.dumps(value))
+    return valid
 
 
 def _in_full(card: sa.Row[Any], result: Any) -> Any:
@@ -91,7 +91,7 @@ def _in_full(card: sa.Row[Any], result: Any) -> Any:
     return result
 
 
-def _unfit(path: str, reason: str) -> Invalid:
+def _invalid(path: str, reason: str) -> Invalid:
     place = f"result.{path}" if path else "result"
-    message = f"The answer does not fit: {place}: {reason}. The question is still open; answer it again, mended."
+    message = f"The answer is not valid: {place}: {reason}. Correct it and submit it again."
     return Invalid("invalid_result", message, {"path": place})

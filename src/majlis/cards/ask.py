@@ -1,6 +1,6 @@
-"""Putting up a card in the active space: a question to its people (J5), or a request for permission to call a tool.
+"""Posts a card in the active space: a question to its people (J5), or a request for permission to call a tool.
 
-A run that asks waits, as a row (M4). A cycle of a consciousness goes on, and the answer comes as an event (K1).
+The run waits, as a row (M4). A cycle of a consciousness goes on, and the answer comes as an event (K1).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import sqlalchemy as sa
 
 from majlis.clock import iso
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
-from majlis.runs.calls.context import Acting, Pause, ToolResult
+from majlis.runs.calls.context import CallContext, Pause, ToolResult
 from majlis.runs.calls.result import clean
+from majlis.runs.run import Run
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.post import Draft, store_message
 from majlis.spaces.shapes import MessageJson, ToolJson
@@ -24,7 +25,7 @@ from majlis.store.tables import cards
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
-# More than anybody answers; an agent in a loop must not bury a space in questions.
+# An agent in a loop must not flood a space with questions.
 MAX_OPEN = 50
 _MAX_CALL_ID = 120
 _MAX_TEXT = 4000
@@ -71,61 +72,60 @@ class Question:
     digest: str | None = None
 
 
-def put_up(tx: Tx, acting: Acting, question: Question) -> ToolResult:
-    """The result of the call for now. Sets `acting.pause`, except in a cycle."""
-    space_id = acting.active_space_id
+def ask(tx: Tx, call: CallContext, question: Question) -> ToolResult:
+    """The result of the call for now. Sets `call.pause`, except in a cycle."""
+    run = call.run
+    space_id = run.active_space_id
     if space_id is None:
         raise Invalid(
             "no_active_space",
-            f"{question.name} was not called: it asks the people of the active space, and no space is active. Call "
+            f"{question.name} was not called: it asks the people in the active space, and no space is active. Call "
             "enter_space with one of the ids under YOUR SPACES first.",
         )
-    # The pause is told to the space that triggered the run as well: locks in one order, as for `send_message`.
-    lock_spaces(tx, (acting.active_space_id, acting.trigger_space_id))
-    if tx.execute(_COUNT, {"agent": acting.id}).scalar_one() >= MAX_OPEN:
+    # The triggering space gets an event about the pause. Locks in one order, as in `send_message`.
+    lock_spaces(tx, (run.active_space_id, run.trigger_space_id))
+    if tx.execute(_COUNT, {"agent": run.agent_id}).scalar_one() >= MAX_OPEN:
         raise Conflict(
             "too_many_questions",
-            f"Nothing was asked: {MAX_OPEN} questions of yours are open already. Wait for answers.",
+            f"Nothing was asked: {MAX_OPEN} of your questions are still open. Wait for answers first.",
         )
-    call_id = _unique(tx, acting)
+    call_id = _unique(tx, call)
     deadline = tx.now + question.seconds * 1000
-    message = _post(tx, acting, space_id, question, call_id, deadline)
-    # A cycle has its events with it; whatever becomes of its agent's mind, it does not wait.
-    waits = "events" not in acting.trigger
-    tx.execute(cards.insert(), _row(tx, acting, question, message, call_id, deadline, waits))
-    if not waits:
+    message = _post(tx, call, space_id, question, call_id, deadline)
+    tx.execute(cards.insert(), _row(tx, call, question, message, call_id, deadline))
+    if run.cycle:
         return {"status": "pending", "toolCallId": call_id}
-    acting.pause = Pause(
+    call.pause = Pause(
         "waiting_tool", space_id, message["id"], question.seconds, call_id=call_id, tool_name=question.name
     )
     return {"status": "waiting", "toolCallId": call_id}
 
 
 def digest_of(input: Any) -> str:
-    """Of the input as the model gave it: what was permitted is this, and nothing like it."""
+    """Permission is for exactly this input."""
     return blake2b(orjson.dumps(input, option=orjson.OPT_SORT_KEYS), digest_size=32).hexdigest()
 
 
 def use_permission(tx: Tx, card_id: str) -> bool:
-    """Whether it was there to be used. Once."""
+    """Uses up an approval; False if it was used already."""
     return tx.execute(_USE, {"card": card_id, "at": tx.now}).rowcount == 1
 
 
-def use_granted(tx: Tx, acting: Acting, name: str, digest: str) -> bool:
-    """A call of a consciousness that a person has approved since it was asked for, with the very same input."""
-    since = tx.now - acting.config.limits.tool_wait_seconds * 1000
-    found = tx.one(_GRANTED, {"agent": acting.id, "name": name, "digest": digest, "since": since})
+def use_granted(tx: Tx, run: Run, name: str, digest: str) -> bool:
+    """For a cycle: a person has approved this call, with the same input, since an earlier cycle asked."""
+    since = tx.now - run.config.limits.tool_wait_seconds * 1000
+    found = tx.one(_GRANTED, {"agent": run.agent_id, "name": name, "digest": digest, "since": since})
     return found is not None and use_permission(tx, found.id)
 
 
-def _unique(tx: Tx, acting: Acting) -> str:
-    """A model's ids for its calls may come again within a run; then the step tells them apart."""
-    wanted = clean(acting.call_id)[:_MAX_CALL_ID] or f"call:{acting.step}"
-    known = tx.one(_KNOWN, {"run": acting.run_id, "call": wanted})
-    return wanted if known is None else f"{wanted}:{acting.step}"
+def _unique(tx: Tx, call: CallContext) -> str:
+    """A model may reuse a call id within a run; then the step is added."""
+    wanted = clean(call.call_id)[:_MAX_CALL_ID] or f"call:{call.step}"
+    known = tx.one(_KNOWN, {"run": call.run.id, "call": wanted})
+    return wanted if known is None else f"{wanted}:{call.step}"
 
 
-def _post(tx: Tx, acting: Acting, space_id: str, question: Question, call_id: str, deadline: int) -> MessageJson:
+def _post(tx: Tx, call: CallContext, space_id: str, question: Question, call_id: str, deadline: int) -> MessageJson:
     tool: ToolJson = {
         "callId": call_id,
         "name": question.name,
@@ -142,41 +142,43 @@ def _post(tx: Tx, acting: Acting, space_id: str, question: Question, call_id: st
         client_id=question.mark,
         kind="tool",
         tool=tool,
-        run_id=acting.run_id,
-        chain_depth=acting.chain_depth + 1,
-        root_cause=acting.trigger.get("messageId"),
-        stream_id=acting.stream_id,
+        run_id=call.run.id,
+        chain_depth=call.run.chain_depth + 1,
+        root_cause=call.run.trigger.get("messageId"),
+        stream_id=call.stream_id,
     )
     try:
-        message = store_message(tx, acting, space_id, draft).message
+        message = store_message(tx, call.run.caller, space_id, draft).message
     except NotFound:
         raise NotFound(
             "not_a_member",
-            f"{question.name} was not called: you are not a member of the active space any more. Enter another one, "
-            "or end this run.",
+            f"{question.name} was not called: you are no longer a member of the active space. Enter another space, or "
+            "end this run.",
         ) from None
     except Forbidden:
-        raise Forbidden("viewer", f"{question.name} was not called: in this space you may only read.") from None
-    acting.wrote.setdefault(space_id, []).append(message["seq"])
+        raise Forbidden(
+            "viewer", f"{question.name} was not called: you are a viewer in this space and may only read."
+        ) from None
+    call.run.wrote.setdefault(space_id, []).append(message["seq"])
     return message
 
 
 def _text(question: Question) -> str:
-    """For whoever reads messages as text: the question itself, where the call has one."""
+    """The question, for clients that show only text."""
     given = question.input if isinstance(question.input, dict) else {}
     found = next((given[key] for key in ("question", "message", "title") if isinstance(given.get(key), str)), "")
     return clean(found[:_MAX_TEXT]) if question.purpose == "answer" else ""
 
 
 def _row(
-    tx: Tx, acting: Acting, question: Question, message: MessageJson, call_id: str, deadline: int, waits: bool
+    tx: Tx, call: CallContext, question: Question, message: MessageJson, call_id: str, deadline: int
 ) -> dict[str, Any]:
     return {
         "id": ids.new("crd"),
-        "run_id": acting.run_id,
+        "run_id": call.run.id,
         "call_id": call_id,
-        "step": acting.step,
-        "agent_id": acting.id,
+        "step": call.step,
+        "agent_id": call.run.agent_id,
         "space_id": message["spaceId"],
         "message_id": message["id"],
         "name": question.name,
@@ -184,8 +186,8 @@ def _row(
         "purpose": question.purpose,
         "result_schema": question.schema,
         "input_digest": question.digest,
-        "paused": waits,
-        "chain_depth": acting.chain_depth,
+        "paused": not call.run.cycle,
+        "chain_depth": call.run.chain_depth,
         "deadline": deadline,
         "created_at": tx.now,
     }

@@ -1,8 +1,8 @@
-"""How a card ends: answered, out of time, or withdrawn. The first of them wins by one conditional update; the losers
-change nothing (J5).
+"""How a card ends: answered, timed out, or withdrawn. The first wins by one conditional update; the others change
+nothing (J5).
 
-Whoever closes one holds its space's lock. Then, in the same transaction: the message shows it, and the run goes back to
-`queued` with the answer as the result of its call, or a consciousness is owed an event.
+The caller holds the space's lock. In the same transaction the message shows the end, and the run goes back to `queued`
+with the answer as the result of its call, or a consciousness gets an event.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from majlis.clock import iso
-from majlis.inbox.tool_results import deliver_tool_result
+from majlis.inbox.deliver import deliver_tool_result
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.shapes import MessageJson
@@ -21,6 +21,7 @@ from majlis.spaces.tool_messages import change_tool_message
 from majlis.store.tables import cards, members, runs, steps
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
+from majlis.waits.wait import Outcome, Wait, end_wait
 
 State = Literal["answered", "timeout", "withdrawn"]
 
@@ -37,16 +38,6 @@ _CLOSE = (
 )
 _WAITING = sa.select(runs.c.wait, runs.c.chain_depth).where(
     runs.c.id == sa.bindparam("run"), runs.c.status == word("waiting_tool")
-)
-_GO_ON = (
-    runs.update()
-    .where(runs.c.id == sa.bindparam("run"), runs.c.status == word("waiting_tool"))
-    .values(
-        status="queued",
-        wait=sa.bindparam("ended", type_=runs.c.wait.type),
-        wait_space_id=None,
-        chain_depth=sa.bindparam("depth", type_=sa.Integer),
-    )
 )
 _RESULT = (
     steps.update()
@@ -75,7 +66,7 @@ _OF_FORMER_MEMBER = _OPEN.where(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """By whom; `depth` keeps a chain of agents one, should an agent have answered (T6)."""
+    """A member's answer. `depth` continues the chain if an agent answered (T6)."""
 
     value: Any
     id: str
@@ -85,7 +76,7 @@ class Answer:
 
 
 def close_card(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None = None) -> MessageJson | None:
-    """None if something else has closed it. For an answer: its message as it is now."""
+    """The card's message as it is now, or None if the card was closed already."""
     refused = answer is None or answer.value.get("approved") is not True
     values = {
         "card": card.id,
@@ -93,7 +84,7 @@ def close_card(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None = 
         "given": answer.value if answer else None,
         "who": answer.id if answer else None,
         "at": tx.now,
-        # Only what was approved may still be used, once.
+        # Only an approval can still be used, once.
         "used": tx.now if card.purpose == "permission" and refused else None,
     }
     if tx.execute(_CLOSE, values).rowcount == 0:
@@ -108,7 +99,7 @@ def close_card(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None = 
 
 
 def time_out_cards(tx: Tx, limit: int = 200) -> int:
-    """Those whose time is over. Spaces are locked in the order of their ids, as everywhere."""
+    """Closes cards past their deadline. Spaces are locked in the order of their ids, as everywhere."""
     due = tx.all(_DUE, {"now": tx.now, "most": limit})
     if due:
         lock_spaces(tx, (card.space_id for card in due))
@@ -118,12 +109,12 @@ def time_out_cards(tx: Tx, limit: int = 200) -> int:
 
 
 def spaces_asked_by(tx: Tx, run_id: str) -> set[str]:
-    """Where a run's open cards are: to be locked before it is ended."""
+    """Where the run's open cards are: these spaces are locked before the run is ended."""
     return {card.space_id for card in tx.all(_OF_RUN, {"run": run_id})}
 
 
 def withdraw_cards_of_run(tx: Tx, run_id: str) -> None:
-    """The run has been ended from outside: nobody waits for an answer any more."""
+    """The run was canceled: it no longer waits for an answer."""
     for card in tx.all(_OF_RUN, {"run": run_id}):
         values = {"card": card.id, "ended": "withdrawn", "given": None, "who": None, "at": tx.now, "used": tx.now}
         if tx.execute(_CLOSE, values).rowcount:
@@ -132,8 +123,8 @@ def withdraw_cards_of_run(tx: Tx, run_id: str) -> None:
 
 
 def withdraw_cards_of_member(tx: Tx, space_id: str, entity_id: str) -> None:
-    """Hook of leaving: who is gone asks nothing here any more, and goes on without an answer (A7). Whoever may still
-    read may still be answered."""
+    """Hook for a member that leaves: its runs go on without an answer (A7). An agent that became a viewer keeps its
+    cards."""
     for card in tx.all(_OF_FORMER_MEMBER, {"space": space_id, "agent": entity_id}):
         close_card(tx, card, "withdrawn")
 
@@ -154,16 +145,21 @@ def _go_on(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None) -> No
     waiting = tx.one(_WAITING, {"run": card.run_id})
     if waiting is None:
         return
-    outcome = {"status": state, "at": iso(tx.now), "toolName": card.name, "purpose": card.purpose}
-    if answer is not None:
-        outcome |= {"senderId": answer.id, "senderName": answer.name}
-    if card.purpose == "permission" and answer is not None:
-        outcome["approved"] = answer.value["approved"]
-    if not outcome.get("approved"):
-        # A call that was approved is made by whoever takes the run up, and only then has a result.
+    permission = card.purpose == "permission" and answer is not None
+    outcome = Outcome(
+        status=state,
+        at=iso(tx.now),
+        tool_name=card.name,
+        purpose=card.purpose,
+        sender_id=answer.id if answer else None,
+        sender_name=answer.name if answer else None,
+        approved=answer.value["approved"] if answer and permission else None,
+    )
+    if not outcome.approved:
+        # An approved call is made when the run resumes, and only then has a result.
         _write_result(tx, card, state, answer)
     depth = max(waiting.chain_depth, answer.depth if answer else 0)
-    tx.execute(_GO_ON, {"run": card.run_id, "ended": {**waiting.wait, "outcome": outcome}, "depth": depth})
+    end_wait(tx, card.run_id, "waiting_tool", Wait.model_validate(waiting.wait), depth, outcome)
     tx.outbox.append(WorkAvailable(payload=QUEUED))
 
 
@@ -176,27 +172,27 @@ def _write_result(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None
 
 def _event_result(card: sa.Row[Any], state: State, answer: Answer | None) -> Any:
     if card.purpose == "permission" and answer is not None and answer.value["approved"]:
-        hint = f"Call {card.name} again with exactly the same input: it is then made, once."
+        hint = f"Call {card.name} again with exactly the same input. The approval is good for one call."
         return {**answer.value, "answeredBy": answer.name, "next": hint}
     return _result(card, state, answer)
 
 
 def _result(card: sa.Row[Any], state: State, answer: Answer | None) -> Any:
-    """The submitted value is the result (J5); whatever else happened says what it was."""
+    """The submitted value is the result (J5); any other end says what happened."""
     seconds = (card.deadline - card.created_at) // 1000
     if card.purpose == "answer":
         if answer is not None:
             return answer.value
         if state == "timeout":
-            return {"status": "timeout", "message": f"Nobody answered within {seconds} s."}
-        return {"success": False, "status": "withdrawn", "error": f"{card.name} was withdrawn before anybody answered."}
+            return {"status": "timeout", "message": f"No answer within {seconds} s."}
+        return {"success": False, "status": "withdrawn", "error": f"{card.name} was withdrawn before it was answered."}
     if answer is not None:
         comment = answer.value.get("comment")
         why = f': "{comment}"' if comment else "."
         error = f"{card.name} was not called: {answer.name} did not approve it{why}"
         return {"success": False, "status": "refused", "error": error}
     if state == "timeout":
-        error = f"{card.name} was not called: nobody approved it within {seconds} s."
+        error = f"{card.name} was not called: it was not approved within {seconds} s."
         return {"success": False, "status": "timeout", "error": error}
     error = f"{card.name} was not called: the request for permission was withdrawn."
     return {"success": False, "status": "withdrawn", "error": error}

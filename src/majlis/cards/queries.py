@@ -1,4 +1,4 @@
-"""Cards as people see them: what agents ask in their spaces at this moment."""
+"""Open cards, for the API and live streams."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ _OPEN_IN_SPACE = _OPEN.where(cards.c.space_id == sa.bindparam("space"))
 
 
 class PendingToolCallJson(TypedDict):
-    """`purpose` is `permission` where a call of the tool `name` waits for a person's approval; else the tool asks."""
+    """`purpose` is `permission` if a call of the tool `name` waits for approval, `answer` if the tool asks a
+    question."""
 
     toolCallId: str
     runId: str
@@ -62,14 +63,14 @@ class PendingToolCallJson(TypedDict):
 
 
 def list_pending(tx: Tx, caller: Caller, space_id: str | None = None) -> list[PendingToolCallJson]:
-    """Open ones, oldest first: of one space, or of all the caller's."""
+    """Oldest first, of one space or of all the caller's spaces."""
     if space_id is not None:
         access_space(tx, caller, space_id)
     return open_cards(tx, caller.id, space_id)
 
 
 def open_cards(tx: Tx, entity_id: str, space_id: str | None = None) -> list[PendingToolCallJson]:
-    """None of a space that the entity is no member of (A7)."""
+    """Only of spaces that the entity is a member of (A7)."""
     statement = _OPEN if space_id is None else _OPEN_IN_SPACE
     return [_pending(row) for row in tx.all(statement, {"who": entity_id, "space": space_id})]
 

@@ -1,20 +1,24 @@
-"""From a delivery to the trigger that its run keeps (T11). A message is looked up when the run begins, not copied into
-every agent's inbox; an agent that has left the space meanwhile is not told (A7)."""
+"""Builds a run's trigger from its delivery (T11). The message is read when the run begins, not copied into every
+agent's inbox; an agent that has left the space gets none (A7)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 
 from majlis.clock import iso
-from majlis.inbox.trigger import TriggerJson
+from majlis.inbox.trigger import EventJson, TriggerJson
 from majlis.spaces.damage import Unreadable, all_sound, reading, set_aside_named
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, entities, members, messages, runs, spaces
 from majlis.store.transactions import Tx
-from majlis.waits.wait import expired_questions
+from majlis.waits.wait import parse_wait
+
+# The most that a cycle keeps of its events. The messages themselves are stored whole.
+_MAX_BYTES = 1024 * 1024
 
 _before = messages.alias("before")
 _answered = messages.alias("answered")
@@ -41,7 +45,7 @@ _MESSAGES = (
     .join(members, sa.and_(members.c.space_id == spaces.c.id, members.c.entity_id == deliveries.c.agent_id))
     .join(entities, entities.c.id == messages.c.sender_id)
     .outerjoin(_before, sa.and_(_before.c.space_id == messages.c.space_id, _before.c.seq == messages.c.seq - 1))
-    # A question of this agent that this message answers, or follows at once: has its wait run out (M8)?
+    # The question of this agent that this message answers or directly follows: did its wait time out (M8)?
     .outerjoin(_answered, _answered.c.id == sa.func.coalesce(messages.c.reply_to, _before.c.id))
     .outerjoin(
         _expired,
@@ -56,7 +60,7 @@ _SEVERAL_MESSAGES = _MESSAGES.where(deliveries.c.id.in_(sa.bindparam("deliveries
 
 
 def build_triggers(tx: Tx, chosen: Sequence[sa.Row[Any]]) -> dict[str, TriggerJson]:
-    """By delivery; none for a message that its agent may not read any more, or that nobody can read (R9)."""
+    """By delivery id. None for a message that the agent may no longer read, or that is damaged (R9)."""
     triggers = {each.id: _plain(each) for each in chosen if each.type != "space_message"}
     about_messages = {each.id: each for each in chosen if each.type == "space_message"}
     for row in _look_up(tx, about_messages):
@@ -75,7 +79,7 @@ def _look_up(tx: Tx, wanted: Mapping[str, sa.Row[Any]]) -> Sequence[sa.Row[Any]]
 
 
 def _look_at(tx: Tx, delivery: sa.Row[Any]) -> Sequence[sa.Row[Any]]:
-    """A message that is damaged is set aside. To try again would hold up everybody's work, for good."""
+    """A damaged message is set aside: retrying it would block the queue for good."""
     try:
         with reading():
             return all_sound(tx.all(_ONE_MESSAGE, {"delivery": delivery.id}))
@@ -85,7 +89,7 @@ def _look_at(tx: Tx, delivery: sa.Row[Any]) -> Sequence[sa.Row[Any]]:
 
 
 def _plain(delivery: sa.Row[Any]) -> TriggerJson:
-    """Plans, services and heartbeats carry everything in their payload."""
+    """Plans, services, heartbeats and tool results carry everything in their payload."""
     payload = {key: value for key, value in delivery.payload.items() if key != "earlierRuns"}
     trigger: TriggerJson = {**payload, "type": delivery.type, "chainDepth": delivery.chain_depth}  # type: ignore[typeddict-item]
     return trigger
@@ -111,6 +115,27 @@ def _of_message(delivery: sa.Row[Any], row: sa.Row[Any]) -> TriggerJson:
         trigger["orchestrates"] = True
     if "turnId" in delivery.payload:
         trigger["turnId"] = delivery.payload["turnId"]
-    if row.answered in expired_questions(row.expired_wait):
+    expired = parse_wait(row.expired_wait)
+    if expired is not None and row.answered in expired.expired_questions:
         trigger["answersExpired"] = row.answered
     return trigger
+
+
+def cycle_trigger(events: Sequence[EventJson]) -> TriggerJson:
+    """The trigger of a cycle with these events."""
+    share = _MAX_BYTES // len(events)
+    kept = [_truncated(event, share) for event in events]
+    trigger: TriggerJson = {**kept[0], "chainDepth": max(event["chainDepth"] for event in events), "events": kept}
+    return trigger
+
+
+def _truncated(event: EventJson, share: int) -> EventJson:
+    if len(orjson.dumps(event)) <= share:
+        return event
+    shorter: EventJson = {**event}
+    if "text" in event:
+        shorter["text"] = f"{event['text'][: share // 4]}…"
+    for name in ("payload", "result"):
+        if name in event:
+            shorter[name] = {"truncated": orjson.dumps(event[name]).decode()[: share // 4]}
+    return shorter

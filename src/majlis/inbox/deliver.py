@@ -1,7 +1,7 @@
-"""Who is owed a message: deliveries, written in the transaction that stores it.
+"""Delivers a new message to agents, in the transaction that stores it.
 
-The order is always: stored, then the answered are resumed, then the others are triggered; the sender's own pause comes
-last, in the same transaction (M3). One message wakes an agent once: whom it resumes it does not also trigger (M7).
+The order is fixed: store, resume the runs it answers, trigger the other agents, and last pause the sender (M3). One
+message wakes an agent once: an agent whose run it resumes is not triggered as well (M7).
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.inbox.deliveries import INSERT_DELIVERY, owed
+from majlis.inbox.deliveries import insert_deliveries, insert_delivery, new_delivery
 from majlis.inbox.external_sessions import bind_offered
 from majlis.inbox.mentions import addressed
 from majlis.inbox.turns import speaks_in_turn
-from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.post import Draft, Posted, Sender, post_notice, store_message
 from majlis.spaces.shapes import MessageJson
 from majlis.store.hot import hot
@@ -49,6 +48,7 @@ _AGENTS = hot(
     )
     .order_by(members.c.entity_id)
 )
+_MAX_CALL_ID = 128
 _CAUSE = sa.select(messages.c.root_cause).where(messages.c.id == sa.bindparam("message"))
 
 
@@ -70,17 +70,16 @@ def _deliver(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
         bind_offered(tx, posted, heard)
     if message["chainDepth"] >= max_chain_depth:
         if heard or any(agent.run_id for agent in agents):
-            _say_that_it_ends_here(tx, posted, max_chain_depth)
+            _post_depth_notice(tx, posted, max_chain_depth)
         return
     resumed = resume_answered(tx, message, agents)
     rows = [_delivery(tx, posted, agent, resumed.get(agent)) for agent in sorted({*heard, *resumed})]
-    if rows:
-        tx.execute(INSERT_DELIVERY[tx.dialect], rows)
-        tx.outbox.append(WorkAvailable(payload=QUEUED) if resumed else WorkAvailable())
+    insert_deliveries(tx, rows, bool(resumed))
 
 
 def _who_hears(tx: Tx, posted: Posted, agents: Sequence[sa.Row[Any]]) -> set[str]:
-    """T10. In an orchestrated space what is addressed to nobody goes to its orchestrator (R8)."""
+    """The agents that the message triggers (T10). In an orchestrated space an unaddressed message goes to its
+    orchestrator (R8)."""
     everyone = {agent.agent_id for agent in agents}
     if posted.triggers == "everyone":
         return everyone
@@ -93,25 +92,46 @@ def _who_hears(tx: Tx, posted: Posted, agents: Sequence[sa.Row[Any]]) -> set[str
 
 
 def _delivery(tx: Tx, posted: Posted, agent_id: str, run_id: str | None) -> dict[str, Any]:
-    message, payload = posted.message, {"senderExpectsReply": posted.expects_reply}
-    return owed(tx, agent_id, message["spaceId"], message["id"], payload, message["chainDepth"], run_id=run_id)
+    message = posted.message
+    return new_delivery(
+        tx,
+        agent_id,
+        "space_message",
+        message["id"],
+        {"senderExpectsReply": posted.expects_reply},
+        message["chainDepth"],
+        space_id=message["spaceId"],
+        message_id=message["id"],
+        run_id=run_id,
+    )
 
 
-def _say_that_it_ends_here(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
-    """Once for everything that grew out of one message, however many agents speak at the limit."""
+def deliver_tool_result(
+    tx: Tx, agent_id: str, run_id: str, call_id: str, tool_name: str, result: object, chain_depth: int = 0
+) -> bool:
+    """A tool's result that arrives after its cycle has gone on (J5). The event's id contains the run, since a model may
+    reuse call ids. `chain_depth` is the run's: a tool result resets no chain (T6)."""
+    call_id = call_id[:_MAX_CALL_ID]
+    payload = {"toolName": tool_name, "toolCallId": call_id, "result": result}
+    event_id = f"tool:{run_id}:{call_id}"
+    return insert_delivery(tx, new_delivery(tx, agent_id, "tool_result", event_id, payload, chain_depth))
+
+
+def _post_depth_notice(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
+    """Once per chain, however many agents speak at the limit."""
     name = posted.message["sender"]["name"]
     post_notice(
         tx,
         posted.message["spaceId"],
-        f"Agents have answered each other {max_chain_depth} times in a row, so {name}'s message above was passed on to "
-        "no agent, and nor are others like it. A message from a person starts afresh.",
+        f"Agents have replied to each other {max_chain_depth} times in a row, so {name}'s message was not delivered to "
+        "any agent. A message from a person resets this.",
         posted.message["id"],
         once=f"depth:{_root(tx, posted, max_chain_depth)}",
     )
 
 
 def _root(tx: Tx, posted: Posted, max_chain_depth: int) -> str:
-    """The message that everything began with. Each knows the one that caused it."""
+    """The message that started the chain. Each message stores the one that caused it."""
     cause = posted.root_cause
     for _ in range(max_chain_depth + 1):
         earlier = tx.execute(_CAUSE, {"message": cause}).scalar_one_or_none()

@@ -1,7 +1,7 @@
 """External sessions (Claude Code and the like): each belongs to one agent in one space (R7).
 
-One comes with a message, or with a model's answer, and stays until a newer one takes its place. That it is nobody
-else's is a unique constraint; what is asked before only makes a better sentence of the refusal.
+A session comes with a message or a model's answer, and stays until a newer one replaces it. A unique constraint keeps
+it from being bound twice; the look-up before it only gives a better error message.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _KEEP = _BIND.where(
 
 
 def bind_offered(tx: Tx, posted: Posted, heard: Collection[str]) -> None:
-    """The session of a message: an agent's own, else that of the one roles agent that the message is for. Refused as a
-    whole, message included, when it is bound elsewhere."""
+    """Binds a message's session to its sender if that is an agent, else to the one roles agent the message is for. If
+    the session is bound elsewhere, the whole message is refused."""
     assert posted.session_id is not None
     message = posted.message
     space_id, sender = message["spaceId"], message["sender"]
@@ -54,7 +54,7 @@ def bind_offered(tx: Tx, posted: Posted, heard: Collection[str]) -> None:
 
 
 def keep_session(tx: Tx, space_id: str, agent_id: str, session_id: str) -> bool:
-    """The session of a model's answer. Whether it was free, or the agent's own here already."""
+    """Binds the session of a model's answer; False if it belongs to another agent or space."""
     return tx.execute(_KEEP, {"space": space_id, "agent": agent_id, "session": session_id}).rowcount == 1
 
 
@@ -64,21 +64,21 @@ def _meant(tx: Tx, space_id: str, session_id: str, heard: Collection[str]) -> st
         if bound.space_id != space_id:
             raise _elsewhere()
         if bound.entity_id not in heard:
-            raise _elsewhere(f" It is {bound.name}'s: mention {bound.name} to go on with it.")
+            raise _elsewhere(f" It belongs to {bound.name}: mention {bound.name} to continue it.")
         return None
     able = [row.id for row in tx.all(_ROLES, {"agents": sorted(heard)})] if heard else []
     if len(able) > 1:
         raise Invalid(
             "session_ambiguous",
-            "A session belongs to one agent, and several would hear this message. Mention the one you mean.",
+            "A session belongs to one agent, and this message triggers several. Mention the one you mean.",
             {"path": "sessionId"},
         )
     return able[0] if able else None
 
 
-def _elsewhere(more: str = " Leave it out, or go on with it where it began.") -> Conflict:
+def _elsewhere(more: str = " Leave it out, or continue it where it began.") -> Conflict:
     return Conflict(
         "session_bound",
-        f"This sessionId belongs to another agent or another space, and nothing was sent.{more}",
+        f"This sessionId belongs to another agent or space. Nothing was sent.{more}",
         {"path": "sessionId"},
     )

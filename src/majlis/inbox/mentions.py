@@ -1,4 +1,4 @@
-"""Whom a text is addressed to: `@Name` at its beginning, one or several (T10). Elsewhere a name is only spoken of."""
+"""Mentions: a text addresses the agents whose `@Name` it begins with, one or several (T10)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BETWEEN = " \t\r\n,;:&"
 
 
 def addressed(text: str, agents: Iterable[Any]) -> set[str]:
-    """Ids of the agents (`agent_id`, `name`) that the text begins with; case and width make no difference."""
+    """Ids of the agents (`agent_id`, `name`) that the text begins with; case and width are ignored."""
     # Longer names first: "@Ann Lee" is not "@Ann".
     names = sorted(((name_key(agent.name), agent.agent_id) for agent in agents), key=lambda each: -len(each[0]))
     rest = name_key(text[:4096])

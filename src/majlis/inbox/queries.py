@@ -1,4 +1,4 @@
-"""What agents are owed and what they have lived through, for people to look at: silence must not be ambiguous."""
+"""Deliveries, inboxes and past cycles, for the API: people can see what became of each message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from majlis.store.transactions import Tx
 DeliveryState = Literal["pending", "taken", "done", "passed", "failed"]
 MAX_PAGE = 200
 
-# Spelt out rather than bound, so that the partial index over what is pending is used.
+# A literal, not a bound value, so that the partial index on pending deliveries is used.
 _PENDING = deliveries.c.state == sa.literal("pending", literal_execute=True)
 
 
@@ -62,7 +62,7 @@ class CyclePageJson(TypedDict):
 
 
 def list_deliveries(tx: Tx, caller: Caller, message_id: str) -> list[MessageDeliveryJson]:
-    """For each agent that was to hear of this message: has it?"""
+    """One per agent that the message was delivered to."""
     access_message(tx, caller, message_id)
     statement = (
         sa.select(*deliveries.c, entities.c.name.label("agent_name"))
@@ -84,10 +84,10 @@ def list_deliveries(tx: Tx, caller: Caller, message_id: str) -> list[MessageDeli
 
 
 def list_inbox(tx: Tx, caller: Caller, agent_id: str, limit: int = 50) -> list[DeliveryJson]:
-    """What waits for the agent or is being worked on, oldest first."""
+    """Pending and taken deliveries, oldest first."""
     access_agent(tx, caller, agent_id)
     active = sa.select(runs.c.id).where(runs.c.agent_id == agent_id, NOT_OVER)
-    # What was taken is found through the runs that took it: nothing reads all that was ever delivered.
+    # Taken deliveries are found through their runs, so the cost does not grow with the history.
     ways = (
         sa.and_(deliveries.c.agent_id == agent_id, _PENDING),
         sa.and_(deliveries.c.run_id.in_(active), deliveries.c.state == "taken"),
@@ -99,7 +99,7 @@ def list_inbox(tx: Tx, caller: Caller, agent_id: str, limit: int = 50) -> list[D
 
 
 def list_cycles(tx: Tx, caller: Caller, agent_id: str, limit: int = 20, before: int | None = None) -> CyclePageJson:
-    """The agent's consciousness, the latest cycle first; `before` is the number of the last one of the page before."""
+    """The agent's past cycles, newest first; `before` is the number of the last cycle on the previous page."""
     access_agent(tx, caller, agent_id)
     statement = sa.select(cycles).where(cycles.c.agent_id == agent_id).order_by(cycles.c.n.desc()).limit(limit + 1)
     if before is not None:
@@ -109,7 +109,7 @@ def list_cycles(tx: Tx, caller: Caller, agent_id: str, limit: int = 20, before: 
 
 
 def _cycles(tx: Tx, page: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
-    """Of one that is damaged everything but what was said in it (R9)."""
+    """A damaged cycle is listed without its messages (R9)."""
     try:
         with reading():
             return tx.all(page)
@@ -141,13 +141,13 @@ def _delivery_json(tx: Tx, row: sa.Row[Any]) -> DeliveryJson:
 
 
 def _event_id(row: sa.Row[Any]) -> str:
-    """As K1 has it. The ledger's own says besides whose it is, since two services may give the same."""
+    """The id as K1 defines it. The stored id also contains the sender, since two services may use the same one."""
     told: str = row.payload.get("eventId") or row.payload.get("toolCallId") or row.event_id
     return told
 
 
 def _next_attempt(tx: Tx, row: sa.Row[Any]) -> str | None:
-    """Only while it is put off."""
+    """Only while the delivery is backing off."""
     return iso(row.not_before) if row.state == "pending" and row.not_before > tx.now else None
 
 

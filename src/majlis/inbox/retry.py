@@ -1,4 +1,4 @@
-"""What has failed is offered once more because a person asks for it."""
+"""Retries: the back-off of failed deliveries, and another try when a person asks for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from majlis.spaces.history import access_message
 from majlis.store.tables import deliveries
 from majlis.store.transactions import Tx
 
-# With all its tries before it. The time says that it was tried before: in a lane it goes first (R5).
+# `not_before` marks it as tried before, so that it goes first in its lane (R5).
 _OFFER_AGAIN = (
     deliveries.update()
     .where(
@@ -25,13 +25,17 @@ _OFFER_AGAIN = (
 )
 
 
+def back_off(attempts: int) -> int:
+    """Milliseconds until the next try: 1 s, 4 s, 16 s … at most five minutes."""
+    return int(min(1000 * 4**attempts, 300_000))
+
+
 def retry_delivery(tx: Tx, caller: Caller, message_id: str, agent_id: str) -> list[MessageDeliveryJson]:
-    """For members who may write. Of two who ask at once, one does it and the other is told that there is nothing to
-    do. The answer is what became of the message now."""
+    """For members who may write. Returns the message's deliveries as they are now."""
     message = access_message(tx, caller, message_id)
     access_space(tx, caller, message.space_id, "write")
     offered = tx.execute(_OFFER_AGAIN, {"message": message_id, "agent": agent_id, "at": tx.now})
     if offered.rowcount == 0:
-        raise Conflict("not_failed", "Only a delivery that has failed is tried again; this one has not.")
+        raise Conflict("not_failed", "This delivery has not failed, so there is nothing to retry.")
     tx.outbox.append(WorkAvailable())
     return list_deliveries(tx, caller, message_id)

@@ -1,7 +1,7 @@
-"""What time itself brings: plans and heartbeats that fall due become deliveries (P4, P6).
+"""The scheduler: plans and heartbeats that are due become deliveries (P4, P6).
 
-Any number of nodes may do this at once. The due rows are locked, one that another node holds is passed over, and the
-moment at which a plan was due is part of the event's id: so each due time is delivered once (T7).
+Any number of nodes may run it at once: due rows are locked, rows locked by another node are skipped, and the due time
+is part of the event's id, so each due time is delivered once (T7).
 """
 
 from __future__ import annotations
@@ -14,10 +14,7 @@ from majlis.agents.config.heartbeat import following_beat
 from majlis.agents.plans import when
 from majlis.agents.schedules import next_cron
 from majlis.clock import Millis, iso
-from majlis.inbox.deliveries import INSERT_DELIVERY
-from majlis.inbox.trigger import TriggerJson
-from majlis.inbox.wake import WorkAvailable
-from majlis.store import ids
+from majlis.inbox.deliveries import insert_deliveries, new_delivery
 from majlis.store.tables import agents, entities, plans
 from majlis.store.transactions import Tx
 
@@ -25,7 +22,7 @@ _PLANS = sa.join(plans, agents, agents.c.id == plans.c.agent_id).join(entities, 
 _AGENTS = sa.join(agents, entities, entities.c.id == agents.c.id)
 _ACTIVE = plans.c.status == "active"
 
-# The weaker lock (key_share) does not stand in the way of those who only refer to the row.
+# The weaker lock (key_share) does not block foreign keys that refer to the row.
 _DUE_PLANS = (
     sa.select(plans, agents.c.config["timezone"].as_string().label("timezone"), entities.c.deleted_at)
     .select_from(_PLANS)
@@ -53,9 +50,9 @@ _MOVE_BEAT = agents.update().where(agents.c.id == sa.bindparam("agent"))
 
 
 def fire_due_plans(tx: Tx, limit: int = 100) -> int:
-    """How many were due; if as many as `limit`, there may be more. What fell due several times fires once."""
+    """How many were due; if as many as `limit`, there may be more. A plan that was due several times fires once."""
     due = tx.all(_DUE_PLANS, {"now": tx.now, "most": limit})
-    _deliver(tx, [_plan_delivery(tx, plan) for plan in due if plan.deleted_at is None])
+    insert_deliveries(tx, [_plan_delivery(tx, plan) for plan in due if plan.deleted_at is None])
     if due:
         tx.execute(_MOVE_PLAN, [{"plan": plan.id, **when(_next_time(plan, tx.now))} for plan in due])
     return len(due)
@@ -64,7 +61,7 @@ def fire_due_plans(tx: Tx, limit: int = 100) -> int:
 def fire_due_heartbeats(tx: Tx, limit: int = 100) -> int:
     """As `fire_due_plans`."""
     due = tx.all(_DUE_BEATS, {"now": tx.now, "most": limit})
-    _deliver(tx, [_beat_delivery(tx, agent) for agent in due if _beats(agent)])
+    insert_deliveries(tx, [_beat_delivery(tx, agent) for agent in due if _beats(agent)])
     if due:
         tx.execute(_MOVE_BEAT, [{"agent": agent.id, "heartbeat_at": _next_beat(agent, tx.now)} for agent in due])
     return len(due)
@@ -72,41 +69,22 @@ def fire_due_heartbeats(tx: Tx, limit: int = 100) -> int:
 
 def _plan_delivery(tx: Tx, plan: sa.Row[Any]) -> dict[str, Any]:
     scheduled = iso(plan.next_at)
-    payload: TriggerJson = {
-        "type": "plan",
+    payload = {
         "planId": plan.id,
         "planName": plan.name,
         "instruction": plan.instruction,
         "scheduledAt": scheduled,
     }
-    return _delivery(tx, plan.agent_id, f"{plan.id}@{scheduled}", payload, plan.chain_depth)
+    return new_delivery(tx, plan.agent_id, "plan", f"{plan.id}@{scheduled}", payload, plan.chain_depth)
 
 
 def _beat_delivery(tx: Tx, agent: sa.Row[Any]) -> dict[str, Any]:
     scheduled = iso(agent.heartbeat_at)
-    return _delivery(tx, agent.id, f"heartbeat@{scheduled}", {"type": "heartbeat", "scheduledAt": scheduled}, 0)
-
-
-def _delivery(tx: Tx, agent_id: str, event_id: str, payload: TriggerJson, chain_depth: int) -> dict[str, Any]:
-    return {
-        "id": ids.new("dlv"),
-        "agent_id": agent_id,
-        "event_id": event_id,
-        "type": payload["type"],
-        "payload": payload,
-        "chain_depth": chain_depth,
-        "created_at": tx.now,
-    }
-
-
-def _deliver(tx: Tx, owed: list[dict[str, Any]]) -> None:
-    if owed:
-        tx.execute(INSERT_DELIVERY[tx.dialect], owed)
-        tx.outbox.append(WorkAvailable())
+    return new_delivery(tx, agent.id, "heartbeat", f"heartbeat@{scheduled}", {"scheduledAt": scheduled})
 
 
 def _next_time(plan: sa.Row[Any], now: Millis) -> Millis | None:
-    """None ends the plan: a one-time plan that has fired, and one whose agent is gone."""
+    """None ends the plan: a one-time plan that has fired, or one whose agent was deleted."""
     if plan.cron is None or plan.deleted_at is not None:
         return None
     return next_cron(plan.cron, plan.timezone, now)

@@ -1,4 +1,4 @@
-"""Events from outside: a service tells an agent something. Told twice, it is owed once (P5)."""
+"""Events from services. The same event id is delivered once (P5)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from majlis.agents.config.plain_json import refuse_unsafe_json
 from majlis.entities.caller import Caller
 from majlis.entities.entities import LIVING
 from majlis.errors import Forbidden, Invalid, NotFound
-from majlis.inbox.deliveries import INSERT_DELIVERY
-from majlis.inbox.wake import WorkAvailable
+from majlis.inbox.deliveries import insert_delivery, new_delivery
 from majlis.store import ids
 from majlis.store.tables import deliveries, entities
 from majlis.store.transactions import Tx
@@ -26,24 +25,18 @@ class TriggeredJson(TypedDict):
 def trigger_agent(
     tx: Tx, caller: Caller, agent_id: str, service_name: str, payload: object, event_id: str | None = None
 ) -> TriggeredJson:
-    """For services and administrators. Each caller's event ids are its own: none can stand in another's way."""
+    """For services and administrators. Event ids are scoped to the caller."""
     if caller.type != "service" and not caller.administers:
-        raise Forbidden("not_allowed", "Only services, and the owner and administrators, may trigger an agent.")
+        raise Forbidden("not_allowed", "Only services, the owner and administrators may trigger an agent.")
     _refuse_unsafe(payload)
     _require_agent(tx, agent_id)
-    told = event_id or ids.new("evt")
-    values = {
-        "id": ids.new("dlv"),
-        "agent_id": agent_id,
-        "event_id": f"service:{caller.id}:{told}",
-        "type": "service",
-        "payload": {"serviceName": service_name, "payload": payload, "eventId": told},
-        "created_at": tx.now,
-    }
-    if tx.execute(INSERT_DELIVERY[tx.dialect], values).rowcount == 0:
-        return {"deliveryId": _first_delivery(tx, agent_id, str(values["event_id"])), "duplicate": True}
-    tx.outbox.append(WorkAvailable())
-    return {"deliveryId": str(values["id"]), "duplicate": False}
+    event_id = event_id or ids.new("evt")
+    unique = f"service:{caller.id}:{event_id}"
+    kept = {"serviceName": service_name, "payload": payload, "eventId": event_id}
+    row = new_delivery(tx, agent_id, "service", unique, kept)
+    if insert_delivery(tx, row):
+        return {"deliveryId": row["id"], "duplicate": False}
+    return {"deliveryId": _first_delivery(tx, agent_id, unique), "duplicate": True}
 
 
 def _refuse_unsafe(payload: object) -> None:
@@ -58,7 +51,7 @@ def _refuse_unsafe(payload: object) -> None:
 def _require_agent(tx: Tx, agent_id: str) -> None:
     found = sa.select(entities.c.id).where(entities.c.id == agent_id, entities.c.type == "agent", LIVING)
     if tx.one(found) is None:
-        raise NotFound("unknown_agent", f"There is no agent {agent_id}.")
+        raise NotFound("unknown_agent", f"There is no agent with the id {agent_id}.")
 
 
 def _first_delivery(tx: Tx, agent_id: str, event_id: str) -> str:

@@ -1,4 +1,5 @@
-"""Why an agent runs (T11): kept on the run, shown to the model and by the API. Keys as on the wire."""
+"""Triggers: why an agent runs (T11). Stored on the run, shown to the model and by the API, with the keys of the
+wire."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ TriggerType = Literal["space_message", "plan", "service", "heartbeat", "tool_res
 
 
 class EventJson(TypedDict, total=False):
-    """`type` and `chainDepth` are always there; the others by type.
+    """`type` and `chainDepth` are always set; the other keys depend on the type.
 
     space_message: spaceId spaceName messageId senderId senderName senderType text timestamp senderExpectsReply
     [replyTo] [answersExpired: the id of the agent's own question whose wait had timed out (M8)]
@@ -49,14 +50,13 @@ class EventJson(TypedDict, total=False):
 
 
 class TriggerJson(EventJson, total=False):
-    """A cycle of a consciousness has all its `events`, people first, then by time; the other fields are those of the
-    first, `chainDepth` is the greatest (T6)."""
+    """A cycle lists all its `events`, people's first, then by time. The other keys are those of the first event, but
+    `chainDepth` is the greatest (T6)."""
 
     events: list[EventJson]
 
 
 def to_route(events: Iterable[EventJson], space_id: str) -> EventJson | None:
-    """Of several messages from a space, what its orchestrator routes: the latest. Whoever gets it is shown what was
-    said before it."""
+    """The message that the space's orchestrator routes: the latest, since the routed agents see what came before it."""
     mine = [event for event in events if event.get("spaceId") == space_id and "orchestrates" in event]
     return max(mine, key=lambda event: event["messageId"], default=None)

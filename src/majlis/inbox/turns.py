@@ -1,8 +1,8 @@
-"""Turns of an orchestrated space (R8). The orchestrator routes a message to agents; when every one of them has
-completed once, the turn is finished and the orchestrator is owed word of it.
+"""Turns of an orchestrated space (R8). The orchestrator routes a message to agents; when each of them has completed
+once, the turn is finished and the orchestrator gets a delivery that says so.
 
-A turn's deliveries have the turn as their event: so one agent is in one turn once, and who is in it, and how far, is
-read from the ledger.
+The turn's id is the event id of its deliveries: an agent is in a turn once, and the deliveries tell who is in it and
+who has completed it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.inbox.deliveries import INSERT_DELIVERY, owed
-from majlis.inbox.wake import WorkAvailable
+from majlis.inbox.deliveries import insert_deliveries, new_delivery
 from majlis.store import ids
 from majlis.store.tables import deliveries, members, messages, spaces, steps, turns
 from majlis.store.tables.columns import word, words
@@ -26,12 +25,12 @@ _OPEN = sa.select(turns.c.id).where(
     turns.c.finished_at.is_(None),
 )
 _REQUEST = sa.select(turns.c.request_id).where(turns.c.id == sa.bindparam("turn"))
-# Locked after one's own part is settled: of two who end at once, the second sees the first.
+# Locked after the run's own delivery is settled: if two runs end at once, the second sees the first.
 _UNFINISHED = (
     sa.select(turns).where(turns.c.id == sa.bindparam("turn"), turns.c.finished_at.is_(None)).with_for_update()
 )
 _OF_TURN = deliveries.c.message_id == sa.bindparam("message"), deliveries.c.event_id == sa.bindparam("turn")
-_STILL_OWED = sa.select(deliveries.c.id).where(*_OF_TURN, deliveries.c.state.in_(words("pending", "taken"))).limit(1)
+_STILL_OPEN = sa.select(deliveries.c.id).where(*_OF_TURN, deliveries.c.state.in_(words("pending", "taken"))).limit(1)
 _FINISH = (
     turns.update()
     .where(turns.c.id == sa.bindparam("turn"), turns.c.finished_at.is_(None))
@@ -70,12 +69,12 @@ class NewTurn:
     agent_ids: tuple[str, ...]
     phase: str | None
     reason: str | None
-    # Of the runs that it causes.
+    # The depth of the runs it triggers.
     chain_depth: int
 
 
 def request_of(tx: Tx, turn_id: str) -> str | None:
-    """The message that the chain of turns began with, of which this is one."""
+    """The message that this chain of turns began with."""
     return tx.execute(_REQUEST, {"turn": turn_id}).scalar_one_or_none()
 
 
@@ -97,30 +96,30 @@ def begin_turn(tx: Tx, new: NewTurn) -> str:
         "created_at": tx.now,
     }
     tx.execute(turns.insert(), values)
-    told = ((agent_id, turn_id, new.message_id) for agent_id in new.agent_ids)
-    _owe(tx, new.space_id, turn_id, new.chain_depth, told)
+    events = ((agent_id, turn_id, new.message_id) for agent_id in new.agent_ids)
+    _deliver(tx, new.space_id, turn_id, new.chain_depth, events)
     return turn_id
 
 
 def settled_in_turn(tx: Tx, turn_id: str) -> None:
-    """Somebody in this turn has completed it, or cannot any more."""
+    """Called when an agent has completed its part of the turn, or no longer can."""
     turn = tx.one(_UNFINISHED, {"turn": turn_id})
     if turn is None:
         return
     which = {"turn": turn_id, "message": turn.message_id}
-    if tx.one(_STILL_OWED, which) is not None:
+    if tx.one(_STILL_OPEN, which) is not None:
         return
     if tx.execute(_FINISH, {"turn": turn_id, "at": tx.now}).rowcount == 1:
         _tell_orchestrator(tx, turn, which)
 
 
 def speaks_in_turn(tx: Tx, run_id: str, space_id: str) -> bool:
-    """What is said within a turn is part of its result: the orchestrator hears of it when the turn is finished."""
+    """Messages within a turn are part of its result: the orchestrator is triggered when the turn is finished."""
     return tx.one(_IN_TURN, {"run": run_id, "space": space_id}) is not None
 
 
 def turn_of_event(event_id: str) -> str | None:
-    """The turn that a delivery belongs to; word of a finished one is not part of it."""
+    """The turn that a delivery is part of; the delivery that reports a finished turn is not."""
     return event_id if event_id.startswith("trn_") and "." not in event_id else None
 
 
@@ -128,15 +127,15 @@ def _tell_orchestrator(tx: Tx, turn: sa.Row[Any], which: dict[str, str]) -> None
     orchestrator = tx.execute(_ORCHESTRATOR, {"space": turn.space_id}).scalar_one_or_none()
     if orchestrator is None:
         return
-    # About the last word that was said: whoever it is routed to next sees everything up to there.
+    # About the last message of the turn, so that the next agents see everything up to it.
     about = tx.execute(_LAST_WORD, {**which, "space": turn.space_id}).scalar_one_or_none() or turn.message_id
-    _owe(tx, turn.space_id, turn.id, turn.chain_depth, [(orchestrator, f"{turn.id}.finished", about)])
+    _deliver(tx, turn.space_id, turn.id, turn.chain_depth, [(orchestrator, f"{turn.id}.finished", about)])
 
 
-def _owe(tx: Tx, space_id: str, turn_id: str, depth: int, told: Iterable[tuple[str, str, str]]) -> None:
+def _deliver(tx: Tx, space_id: str, turn_id: str, depth: int, events: Iterable[tuple[str, str, str]]) -> None:
     payload = {"senderExpectsReply": False, "turnId": turn_id}
     rows = [
-        owed(tx, agent_id, space_id, message_id, payload, depth, event_id) for agent_id, event_id, message_id in told
+        new_delivery(tx, agent_id, "space_message", event_id, payload, depth, space_id=space_id, message_id=message_id)
+        for agent_id, event_id, message_id in events
     ]
-    tx.execute(INSERT_DELIVERY[tx.dialect], rows)
-    tx.outbox.append(WorkAvailable())
+    insert_deliveries(tx, rows)

@@ -1,4 +1,4 @@
-"""Telling workers that there is something to do. A hint: whoever misses it finds the work by looking every second."""
+"""Wakes the workers. Only a hint: a worker that misses it finds the work when it polls, every second."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from majlis.live.log import Signal
 
 WORK = "work"
-# What the signal says when a run has gone back to the queue; else somebody is owed something new.
+# The payload when a run went back to the queue; empty for a new delivery.
 QUEUED = b"queued"
 
 
 @dataclass(frozen=True, slots=True)
 class WorkAvailable(Signal):
-    """After commit: somebody is owed something; workers look at once."""
+    """Sent after commit."""
 
     subject: str = WORK
     payload: bytes = b""

@@ -1,4 +1,4 @@
-"""What every run of this process shares."""
+"""What all runs of a process share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ModelSource(Protocol):
 
 
 class Configs:
-    """Parsed configs by agent and version: checking a large one takes milliseconds, and it is needed for every run."""
+    """Parsed configs by agent and version: parsing a large one takes milliseconds, and every run needs it."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -56,28 +56,23 @@ class Engine:
     models: ModelSource
     toolbox: Toolbox
     configs: Configs
-    # Waits between tries of one model request; the number of tries is one more.
+    # Delays between tries of one model request.
     retry_seconds: tuple[float, ...] = (0.5, 1.5)
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """A transaction that is not torn: who is canceled meanwhile first learns how it ended."""
-        return await self.write_and_take_in(_ignore, work, *args, **kwargs)
+        """Finishes even if cancelled; cancellation is re-raised afterwards."""
+        return await self.write_then(lambda _: None, work, *args, **kwargs)
 
-    async def write_and_take_in(
-        self, take_in: Callable[[T], None], work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs
+    async def write_then(
+        self, after: Callable[[T], None], work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """What it has done is taken in as soon as it has committed, also by who is canceled meanwhile: a run whose time
-        is over ends knowing all of it."""
+        """Calls `after` with the result once it has committed, even if cancelled meanwhile."""
         writing = self.db.write_brief(work, *args, **kwargs)
         try:
             return await unbroken(writing)
         finally:
             if writing.done() and not writing.cancelled() and writing.exception() is None:
-                take_in(writing.result())
-
-
-def _ignore(_: object) -> None:
-    return None
+                after(writing.result())
 
 
 def _load(tx: Tx, agent_id: str) -> tuple[int, object]:

@@ -1,7 +1,7 @@
-"""The journal of a run: every model step and every call, written before anything relies on it (J2).
+"""The journal of a run: every model request and tool call, written before anything relies on it (J2).
 
-Each entry is written in the same transaction as the effect it speaks of, and that transaction ends with one update of
-the run that names the fence: a worker that was taken for dead, and wakes, changes nothing.
+Each entry is written in the transaction of its effect, which ends with an update of the run that checks the fence: a
+worker that lost its lease changes nothing.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _FORGET = (
 
 
 class Fenced(Exception):
-    """This run is not ours any more: canceled, absorbed, or taken over by another worker. Nothing was written."""
+    """The run is no longer ours: canceled, absorbed, or taken over by another worker. Nothing was written."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """A line of the journal, and with a model step what the model was shown."""
+    """A journal entry; for a model request also the view."""
 
     n: int
     kind: Literal["model", "tool"]
@@ -56,7 +56,7 @@ class Entry:
     call_id: str | None = None
     name: str | None = None
     input: Any = None
-    # The input as it was given, where `input` hides secrets; forgotten when the call is over.
+    # The unmasked input, if `input` masks secrets. Deleted when the call is over.
     secret: Any = field(default=None, repr=False)
     output: Any = None
     usage: dict[str, int] | None = None
@@ -70,7 +70,7 @@ def write_entries(tx: Tx, run_id: str, entries: list[Entry]) -> None:
     try:
         tx.execute(_INSERT_STEP, [_row(run_id, entry) for entry in entries])
     except sa.exc.IntegrityError as error:
-        # Another worker has written this step: it has the run now.
+        # Another worker has written this step, so it has the run.
         raise Fenced from error
     for entry in entries:
         if entry.view is not None:
@@ -101,12 +101,12 @@ def finish_entry(tx: Tx, run_id: str, entry: Entry) -> None:
 
 
 def forget_secrets(tx: Tx, run_id: str) -> None:
-    """The run ends, and calls whose outcome is unknown are made by nobody any more."""
+    """The run ends: calls with an unknown outcome are not made again."""
     tx.execute(_FORGET, {"run": run_id})
 
 
 def hold(tx: Tx, run_id: str, fence: int, **values: Any) -> None:
-    """The last statement of every transaction of a run: it is still ours, and these are its new values."""
+    """The last statement of every transaction of a run: checks the fence, writes new values, renews the lease."""
     given = {f"new_{name}": value for name, value in values.items()}
     held = tx.execute(
         _hold(tuple(values)), {"run": run_id, "fence_was": fence, "until": tx.now + LEASE_MILLIS, **given}
@@ -117,7 +117,7 @@ def hold(tx: Tx, run_id: str, fence: int, **values: Any) -> None:
 
 @cache
 def _hold(columns: tuple[str, ...]) -> sa.Update:
-    """Made once for each set of columns: building a statement costs more than running it."""
+    """Cached by columns: building a statement costs more than running it."""
     values = {name: sa.bindparam(f"new_{name}", type_=runs.c[name].type) for name in columns}
     return hot(
         runs.update()

@@ -1,140 +1,125 @@
-"""A run in the hands of its worker: what it has spent, shown and written so far, as it goes into the run's row."""
+"""One run, from row to row: what triggered it, where it stands, what it has spent, and what it has shown and written.
+
+Adding a fact to a run means a field here and a column in `store/tables/runs.py`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
+
+import sqlalchemy as sa
 
 from majlis import clock
 from majlis.agents.config.config import AgentConfig
 from majlis.agents.config.model import model_name
-from majlis.inbox.trigger import TriggerJson
+from majlis.entities.caller import Caller
+from majlis.inbox.build_trigger import cycle_trigger
+from majlis.inbox.trigger import EventJson, TriggerJson
 from majlis.models.port import Usage
-from majlis.runs.calls.context import Acting
-from majlis.runs.claim.claimed import Claimed
-from majlis.runs.claim.cycle import with_events
-from majlis.waits.wait import expired_questions
+from majlis.runs.claim.lease import LEASE_MILLIS
+from majlis.store.transactions import Tx
+from majlis.waits.wait import Wait, parse_wait
 
 
 @dataclass(slots=True)
-class Working:
+class Run:
     id: str
     agent_id: str
     agent_name: str
-    config: AgentConfig
+    agent_version: int
     trigger: TriggerJson
     trigger_space_id: str | None
     active_space_id: str | None
     chain_depth: int
-    fence: int
-    waits: int
-    shown: dict[str, int]
-    wrote: dict[str, list[int]]
-    earlier: list[str]
-    requests: int
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    model: str | None
-    worked_before: int
-    # Questions of this run that nobody answered in time: a late answer to one is still recognised (M8).
-    expired: list[str] = field(default_factory=list)
-    began_at: int = field(default_factory=clock.now)
-    notes: list[str] = field(default_factory=list)
-    # A cycle of a consciousness.
+    fence: int = 1
+    # Workers that have had it; one more for each take-over.
+    attempts: int = 1
+    # A cycle of a consciousness, even if the agent's mind has changed since.
     cycle: bool = False
-    # Roles: what was known in a space before the trigger, and the external session (R5, R7).
+    # How often it has waited, and its current or last wait.
+    waits: int = 0
+    wait: Wait | None = None
+    requests: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    model: str | None = None
+    working_millis: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    # The rest of what the column `shown` holds. Sequence numbers by space: the newest message shown, and those written.
+    shown: dict[str, int] = field(default_factory=dict)
+    wrote: dict[str, list[int]] = field(default_factory=dict)
+    # Runs whose calls the model is shown: failed tries at the same event, and this run if it was resumed.
+    earlier: list[str] = field(default_factory=list)
+    # Roles: the newest message that was known in a space before the trigger (R5).
     since: dict[str, int] = field(default_factory=dict)
+
+    # Only while a worker has it.
+    config: AgentConfig = field(default_factory=AgentConfig)
+    began_at: int = field(default_factory=clock.now)
+    # When its event became due; 0 for a resumed run.
+    due_at: int = 0
+    # The agent has no other run that is not over, so no query has to look for one.
+    alone: bool = False
+    # Roles: the external session, and whether this run's model has started a new one (R7).
     session_id: str | None = None
     new_session: bool = False
 
     @classmethod
-    def on(cls, claimed: Claimed, config: AgentConfig) -> Working:
+    def from_row(cls, row: sa.Row[Any], agent: sa.Row[Any]) -> Run:
+        """A run that is resumed, or taken over from a dead worker. `agent` has `name` and `version`."""
+        kept = row.shown or {}
         return cls(
-            id=claimed.id,
-            agent_id=claimed.agent_id,
-            agent_name=claimed.agent_name,
-            config=config,
-            trigger=claimed.trigger,
-            trigger_space_id=claimed.trigger_space_id,
-            active_space_id=claimed.active_space_id,
-            chain_depth=claimed.chain_depth,
-            fence=claimed.fence,
-            waits=claimed.waits,
-            shown=dict(claimed.shown.get("shown") or {}),
-            wrote={space: list(seqs) for space, seqs in (claimed.shown.get("wrote") or {}).items()},
-            earlier=list(claimed.shown.get("earlier") or claimed.earlier),
-            requests=claimed.requests,
-            input_tokens=claimed.input_tokens,
-            cached_tokens=claimed.cached_tokens,
-            output_tokens=claimed.output_tokens,
-            model=claimed.model,
-            worked_before=claimed.working_millis,
-            expired=expired_questions(claimed.wait),
-            notes=list(claimed.notes),
-            cycle=claimed.cycle,
+            id=row.id,
+            agent_id=row.agent_id,
+            agent_name=agent.name,
+            agent_version=agent.version,
+            trigger=row.trigger,
+            trigger_space_id=row.trigger_space_id,
+            active_space_id=row.active_space_id,
+            chain_depth=row.chain_depth,
+            fence=row.fence,
+            attempts=row.attempts,
+            cycle=row.cycle,
+            waits=row.waits,
+            wait=parse_wait(row.wait),
+            requests=row.requests,
+            input_tokens=row.input_tokens,
+            cached_tokens=row.cached_tokens,
+            output_tokens=row.output_tokens,
+            model=row.model,
+            working_millis=row.working_millis,
+            notes=list(row.notes or ()),
+            shown=dict(kept.get("shown") or {}),
+            wrote={space: list(seqs) for space, seqs in (kept.get("wrote") or {}).items()},
+            earlier=list(dict.fromkeys([*(kept.get("earlier") or ()), row.id])),
         )
 
-    def spend(self, usage: Usage) -> None:
-        self.requests += 1
-        self.input_tokens += usage.input
-        self.cached_tokens += usage.cached
-        self.output_tokens += usage.output
-        self.model = model_name(self.config.model)
-
-    def acting(self, call_id: str, stream_id: str | None) -> Acting:
-        """A copy for one call: what it changes counts only once its transaction has committed."""
-        return Acting(
-            run_id=self.id,
-            id=self.agent_id,
-            name=self.agent_name,
-            config=self.config,
-            trigger=self.trigger,
-            chain_depth=self.chain_depth,
-            active_space_id=self.active_space_id,
-            trigger_space_id=self.trigger_space_id,
-            call_id=call_id,
-            stream_id=stream_id,
-            shown=dict(self.shown),
-            wrote={space: list(seqs) for space, seqs in self.wrote.items()},
-            waits=self.waits,
-            earlier=self.earlier,
-        )
-
-    def copied(self) -> Working:
-        """For a transaction, which may be tried more than once: what it shows counts only once it has committed."""
-        return replace(self, wrote={space: list(seqs) for space, seqs in self.wrote.items()}, notes=list(self.notes))
-
-    def take_shown(self, copy: Working) -> None:
-        self.wrote, self.notes = copy.wrote, copy.notes
-
-    def take_in(self, acted: Acting) -> None:
-        self.active_space_id = acted.active_space_id
-        self.shown = acted.shown
-        self.wrote = acted.wrote
-        self.waits = acted.waits
-        self.chain_depth = acted.chain_depth
-        if acted.taken:
-            self.trigger = with_events(self.trigger, acted.taken)
-
-    def saw(self, shown: dict[str, int]) -> None:
-        for space_id, seq in shown.items():
-            self.shown[space_id] = max(seq, self.shown.get(space_id, 0))
-
-    def note(self, *notes: str) -> None:
-        """Each once, however often the run begins anew."""
-        self.notes += [note for note in notes if note not in self.notes]
-
-    def go_on_in(self, session_id: str) -> None:
-        """The model has put this run into a session of its own; it is kept with the run's end."""
-        if session_id != self.session_id:
-            self.session_id, self.new_session = session_id, True
-
-    def worked_millis(self) -> int:
-        return self.worked_before + clock.now() - self.began_at
+    def new_row(self, tx: Tx, owner: str) -> dict[str, Any]:
+        """The row of a new run, leased to its owner."""
+        return {
+            "id": self.id,
+            "agent_id": self.agent_id,
+            "status": "running",
+            "trigger": self.trigger,
+            "trigger_space_id": self.trigger_space_id,
+            "active_space_id": self.active_space_id,
+            "chain_depth": self.chain_depth,
+            "lease_owner": owner,
+            "lease_until": tx.now + LEASE_MILLIS,
+            "fence": self.fence,
+            "attempts": self.attempts,
+            "shown": {"earlier": self.earlier} if self.earlier else None,
+            "cycle": self.cycle,
+            "created_at": tx.now,
+            "started_at": tx.now,
+        }
 
     def columns(self) -> dict[str, Any]:
-        """What every transaction of the run leaves in its row."""
+        """What every transaction of the run writes to its row."""
         kept: dict[str, Any] = {"shown": self.shown, "wrote": self.wrote}
         if self.earlier:
             kept["earlier"] = self.earlier
@@ -158,9 +143,63 @@ class Working:
             "working_millis": self.worked_millis(),
         }
 
+    def copy(self) -> Run:
+        """For a transaction, which may be retried: its changes count only once it has committed (`become`)."""
+        wrote = {space: list(seqs) for space, seqs in self.wrote.items()}
+        return replace(self, shown=dict(self.shown), wrote=wrote, notes=list(self.notes))
+
+    def become(self, copy: Run) -> None:
+        for name in _FIELDS:
+            setattr(self, name, getattr(copy, name))
+
+    def adopt(self, config: AgentConfig) -> None:
+        """A run ends as it began, even if the agent's mind has changed: a cycle as a cycle, another run as a
+        timeline's."""
+        if self.cycle != (config.mind == "consciousness"):
+            config = config.model_copy(update={"mind": "consciousness" if self.cycle else "timeline"})
+        self.config = config
+
+    def spend(self, usage: Usage) -> None:
+        self.requests += 1
+        self.input_tokens += usage.input
+        self.cached_tokens += usage.cached
+        self.output_tokens += usage.output
+        self.model = model_name(self.config.model)
+
+    def saw(self, space_id: str, seq: int) -> None:
+        self.shown[space_id] = max(seq, self.shown.get(space_id, 0))
+
+    def note(self, *notes: str) -> None:
+        """Each once, however often the run is resumed."""
+        self.notes += [note for note in notes if note not in self.notes]
+
+    def take(self, events: Sequence[EventJson]) -> None:
+        """Events that join this cycle. No path resets a chain: the greatest depth counts (T6)."""
+        self.trigger = cycle_trigger([*self.trigger.get("events", ()), *events])
+        self.chain_depth = max([self.chain_depth, *(event["chainDepth"] for event in events)])
+
+    def continue_session(self, session_id: str) -> None:
+        """The model has put this run into a session of its own; the session is kept when the run ends."""
+        if session_id != self.session_id:
+            self.session_id, self.new_session = session_id, True
+
+    def worked_millis(self) -> int:
+        return self.working_millis + clock.now() - self.began_at
+
+    @property
+    def asked_in(self) -> set[str]:
+        """The spaces that the run's events come from."""
+        events = self.trigger.get("events") or [self.trigger]
+        return {event["spaceId"] for event in events if "spaceId" in event}
+
+    @property
+    def caller(self) -> Caller:
+        """The agent as the sender of messages and the reader of spaces. A run has no token."""
+        return Caller(self.agent_id, self.agent_name, "agent", "member", self.id)
+
     def cursors(self) -> dict[str, int]:
-        """C2: the newest message shown, and from there on through those the run itself wrote. Not past a message of
-        somebody else that came in between: that one was not shown, and is still new."""
+        """By space: the newest message shown, then on through messages the run itself wrote. The cursor stops before
+        another member's message that arrived in between, since that was not shown (C2)."""
         reached: dict[str, int] = {}
         for space_id, seq in self.shown.items():
             wrote = set(self.wrote.get(space_id, ()))
@@ -168,3 +207,6 @@ class Working:
                 seq += 1
             reached[space_id] = seq
         return reached
+
+
+_FIELDS = tuple(each.name for each in fields(Run))

@@ -1,7 +1,7 @@
-"""The worker of a process: claims what is owed, works on it in tasks, keeps its leases, and lets go when told to.
+"""The worker of a process: claims runs, executes each in a task, renews leases, and stops cleanly.
 
-Woken by the bus; every second at the latest it looks for itself. Whatever runs here can be taken up by any other
-worker at any time: a crash, a stop or a lost lease changes who goes on, not what happens.
+The bus wakes it; it also polls at least every second. Any other worker can continue any of its runs: after a crash, a
+stop or a lost lease, another worker goes on.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from majlis.inbox.scheduler import fire_due_heartbeats, fire_due_plans
 from majlis.inbox.wake import QUEUED, WORK
 from majlis.live.bus import Bus, Unsubscribe
 from majlis.runs.claim.claim import claim
-from majlis.runs.claim.claimed import Claimed
 from majlis.runs.claim.lease import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
-from majlis.runs.claim.poll import look, lost
+from majlis.runs.claim.poll import lost, poll
 from majlis.runs.claim.resume import dead_owners
 from majlis.runs.end.cancel import ENDED
 from majlis.runs.engine import Engine
-from majlis.runs.loop.loop import Execution
-from majlis.runs.loop.perceive import config_of, mind_of
+from majlis.runs.loop.loop import Loop
+from majlis.runs.loop.perceive import mind_of
+from majlis.runs.run import Run
 from majlis.spaces.members import LEFT
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx
-from majlis.waits.deadlock import end_rings
+from majlis.waits.deadlock import end_deadlocks
 from majlis.waits.wait import time_out
 
 POLL_MILLIS = 1000
@@ -46,14 +46,14 @@ class Worker:
         self._bus = bus
         self._slots = slots
         self.owner = new_owner()
-        self._running: dict[str, tuple[Execution, asyncio.Task[None]]] = {}
+        self._running: dict[str, tuple[Loop, asyncio.Task[None]]] = {}
         self._wake = asyncio.Event()
-        # Whether there may be runs to go on with, besides what is newly owed.
+        # There may be queued runs or runs of dead workers, besides new deliveries.
         self._unfinished = True
         self._behind = False
         self._full: set[str] = set()
         self._stopping = False
-        self._next_look = 0
+        self._next_poll = 0
         self._tasks: list[asyncio.Task[None]] = []
         self._subscriptions: list[Unsubscribe] = []
 
@@ -73,7 +73,7 @@ class Worker:
         ]
 
     def wake(self) -> None:
-        """Look now, for whatever there is."""
+        """Polls now, for all kinds of work."""
         self._unfinished = True
         self._full.clear()
         self._wake.set()
@@ -83,13 +83,13 @@ class Worker:
         self._full.clear()
         self._wake.set()
 
-    def look_soon(self) -> None:
-        """For tests that move the clock: whatever has become due meanwhile is found now."""
-        self._next_look = 0
+    def poll_soon(self) -> None:
+        """For tests that move the clock."""
+        self._next_poll = 0
         self.wake()
 
     async def stop(self) -> None:
-        """Takes nothing new, lets runs finish for a moment, and hands back the rest."""
+        """Claims nothing new, gives runs a moment to finish, and hands back the rest."""
         if not self._tasks:
             return
         self._stopping = True
@@ -98,11 +98,11 @@ class Worker:
         tasks = [task for _, task in self._running.values()]
         if tasks:
             await asyncio.wait(tasks, timeout=GRACE_SECONDS)
-        for execution, task in tuple(self._running.values()):
-            execution.handing_back = True
+        for loop, task in tuple(self._running.values()):
+            loop.handing_back = True
             task.cancel()
         await asyncio.gather(*(task for _, task in self._running.values()), return_exceptions=True)
-        # Not before: what finishes its work here is still canceled at once, and silent where its agent has left.
+        # Not earlier: runs that are finishing can still be canceled, and stop streaming where their agent left.
         for unsubscribe in self._subscriptions:
             unsubscribe()
         self._tasks[1].cancel()
@@ -117,31 +117,31 @@ class Worker:
             try:
                 if woken:
                     await self._take(())
-                if not woken or clock.now() >= self._next_look:
-                    due = await self._look()
-                    self._next_look = clock.now() + POLL_MILLIS
+                if not woken or clock.now() >= self._next_poll:
+                    due = await self._poll()
+                    self._next_poll = clock.now() + POLL_MILLIS
             except Exception as error:
-                _logger.warning("the worker could not look for work; trying again", error=repr(error))
-                self._next_look = clock.now() + POLL_MILLIS
-            await self._pause(min(self._next_look, due or self._next_look))
+                _logger.warning("Worker could not poll for work; trying again", error=repr(error))
+                self._next_poll = clock.now() + POLL_MILLIS
+            await self._pause(min(self._next_poll, due or self._next_poll))
 
     async def _pause(self, until: clock.Millis) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.001, (until - clock.now()) / 1000)):
                 await self._wake.wait()
 
-    async def _look(self) -> clock.Millis | None:
-        """What a wake-up did not tell of: time that has come, workers that have died."""
-        sight = await self._engine.db.read(look, self.owner)
-        dead = await self._engine.db.read(dead_owners) if sight.others else []
-        while sight.clock and await self._engine.db.write(tick):
+    async def _poll(self) -> clock.Millis | None:
+        """Finds what no wake-up announces: due times and dead workers."""
+        found = await self._engine.db.read(poll, self.owner)
+        dead = await self._engine.db.read(dead_owners) if found.others else []
+        while found.clock and await self._engine.db.write(tick):
             continue
-        if sight.work or dead:
-            # Agents that were full may have room now, without a word from those who made it.
+        if found.work or dead:
+            # Agents that were full may have room now.
             self._full.clear()
             self._unfinished = True
             await self._take(dead)
-        return sight.next_at
+        return found.next_at
 
     async def _take(self, dead: Any) -> None:
         free = self._slots - len(self._running)
@@ -149,49 +149,49 @@ class Worker:
             return
         held = list(self._running)
         unfinished, self._unfinished = self._unfinished, False
-        found = await self._engine.write(claim, self.owner, free, self._full, dead, self._see, held, unfinished)
-        self._full = found.full
-        self._behind = found.behind if unfinished else self._behind
-        for claimed in found.claimed:
-            self._begin(claimed)
-        if len(found.claimed) == free:
+        batch = await self._engine.write(claim, self.owner, free, self._full, dead, self._load, held, unfinished)
+        self._full = batch.full
+        self._behind = batch.behind if unfinished else self._behind
+        for run in batch.runs:
+            self._start(run, batch.scenes.get(run.id))
+        if len(batch.runs) == free:
             self._unfinished = self._unfinished or unfinished
             self._wake.set()
 
-    def _see(self, tx: Tx, claimed: Claimed) -> Any:
-        config = self._engine.configs.known(claimed.agent_id, claimed.agent_version)
-        # A consciousness has much to read: that is not done while a claim holds its locks.
-        if config is None or claimed.cycle:
+    def _load(self, tx: Tx, run: Run) -> Any:
+        config = self._engine.configs.known(run.agent_id, run.agent_version)
+        # A consciousness reads too much for a claim, which holds locks.
+        if config is None or run.cycle:
             return None
-        config = config_of(claimed, config)
-        return mind_of(config).load(tx, claimed, config)
+        run.adopt(config)
+        return mind_of(run.config).load(tx, run)
 
-    def _begin(self, claimed: Claimed) -> None:
-        # We were taken for dead ourselves, and have it back by now: what we did before our sleep is over.
-        self._abort(claimed.id)
-        execution = Execution(self._engine, claimed)
-        task = asyncio.create_task(self._carry_out(execution), name=claimed.id)
-        # Not at the end of the work itself: a task that is canceled before its first step does none of it.
-        task.add_done_callback(lambda _: self._over(execution))
-        self._running[claimed.id] = (execution, task)
-        if claimed.owed_at:
-            metrics.run_delay_seconds.observe(max(0, clock.now() - claimed.owed_at) / 1000)
+    def _start(self, run: Run, scene: Any) -> None:
+        # This worker may have lost the run to another one and have it back: end what it did before.
+        self._abort(run.id)
+        loop = Loop(self._engine, run, scene)
+        task = asyncio.create_task(self._execute(loop), name=run.id)
+        # In a callback, since a task that is cancelled before its first step runs none of its code.
+        task.add_done_callback(lambda _: self._ended(loop))
+        self._running[run.id] = (loop, task)
+        if run.due_at:
+            metrics.run_delay_seconds.observe(max(0, clock.now() - run.due_at) / 1000)
         metrics.runs_active.set(len(self._running))
 
-    async def _carry_out(self, execution: Execution) -> None:
+    async def _execute(self, loop: Loop) -> None:
         try:
-            await execution.run()
+            await loop.execute()
         except asyncio.CancelledError:
             if not self._stopping:
-                _logger.info("a run was stopped", run=execution.id)
+                _logger.info("Run was stopped", run=loop.run.id)
         except Exception:
-            _logger.exception("a run was dropped; it is taken up again when its lease ends", run=execution.id)
+            _logger.exception("Run was dropped; it is taken over when its lease expires", run=loop.run.id)
 
-    def _over(self, execution: Execution) -> None:
-        if self._running.get(execution.id, (None,))[0] is execution:
-            del self._running[execution.id]
+    def _ended(self, loop: Loop) -> None:
+        if self._running.get(loop.run.id, (None,))[0] is loop:
+            del self._running[loop.run.id]
         metrics.runs_active.set(len(self._running))
-        self._full.discard(execution.agent_id)
+        self._full.discard(loop.run.agent_id)
         self._unfinished = self._unfinished or self._behind
         self._wake.set()
 
@@ -202,18 +202,17 @@ class Worker:
 
     def _on_left(self, payload: bytes) -> None:
         left = orjson.loads(payload)
-        for execution, _ in tuple(self._running.values()):
-            if execution.agent_id == left["entityId"]:
-                execution.left_space(left["spaceId"])
+        for loop, _ in tuple(self._running.values()):
+            if loop.run.agent_id == left["entityId"]:
+                loop.left_space(left["spaceId"])
 
     async def _watch_forever(self) -> None:
-        """Leases are renewed every ten seconds, and every second we see whether our runs are still ours: the signal
-        that one was canceled may be lost. By the clock: a busy database makes a look last longer than its second, and
-        a renewal that has failed is tried again with the next."""
+        """Renews leases every ten seconds, and checks every second that our runs are still ours, since the signal that
+        one was canceled may be lost. By the clock, not by counting: a check may take longer than a second."""
         renewed_at = 0
         while True:
             await asyncio.sleep(POLL_MILLIS / 1000)
-            ours = {run_id: execution.fence for run_id, (execution, _) in self._running.items()}
+            ours = {run_id: loop.run.fence for run_id, (loop, _) in self._running.items()}
             if not ours:
                 continue
             try:
@@ -222,18 +221,18 @@ class Worker:
                     renewed_at = clock.now()
                 gone = await self._engine.db.read(lost, ours)
             except Exception as error:
-                _logger.warning("leases could not be renewed; trying again", error=repr(error))
+                _logger.warning("Leases could not be renewed; trying again", error=repr(error))
                 continue
             for run_id in gone:
                 self._abort(run_id)
 
 
 def tick(tx: Tx) -> bool:
-    """The clock's work of one moment, a portion of it: whether there may be more. Safe on several nodes at once."""
-    # Cards first: they lock spaces, and spaces come before runs.
+    """Handles a portion of what is due; True if there may be more. Safe on several nodes at once."""
+    # Cards first: they lock spaces, and spaces are locked before runs.
     asked = time_out_cards(tx, PORTION)
     done = fire_due_plans(tx, PORTION), fire_due_heartbeats(tx, PORTION), time_out(tx, PORTION)
-    end_rings(tx)
+    end_deadlocks(tx)
     return max(asked, *done) == PORTION
 
 

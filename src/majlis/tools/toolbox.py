@@ -1,10 +1,10 @@
-"""The tools of one agent: the built-in ones of its mind, then those of its config, always in the same order."""
+"""The tools of an agent: the built-in ones of its mind, then those of its config, always in the same order."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from majlis.agents.config.config import AgentConfig
 from majlis.agents.config.tools import HttpTool, PythonTool, SpaceTool, StaticTool
@@ -12,10 +12,11 @@ from majlis.agents.config.tools import Tool as ToolConfig
 from majlis.errors import MajlisError
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.tool_port import Tool
-from majlis.tools.allowed import Allowed
+from majlis.settings import Settings
 from majlis.tools.builtin import cycles, goals, inbox, memories, messages, phases, plans, runs, spaces, turns
 from majlis.tools.builtin.base import BuiltIn
-from majlis.tools.card import Space
+from majlis.tools.card import Card
+from majlis.tools.configured import Static
 from majlis.tools.http.exchange import Exchange
 from majlis.tools.http.tool import Http
 from majlis.tools.mcp.servers import Servers
@@ -24,7 +25,6 @@ from majlis.tools.python.functions import Functions
 from majlis.tools.python.tool import Python
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
-from majlis.tools.static import Static
 
 _EVERY_MIND = (
     spaces.ENTER_SPACE, messages.READ_MESSAGES, *runs.TOOLS, *memories.TOOLS, *goals.TOOLS, *plans.TOOLS
@@ -38,14 +38,34 @@ _IN_SOME_PLACES = (turns.ROUTE,)
 
 
 @dataclass(frozen=True)
+class Allowed:
+    """What the settings allow tools to use: by default nothing."""
+
+    modules: Sequence[str] = ()
+    hosts: Sequence[str] = ()
+    private_hosts: Sequence[str] = ()
+    env: Sequence[str] = ()
+    commands: Sequence[str] = ()
+
+    @classmethod
+    def by(cls, settings: Settings) -> Allowed:
+        return cls(
+            settings.tool_modules,
+            settings.tool_hosts,
+            settings.tool_private_hosts,
+            settings.tool_env,
+            settings.mcp_commands,
+        )
+
+
+@dataclass(frozen=True)
 class _Kit:
-    """What is worked out for a config, and kept as long as the config object is."""
+    """The tools of a config without those of MCP servers; cached as long as the config object is."""
 
     config: AgentConfig
     tools: dict[str, Tool]
     specs: tuple[ToolSpec, ...]
     problems: list[str]
-    built_in: frozenset[str]
 
 
 class Tools:
@@ -58,21 +78,19 @@ class Tools:
         reach = Reach(allowed.hosts, allowed.private_hosts)
         self._exchange = Exchange(reach)
         self.servers = Servers(reach, self._secrets, frozenset(allowed.commands))
-        self._known: dict[int, _Kit] = {}
+        self._kits: dict[int, _Kit] = {}
 
     async def open(self, config: AgentConfig) -> list[str]:
         if not config.tools and not config.mcp:
             return []
         # In a thread: modules of tools may be slow to import.
-        kit = self._known_kit(config)
-        if kit is None:
-            kit = await asyncio.to_thread(self._kit, config)
+        kit = self._cached(config) or await asyncio.to_thread(self._kit, config)
         reasons = await asyncio.gather(*(self.servers.open(server) for server in config.mcp))
         failures = [(server.name, reason) for server, reason in zip(config.mcp, reasons, strict=True) if reason]
         return kit.problems + [f"The tools of {name} (MCP) cannot be used: {reason}" for name, reason in failures]
 
     def specs(self, config: AgentConfig) -> tuple[ToolSpec, ...]:
-        """Two of one name would be refused by providers: the first is meant, as in `find`."""
+        """Providers reject duplicate names: the first tool of a name wins, as in `find`."""
         kit = self._kit(config)
         foreign: dict[str, ToolSpec] = {}
         for server in filter(self.servers.works, config.mcp):
@@ -95,52 +113,44 @@ class Tools:
         return None
 
     def is_own(self, config: AgentConfig, name: str) -> bool:
-        return name not in self._kit(config).built_in
+        return not isinstance(self._kit(config).tools.get(name), BuiltIn)
 
     async def close(self) -> None:
         await self.servers.close()
 
-    def _known_kit(self, config: AgentConfig) -> _Kit | None:
-        found = self._known.get(id(config))
+    def _cached(self, config: AgentConfig) -> _Kit | None:
+        found = self._kits.get(id(config))
         return found if found is not None and found.config is config else None
 
     def _kit(self, config: AgentConfig) -> _Kit:
-        found = self._known_kit(config)
-        if found is None:
-            built_in = built_in_tools(config.mind, config.waits)
-            tools: dict[str, Tool] = {tool.name: tool for tool in (*built_in, *_IN_SOME_PLACES)}
-            found = _Kit(config, tools, tuple(tool.spec for tool in built_in), [], frozenset(tools))
-            found = self._with_configured(found)
-            if len(self._known) > 2000:
-                self._known.clear()
-            self._known[id(config)] = found
-        return found
-
-    def _with_configured(self, kit: _Kit) -> _Kit:
-        tools, specs, problems = dict(kit.tools), list(kit.specs), []
-        for each in kit.config.tools:
+        if found := self._cached(config):
+            return found
+        built_in = built_in_tools(config.mind, config.waits)
+        tools: dict[str, Tool] = {tool.name: tool for tool in (*built_in, *_IN_SOME_PLACES)}
+        specs, problems = [tool.spec for tool in built_in], []
+        for each in config.tools:
             try:
                 made = self._make(each)
             except MajlisError as error:
                 problems.append(f"The tool {each.name} cannot be used: {error.message}")
                 continue
-            tools[each.name] = made[0]
-            specs.append(made[1])
-        return replace(kit, tools=tools, specs=tuple(specs), problems=problems)
+            tools[each.name] = made
+            specs.append(made.spec)
+        if len(self._kits) > 2000:
+            self._kits.clear()
+        kit = self._kits[id(config)] = _Kit(config, tools, tuple(specs), problems)
+        return kit
 
-    def _make(self, config: ToolConfig) -> tuple[Tool, ToolSpec]:
+    def _make(self, config: ToolConfig) -> Static | Http | Python | Card:
         match config:
             case StaticTool():
-                return Static(config), ToolSpec(config.name, config.description, dict(config.input_schema))
+                return Static(config)
             case HttpTool():
-                made = Http(config, self._exchange, self._secrets)
-                return made, ToolSpec(config.name, config.description, dict(config.input_schema))
+                return Http(config, self._exchange, self._secrets)
             case PythonTool():
-                python = Python(config, self.functions.find(config.execution.function))
-                return python, ToolSpec(config.name, python.description, python.schema)
+                return Python(config, self.functions.find(config.execution.function))
             case SpaceTool():
-                space = Space(config)
-                return space, ToolSpec(config.name, config.description, dict(space.schema))
+                return Card(config)
 
 
 def built_in_tools(mind: str = "timeline", waits: bool = True) -> tuple[BuiltIn, ...]:

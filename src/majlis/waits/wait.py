@@ -1,7 +1,7 @@
-"""How waits end: by an answer, by time, or because a ring of agents waits for itself.
+"""A wait: what a paused run waits for, and how that ends.
 
-A wait is a row. The first of answer, time-out and cancel wins by one conditional update; the losers change nothing
-(M8). The run goes back to `queued`, so that any worker may take it up again.
+A wait is a row, not a task: no memory and no connection is held (M4). The first of answer, time-out and cancel wins by
+one conditional update; the others change nothing (M8). The run goes back to `queued`, and any worker may resume it.
 """
 
 from __future__ import annotations
@@ -10,30 +10,37 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import sqlalchemy as sa
-from typing_extensions import TypedDict
 
 from majlis.clock import iso
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.shapes import MessageJson
+from majlis.store.stored import Stored
 from majlis.store.tables import runs, steps
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
-_END = (
-    runs.update()
-    .where(runs.c.id == sa.bindparam("run"), runs.c.status == word("waiting_reply"))
-    .values(
-        status="queued",
-        wait=sa.bindparam("ended", type_=runs.c.wait.type),
-        wait_space_id=None,
-        deadline=None,
-        among_agents=False,
-        chain_depth=sa.bindparam("depth", type_=sa.Integer),
+WaitStatus = Literal["waiting_reply", "waiting_tool"]
+
+
+def _end(status: WaitStatus) -> sa.Update:
+    return (
+        runs.update()
+        .where(runs.c.id == sa.bindparam("run"), runs.c.status == word(status))
+        .values(
+            status="queued",
+            wait=sa.bindparam("ended", type_=runs.c.wait.type),
+            wait_space_id=None,
+            deadline=None,
+            among_agents=False,
+            chain_depth=sa.bindparam("depth", type_=sa.Integer),
+        )
     )
-)
-# The call that waits is the last line of its run's journal: the run has paused right behind it.
+
+
+_END = {"waiting_reply": _end("waiting_reply"), "waiting_tool": _end("waiting_tool")}
+# The waiting call is the last entry of its run's journal: the run paused right after it.
 _last = sa.alias(steps)
-_WRITE_DOWN = (
+_WRITE_RESULT = (
     steps.update()
     .where(
         steps.c.run_id == sa.bindparam("run"),
@@ -43,7 +50,7 @@ _WRITE_DOWN = (
 )
 _DUE = (
     sa.select(runs.c.id, runs.c.status, runs.c.wait, runs.c.chain_depth)
-    # By the deadline alone: only a run that waits has one, and the index on it finds those that are due.
+    # Only waiting runs have a deadline, so the index on it finds the due ones without the status.
     .where(runs.c.deadline <= sa.bindparam("now"))
     .order_by(runs.c.deadline)
     .limit(sa.bindparam("limit"))
@@ -51,24 +58,70 @@ _DUE = (
 )
 
 
-class Outcome(TypedDict, total=False):
+class Outcome(Stored):
+    """How a wait ended."""
+
     status: Literal["replied", "timeout", "answered", "withdrawn"]
     at: str
-    # replied
-    messageId: str
-    senderId: str
-    senderName: str
-    # timeout: `deadlock` when it ended before its time (M12)
-    reason: str
-    # of a tool's card (J5, see `closing_cards`)
-    toolName: str
-    purpose: str
-    approved: bool
+    # The reply, and who sent it. A card's answer has no message.
+    message_id: str | None = None
+    sender_id: str | None = None
+    sender_name: str | None = None
+    # Of a time-out: `deadlock` when it ended early (M12).
+    reason: str | None = None
+    # Of a card (J5).
+    tool_name: str | None = None
+    purpose: Literal["answer", "permission"] | None = None
+    approved: bool | None = None
+
+
+class Wait(Stored):
+    """The column `runs.wait`. It stays after the wait has ended, with its outcome, until the run waits again."""
+
+    space_id: str
+    message_id: str
+    started_at: str
+    timeout_seconds: int
+    # Of a card: the call that people are asked about.
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    # Questions of this run that timed out: a late answer to one is still recognised (M8).
+    expired: tuple[str, ...] | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def expired_questions(self) -> tuple[str, ...]:
+        """Those of earlier waits, and this one's if it timed out."""
+        timed_out = self.outcome is not None and self.outcome.status == "timeout"
+        return (*(self.expired or ()), *((self.message_id,) if timed_out else ()))
+
+    @property
+    def approved_call(self) -> str | None:
+        """The call that a person has permitted, to be made when the run resumes."""
+        return self.tool_call_id if self.outcome is not None and self.outcome.approved else None
+
+
+def parse_wait(stored: Any) -> Wait | None:
+    return None if stored is None else Wait.model_validate(stored)
+
+
+def pause_columns(wait: Wait, status: WaitStatus, now: int, among_agents: bool) -> dict[str, Any]:
+    """What a run's row holds while it waits."""
+    return {
+        "status": status,
+        "wait": wait.to_json(),
+        "wait_space_id": wait.space_id,
+        "wait_message_id": wait.message_id,
+        # A card has a deadline of its own.
+        "deadline": now + wait.timeout_seconds * 1000 if status == "waiting_reply" else None,
+        "among_agents": among_agents,
+        "lease_owner": None,
+    }
 
 
 def resume_answered(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]) -> dict[str, str]:
-    """Agent → the run of it that this message resumes. An explicit reply resumes only those that wait on the
-    message it answers; anything else answers, of each agent, the wait that began last (M5–M7)."""
+    """Agent → the run of that agent which this message resumes. An explicit reply resumes only runs that wait on the
+    message it answers; any other message answers each agent's newest wait (M5–M7)."""
     answered: dict[str, sa.Row[Any]] = {}
     for row in waiting:
         if row.run_id is None or (message["replyTo"] and row.wait_message_id != message["replyTo"]):
@@ -76,50 +129,51 @@ def resume_answered(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]
         best = answered.get(row.agent_id)
         if best is None or (row.wait["startedAt"], row.run_id) > (best.wait["startedAt"], best.run_id):
             answered[row.agent_id] = row
-    outcome: Outcome = {
-        "status": "replied",
-        "at": message["createdAt"],
-        "messageId": message["id"],
-        "senderId": message["sender"]["id"],
-        "senderName": message["sender"]["name"],
-    }
+    if not answered:
+        return {}
+    sender = message["sender"]
+    outcome = Outcome(
+        status="replied",
+        at=message["createdAt"],
+        message_id=message["id"],
+        sender_id=sender["id"],
+        sender_name=sender["name"],
+    )
     return {
         agent: row.run_id
         for agent, row in answered.items()
-        if end_wait(tx, row.run_id, row.wait, max(row.chain_depth, message["chainDepth"]), outcome)
+        if end_reply_wait(tx, row.run_id, row.wait, max(row.chain_depth, message["chainDepth"]), outcome)
     }
 
 
-def end_wait(tx: Tx, run_id: str, wait: dict[str, Any], depth: int, outcome: Outcome) -> bool:
-    """Whether it was this that ended it. The journal then says how: its last call came to `replied` or `timeout`."""
-    ended = {**wait, "outcome": outcome}
-    if tx.execute(_END, {"run": run_id, "ended": ended, "depth": depth}).rowcount == 0:
+def end_reply_wait(tx: Tx, run_id: str, stored: Any, depth: int, outcome: Outcome) -> bool:
+    """Whether this ended it. The journal then says how: the waiting call's result is `replied` or `timeout`."""
+    wait = Wait.model_validate(stored)
+    if not end_wait(tx, run_id, "waiting_reply", wait, depth, outcome):
         return False
-    tx.execute(_WRITE_DOWN, {"run": run_id, "result": _result(wait["messageId"], outcome)})
+    tx.execute(_WRITE_RESULT, {"run": run_id, "result": _result(wait.message_id, outcome)})
     return True
 
 
+def end_wait(tx: Tx, run_id: str, status: WaitStatus, wait: Wait, depth: int, outcome: Outcome) -> bool:
+    ended = wait.model_copy(update={"outcome": outcome}).to_json()
+    return tx.execute(_END[status], {"run": run_id, "ended": ended, "depth": depth}).rowcount == 1
+
+
 def _result(question: str, outcome: Outcome) -> dict[str, Any]:
-    result: dict[str, Any] = {"success": True, "messageId": question, "status": outcome["status"]}
-    if outcome["status"] == "replied":
-        reply = {name: outcome[name] for name in ("messageId", "senderId", "senderName")}
-        return {**result, "reply": reply}
-    return {**result, "reason": outcome["reason"]} if "reason" in outcome else result
+    result: dict[str, Any] = {"success": True, "messageId": question, "status": outcome.status}
+    if outcome.status == "replied":
+        names = {"messageId": outcome.message_id, "senderId": outcome.sender_id, "senderName": outcome.sender_name}
+        return {**result, "reply": names}
+    return {**result, "reason": outcome.reason} if outcome.reason is not None else result
 
 
 def time_out(tx: Tx, limit: int = 200) -> int:
-    """Ends the waits whose time is over (M9)."""
+    """Ends the waits whose deadline has passed (M9)."""
     due = [run for run in tx.all(_DUE, {"now": tx.now, "limit": limit}) if run.status == "waiting_reply"]
+    outcome = Outcome(status="timeout", at=iso(tx.now))
     for run in due:
-        end_wait(tx, run.id, run.wait, run.chain_depth, {"status": "timeout", "at": iso(tx.now)})
+        end_reply_wait(tx, run.id, run.wait, run.chain_depth, outcome)
     if due:
         tx.outbox.append(WorkAvailable(payload=QUEUED))
     return len(due)
-
-
-def expired_questions(wait: dict[str, Any] | None) -> list[str]:
-    """Messages of a run that nobody answered in time: those of earlier waits, and of the last one."""
-    if wait is None:
-        return []
-    timed_out = wait.get("outcome", {}).get("status") == "timeout"
-    return [*wait.get("expired", ()), *([wait["messageId"]] if timed_out else [])]

@@ -11,7 +11,7 @@ from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import Body, IdText, PathId, Text
 from majlis.api.error_responses import refusals
 from majlis.api.reply import reply
-from majlis.runs.view.preview import try_agent
+from majlis.runs.view.preview import preview_agent
 from majlis.runs.view.shapes import TryJson
 
 router = APIRouter(tags=["agents"])
@@ -29,4 +29,5 @@ class Try(Body):
 async def try_out(gateway: TheGateway, entry: TheEntry, agent_id: PathId, body: Try) -> Response:
     """What the model would be shown if you said this now: a dry run. No model is asked, nothing is kept, nobody hears
     of it. For the owner and administrators."""
-    return reply(await try_agent(gateway.engine, entry, agent_id, body))
+    caller = await entry.caller()
+    return reply(await preview_agent(gateway.engine, caller, agent_id, body.text, body.space_id, body.config))

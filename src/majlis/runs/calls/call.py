@@ -1,7 +1,7 @@
-"""Making a call: parsed, journalled, done. What goes wrong is a result that tells the model what to do.
+"""Makes a tool call: parse, journal, act. An error becomes a result that tells the model what to do.
 
-A tool that acts on the database is one transaction with its journal entry. One that acts on the world is journalled as
-begun before it is called, in a transaction that also proves that the run is still ours.
+A tool that acts on the database is one transaction with its journal entry. A tool that acts on the outside world is
+journalled as started first, in a transaction that also checks the fence.
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ import structlog
 from majlis import clock, metrics
 from majlis.errors import MajlisError
 from majlis.models.port import Call, ToolSpec
-from majlis.runs.calls.approved import approved_call, begin_approved, find_approved, give_up_approved
-from majlis.runs.calls.input import given_again, read_input, shown_input
-from majlis.runs.calls.masks import hide, holds_secrets, secrets_in
+from majlis.runs.calls.approved import find_approved, give_up_approved, start_approved
+from majlis.runs.calls.masks import given_again, hide, holds_secrets, read_input, secrets_in, shown_input
 from majlis.runs.calls.permission import Place, judge, offered_specs
 from majlis.runs.calls.progress import Progress
 from majlis.runs.calls.result import MAX_RESULT_CHARACTERS, clean, plain
 from majlis.runs.calls.tool_port import InTransaction, Outside
-from majlis.runs.calls.transactions import Begun, begin_call, commit_call, finish_call, hold_again, write_journal
+from majlis.runs.calls.transactions import Started, commit_call, finish_call, hold_again, start_call, write_journal
 from majlis.runs.calls.visible import show_unknown
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
 from majlis.runs.loop.deltas import CallStream
 from majlis.runs.loop.earlier_calls import unknown_outcomes
-from majlis.runs.run import Working
+from majlis.runs.run import Run
 from majlis.tool_decorator import ToolContext, nobody_listens
 
 _MAX_ERROR = 4000
@@ -39,24 +38,25 @@ _logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The result as the model reads it. `paused`: no further request now, be it a wait or the end."""
+    """The result as the model reads it. `paused`: no further request now, because the run waits or has ended."""
 
     content: str
     paused: bool = False
 
 
-class Calling:
-    def __init__(self, engine: Engine, run: Working) -> None:
+class Calls:
+    """The calls of one run."""
+
+    def __init__(self, engine: Engine, run: Run) -> None:
         self._engine = engine
         self._run = run
         self._progress: Progress | None = None
-        # As the model was told of them: a server that fails later must not uncover what its schema calls secret.
+        # As they were offered: secrets stay masked even if their MCP server fails later.
         self._schemas: dict[str, Mapping[str, Any]] = {}
 
     async def offered(self) -> tuple[ToolSpec, ...]:
-        """The tools that the model is told of; what is missing among them, people read on the run."""
-        missing = await self._engine.toolbox.open(self._run.config)
-        self._run.notes += [note for note in missing if note not in self._run.notes]
+        """The tools for the model. Those that are unavailable are noted on the run."""
+        self._run.note(*await self._engine.toolbox.open(self._run.config))
         specs = self._specs()
         self._schemas = {spec.name: spec.schema for spec in specs}
         return specs
@@ -66,14 +66,14 @@ class Calling:
         return offered_specs(config, self._engine.toolbox.specs(config), self._engine.toolbox.is_own)
 
     def leave(self, space_id: str) -> None:
-        """The agent is no member any more: what its tool is doing is not that space's business (A7)."""
+        """The agent left the space: its tool's progress is not shown there any more (A7)."""
         if self._progress is not None and self._progress.space_id == space_id:
             self._progress.end()
 
     async def make(
         self, call: Call, n: int, entries: list[Entry], stream: CallStream | None, rest: Sequence[str] = ()
     ) -> Done:
-        """`entries` are the journal's lines so far that are not written yet; they go with this one. `rest` are the
+        """`entries` are journal entries that are not written yet; they are written with this one. `rest` names the
         calls after it, which are not made if it pauses the run."""
         tool = self._engine.toolbox.find(self._run.config, call.name)
         entry = Entry(n, "tool", clock.now(), call_id=call.id[:256], name=call.name[:128])
@@ -81,7 +81,7 @@ class Calling:
         try:
             if tool is None:
                 known = ", ".join(spec.name for spec in self._specs())
-                raise MajlisError("unknown_tool", f"There is no tool {call.name[:64]}. Your tools are: {known}.")
+                raise MajlisError("unknown_tool", f"There is no tool named {call.name[:64]}. Your tools are: {known}.")
             if tool.outside or tool.own:
                 judge(self._run.config, Place(), call.name)
             given = tool.parse(call.arguments)
@@ -93,20 +93,20 @@ class Calling:
             return await self._refused(error, entry, entries, stream)
 
     def streamed(self, name: str) -> Mapping[str, Any] | None:
-        """The input's schema of a tool whose calls people see while they are written."""
+        """The input schema of a visible tool, whose calls are streamed."""
         tool = self._engine.toolbox.find(self._run.config, name)
         return self._schema(name) if tool is not None and tool.visible else None
 
     def shown_arguments(self, call: Call) -> str:
-        """As the journal keeps them with the model's step."""
+        """Without secrets, for the journal."""
         schema = self._schema(call.name)
         if schema is None or not holds_secrets(schema):
             return call.arguments
         return orjson.dumps(shown_input(call, read_input(call), schema)).decode()
 
-    async def make_approved(self, wait: dict[str, Any] | None) -> bool:
-        """After people have approved a call: it is made now, before the model is asked anything. Whether it was."""
-        call_id = approved_call(wait)
+    async def make_approved(self) -> bool:
+        """Makes the call that a person has approved, before the model is asked again. False if there is none."""
+        call_id = self._run.wait.approved_call if self._run.wait is not None else None
         found = await self._engine.db.read(find_approved, self._run.id, call_id) if call_id else None
         if found is None:
             return False
@@ -116,21 +116,21 @@ class Calling:
         try:
             tool = self._engine.toolbox.find(self._run.config, found.name)
             if tool is None or not tool.outside:
-                raise MajlisError("unknown_tool", f"{found.name} was not called: there is no such tool any more.")
+                raise MajlisError("unknown_tool", f"{found.name} was not called: the tool no longer exists.")
             given = tool.parse(self._given_again(entry))
-            begun = await self._engine.write_and_take_in(
-                self._take_begun, begin_approved, self._run, tool, entry, found.card_id
+            started = await self._engine.write_then(
+                lambda started: self._run.become(started.run), start_approved, self._run, tool, entry, found.card_id
             )
         except MajlisError as error:
             entry.output = _error(error)
             await self._engine.write(give_up_approved, self._run, entry, found.card_id)
             return True
-        await self._act(tool, given, entry, begun.space_name)
+        await self._act(tool, given, entry, started.space_name)
         return True
 
     async def repeat_unknown(self) -> bool:
-        """After a worker's death: calls whose outcome nobody knows are made again only if their tool is declared
-        idempotent. The rest stays as it is, and the model is shown that (J2). Whether any was made."""
+        """After a worker died: calls with an unknown outcome are made again only if their tool is idempotent; the
+        others are shown to the model as unknown (J2). Whether any was made."""
         repeated = False
         for left in await self._engine.db.read(unknown_outcomes, self._run.id):
             tool = self._engine.toolbox.find(self._run.config, left.name)
@@ -143,15 +143,15 @@ class Calling:
         return repeated
 
     async def _repeat(self, tool: Outside, left: sa.Row[Any]) -> bool:
-        """Not if the tool does not take this input any more, or may not be used now."""
+        """False if the input is no longer valid, or the tool is no longer allowed."""
         entry = Entry(left.n, "tool", left.started_at, "started", left.call_id, left.name, left.input)
         entry.secret = left.secret
         try:
             given = tool.parse(self._given_again(entry))
-            # Right before an effect outside: the run is still ours.
+            # Check the fence right before an effect outside.
             space_name = await self._engine.write(hold_again, self._run, tool.name)
         except MajlisError as error:
-            self._run.notes.append(f"A call of {tool.name} was interrupted and not repeated: {error.message}")
+            self._run.notes.append(f"A call of {tool.name} was interrupted and was not repeated: {error.message}")
             return False
         await self._act(tool, given, entry, space_name)
         return True
@@ -166,16 +166,16 @@ class Calling:
         rest: Sequence[str],
     ) -> Done:
         stream_id = stream.id if stream else None
-        acted, result = await self._engine.write_and_take_in(
-            lambda done: self._run.take_in(done[0]),
+        context, result = await self._engine.write_then(
+            lambda done: self._run.become(done[0].run),
             commit_call, self._run, tool, input, stream_id, entry, entries, rest,
         )  # fmt: skip
         if stream is not None:
             stream.complete(result)
         metrics.tool_calls.labels("done").inc()
-        if acted.skipped is not None:
+        if context.skipped is not None:
             metrics.runs_settled.labels("complete").inc()
-        return Done(dump(result), acted.pause is not None or acted.skipped is not None)
+        return Done(dump(result), context.pause is not None or context.skipped is not None)
 
     async def _outside(
         self,
@@ -188,20 +188,15 @@ class Calling:
     ) -> Done:
         entry.state = "started"
         stream_id = stream.id if stream else None
-        begun = await self._engine.write_and_take_in(
-            self._take_begun, begin_call, self._run, tool, entry, entries, stream_id, rest
-        )
-        if begun.asked is None:
-            return await self._act(tool, input, entry, begun.space_name, stream)
-        acted, waiting = begun.asked
+        started: Started = await self._engine.write_then(
+            lambda started: self._run.become(started.run),
+            start_call, self._run, tool, entry, entries, stream_id, rest,
+        )  # fmt: skip
+        if started.asked is None:
+            return await self._act(tool, input, entry, started.space_name, stream)
         if stream is not None:
-            stream.complete(waiting)
-        return Done(dump(waiting), acted.pause is not None)
-
-    def _take_begun(self, begun: Begun) -> None:
-        self._run.take_shown(begun.run)
-        if begun.asked is not None:
-            self._run.take_in(begun.asked[0])
+            stream.complete(started.asked)
+        return Done(dump(started.asked), started.paused)
 
     async def _act(
         self, tool: Outside, input: Any, entry: Entry, space_name: str | None, stream: CallStream | None = None
@@ -225,7 +220,7 @@ class Calling:
         return Done(dump(entry.output))
 
     def _keep_input(self, call: Call, entry: Entry) -> list[str]:
-        """For the journal. The texts that are hidden from here on."""
+        """Puts the input into the journal entry. Returns the texts to mask from here on."""
         schema = self._schema(call.name)
         if schema is not None and not holds_secrets(schema):
             schema = None
@@ -237,7 +232,7 @@ class Calling:
     def _given_again(self, entry: Entry) -> str:
         schema = self._schema(entry.name or "")
         if entry.secret is None and schema is not None and holds_secrets(schema):
-            raise MajlisError("secret_not_kept", f"{entry.name} was not called: its secret input is not kept here.")
+            raise MajlisError("secret_not_kept", f"{entry.name} was not called: its secret input was not kept.")
         return given_again(entry)
 
     def _secrets_of(self, entry: Entry) -> list[str]:
@@ -245,7 +240,7 @@ class Calling:
         return secrets_in(schema, entry.secret) if schema is not None else []
 
     def _schema(self, name: str) -> Mapping[str, Any] | None:
-        """Of a tool that is not built in."""
+        """None for built-in tools."""
         toolbox, config = self._engine.toolbox, self._run.config
         if not toolbox.is_own(config, name):
             return None
@@ -272,19 +267,18 @@ class Calling:
 async def outcome(
     tool: Outside, context: ToolContext, input: Any, secrets: Sequence[str] = ()
 ) -> tuple[Any, Literal["done", "error"]]:
-    """What the model gets to read, and is kept: never an exception, never more than a context can hold. The call's own
-    `secrets` are in none of it."""
+    """The result for the model and the journal: never an exception, bounded in size, with `secrets` masked."""
     try:
         return hide(secrets, plain(await tool.act(context, input))), "done"
     except MajlisError as error:
         return hide(secrets, _error(error)), "error"
     except Exception as error:
-        # Its type and words are the model's to read, the traceback is for the log, unless it may tell a secret.
-        _logger.warning("a tool failed", tool=tool.name, run=context.run_id, exc_info=not secrets)
-        return hide(secrets, _error(MajlisError("tool_failed", f"{tool.name} failed: {_told(error)}"))), "error"
+        # A traceback may contain a secret.
+        _logger.warning("Tool failed", tool=tool.name, run=context.run_id, exc_info=not secrets)
+        return hide(secrets, _error(MajlisError("tool_failed", f"{tool.name} failed: {_describe(error)}"))), "error"
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     try:
         words = str(error)
     except Exception:
@@ -297,9 +291,9 @@ def _error(error: MajlisError) -> dict[str, Any]:
 
 
 def dump(value: Any) -> str:
-    """A result that is too long for anybody's context is cut, and says so."""
+    """Truncated with a note if it is too long."""
     text = orjson.dumps(value, default=str).decode()
     if len(text) <= MAX_RESULT_CHARACTERS:
         return text
-    cut = {"truncated": text[:MAX_RESULT_CHARACTERS], "note": f"cut from {len(text)} characters"}
+    cut = {"truncated": text[:MAX_RESULT_CHARACTERS], "note": f"truncated from {len(text)} characters"}
     return orjson.dumps(cut).decode()

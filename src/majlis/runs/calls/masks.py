@@ -1,7 +1,7 @@
-"""Secrets in a call's input: what the tool's schema marks as `writeOnly` is shown to nobody but the tool.
+"""Secrets in a call's input: fields that the tool's schema marks `writeOnly` are shown only to the tool.
 
-A mask stands in the journal, in messages and in streams. The input itself is kept apart for as long as the call may
-have to be made, or made again.
+The journal, messages and streams hold a mask. The input itself is kept apart while the call may still be made or made
+again.
 """
 
 from __future__ import annotations
@@ -9,19 +9,46 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
-from majlis.runs.calls.secret_fields import of_index, of_key, parts_of
+import orjson
+
+from majlis.models.port import Call
+from majlis.runs.calls.result import is_too_deep
+from majlis.runs.journal import Entry
 
 MASK = "***"
-# Shorter ones would hide ordinary words and digits of what a tool answers.
+# Masking shorter texts would hide ordinary words and digits in results.
 _SHORTEST = 4
 _MOST_KNOWN = 2000
+_SECRET: Mapping[str, Any] = {"writeOnly": True}
 _known: dict[int, tuple[Mapping[str, Any], bool]] = {}
 
 
+def read_input(call: Call) -> dict[str, Any] | None:
+    """None unless it is a JSON object of bounded depth."""
+    try:
+        given = orjson.loads(call.arguments or "{}")
+    except orjson.JSONDecodeError:
+        return None
+    return given if isinstance(given, dict) and not is_too_deep(given) else None
+
+
+def shown_input(call: Call, given: dict[str, Any] | None, secret: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The input for the journal, masked by the schema `secret`. Malformed input is kept as text, unless it may contain
+    a secret."""
+    if given is None:
+        return {"malformed": MASK if secret is not None else call.arguments[:4096]}
+    return masked(secret, given) if secret is not None else given
+
+
+def given_again(entry: Entry) -> str:
+    """The input of a journalled call, to make the call again."""
+    return orjson.dumps(entry.secret if entry.secret is not None else entry.input).decode()
+
+
 def holds_secrets(schema: Mapping[str, Any]) -> bool:
-    """Asked for every call, so what is known of a schema is kept with it."""
+    """Cached by schema, since it is asked for every call."""
     found = _known.get(id(schema))
     if found is None or found[0] is not schema:
         if len(_known) >= _MOST_KNOWN:
@@ -31,18 +58,18 @@ def holds_secrets(schema: Mapping[str, Any]) -> bool:
 
 
 def masked(schema: Mapping[str, Any], value: Any) -> Any:
-    """A copy without the secrets. What is no object is masked whole: nobody knows what is in it."""
+    """A copy without the secrets. A value that is not an object is masked whole."""
     return _masked(schema, schema, value, 0) if isinstance(value, dict) else MASK
 
 
 def secrets_in(schema: Mapping[str, Any], value: Any) -> list[str]:
-    """The texts that the mask hides, also as they are written in JSON, in URLs and by Python; the longest first."""
+    """The masked texts, also in their JSON, URL and Python spellings; the longest first."""
     forms = {form for text in _hidden(value, masked(schema, value)) for form in _forms(text)}
     return sorted(forms, key=len, reverse=True)
 
 
 def hide(secrets: Sequence[str], value: Any) -> Any:
-    """Also where somebody repeats them: a tool in its result, an error in its words."""
+    """Masks secrets that a tool repeats in its result or its error message."""
     if not secrets:
         return value
     match value:
@@ -71,15 +98,15 @@ def _says_secret(schema: Any) -> bool:
 
 
 def _masked(root: Mapping[str, Any], schema: Any, value: Any, depth: int) -> Any:
-    parts = parts_of(root, schema)
-    # Deeper than any schema of ours: rather too much is hidden than too little.
+    parts = _parts_of(root, schema)
+    # Too deep to follow: mask too much rather than too little.
     if depth > 64 or any(part.get("writeOnly") is True for part in parts):
         return MASK
     match value:
         case dict():
-            return {key: _child(root, of_key(parts, key), child, depth) for key, child in value.items()}
+            return {key: _child(root, _of_key(parts, key), child, depth) for key, child in value.items()}
         case list():
-            return [_child(root, of_index(parts, n), child, depth) for n, child in enumerate(value)]
+            return [_child(root, _of_index(parts, n), child, depth) for n, child in enumerate(value)]
     return value
 
 
@@ -110,3 +137,71 @@ def _texts(value: Any) -> Iterator[str]:
         case list():
             for child in value:
                 yield from _texts(child)
+
+
+def _parts_of(root: Mapping[str, Any], schema: Any) -> list[Mapping[str, Any]]:
+    """The schema and all subschemas that apply to the same value, each once. The schema may come from an MCP server: it
+    may refer to itself, and none of its patterns is run."""
+    found: dict[int, Mapping[str, Any]] = {}
+    todo = [schema]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, Mapping) and id(each) not in found:
+            found[id(each)] = each
+            todo += _beside(root, each)
+    return list(found.values())
+
+
+def _of_key(parts: list[Mapping[str, Any]], key: str) -> list[Any]:
+    found: list[Any] = []
+    for part in parts:
+        # Without matching the patterns: a field that one of them may mark secret is secret.
+        found += _object(part, "patternProperties").values()
+        properties = _object(part, "properties")
+        if key in properties:
+            found.append(properties[key])
+        else:
+            found += [part.get("additionalProperties"), part.get("unevaluatedProperties")]
+    return found
+
+
+def _of_index(parts: list[Mapping[str, Any]], n: int) -> list[Any]:
+    found: list[Any] = []
+    for part in parts:
+        first = _list(part, "prefixItems")
+        found += [first[n]] if n < len(first) else [part.get("items"), part.get("unevaluatedItems")]
+        found.append(part.get("contains"))
+    return found
+
+
+def _beside(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Any]:
+    for key in ("$ref", "$dynamicRef"):
+        if key in schema:
+            yield _referred(root, schema[key])
+    for key in ("allOf", "anyOf", "oneOf"):
+        yield from _list(schema, key)
+    for key in ("if", "then", "else"):
+        yield schema.get(key)
+    yield from _object(schema, "dependentSchemas").values()
+
+
+def _referred(root: Mapping[str, Any], reference: Any) -> Any:
+    """An unknown reference counts as a secret."""
+    found: Any = root
+    marker, *names = reference.split("/") if isinstance(reference, str) else [""]
+    for name in (unquote(name).replace("~1", "/").replace("~0", "~") for name in names):
+        if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
+            found = found[int(name)]
+        else:
+            found = found.get(name) if isinstance(found, Mapping) else None
+    return found if marker == "#" and found is not None else _SECRET
+
+
+def _object(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = schema.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _list(schema: Mapping[str, Any], key: str) -> list[Any]:
+    found = schema.get(key)
+    return found if isinstance(found, list) else []

@@ -1,4 +1,5 @@
-"""What the agent's policy and that of the active space say of a call, at the moment it is made: the stricter counts."""
+"""Permission for a call: the policies of the agent and of the active space, checked when it is made. The stricter
+wins."""
 
 from __future__ import annotations
 
@@ -8,13 +9,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.agents.config.schemas import APPROVAL
 from majlis.agents.config.config import AgentConfig
 from majlis.agents.config.policy import Verdict, stricter, verdict
-from majlis.cards.ask import Question, digest_of, put_up, use_granted
+from majlis.agents.config.schemas import APPROVAL
+from majlis.cards.ask import Question, ask, digest_of, use_granted
 from majlis.errors import Forbidden
 from majlis.models.port import ToolSpec
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.journal import Entry
 from majlis.store.tables import spaces
 from majlis.store.transactions import Tx
@@ -24,7 +25,7 @@ _HERE = sa.select(spaces.c.name, spaces.c.tool_policy).where(spaces.c.id == sa.b
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a call is made."""
+    """The space in which a call is made."""
 
     name: str | None = None
     policy: tuple[dict[str, Any], ...] = ()
@@ -38,8 +39,8 @@ def place_of(tx: Tx, space_id: str | None) -> Place:
 def offered_specs(
     config: AgentConfig, specs: tuple[ToolSpec, ...], is_own: Callable[[AgentConfig, str], bool]
 ) -> tuple[ToolSpec, ...]:
-    """A model is not told of what its own policy denies. What a space denies it reads when it calls it there: the list
-    of tools is the beginning of every prompt, and should not change with the place."""
+    """Leaves out tools that the agent's own policy denies. Tools that a space denies stay: the list of tools starts
+    every prompt, and must not change from space to space."""
     if not config.policy:
         return specs
     return tuple(
@@ -48,24 +49,25 @@ def offered_specs(
 
 
 def judge(config: AgentConfig, place: Place, name: str) -> Verdict:
-    """Raises Forbidden for what is denied."""
+    """Raises Forbidden if the call is denied."""
     of_agent, of_space = verdict(config.policy, name), verdict(place.policy, name)
     if of_agent == "deny":
-        raise Forbidden("denied", f"{name} was not called: your policy does not allow it. Do without, or ask a person.")
+        raise Forbidden(
+            "denied", f"{name} was not called: your policy denies it. Go on without it, or ask a person."
+        )
     if of_space == "deny":
         raise Forbidden(
             "denied_here",
-            f"{name} was not called: it may not be used in the active space. Do without, or ask the people there.",
+            f"{name} was not called: it is not allowed in the active space. Go on without it, or ask a person there.",
         )
     return stricter(of_agent, of_space)
 
 
-def permitted(tx: Tx, acting: Acting, entry: Entry) -> ToolResult | None:
-    """For a call that needs permission: None if it has been given. Else people are asked for it; this is the result for
-    now."""
+def permitted(tx: Tx, call: CallContext, entry: Entry) -> ToolResult | None:
+    """None if a call that needs permission has it. Otherwise asks for it, and returns the result for now."""
     digest = digest_of(entry.secret if entry.secret is not None else entry.input)
     name = entry.name or ""
-    if "events" in acting.trigger and use_granted(tx, acting, name, digest):
+    if call.run.cycle and use_granted(tx, call.run, name, digest):
         return None
     question = Question(
         name=name,
@@ -73,8 +75,8 @@ def permitted(tx: Tx, acting: Acting, entry: Entry) -> ToolResult | None:
         purpose="permission",
         input=entry.input,
         schema=APPROVAL,
-        seconds=acting.config.limits.tool_wait_seconds,
-        mark=f"ask:{acting.run_id}:{entry.n}",
+        seconds=call.run.config.limits.tool_wait_seconds,
+        mark=f"ask:{call.run.id}:{entry.n}",
         digest=digest,
     )
-    return put_up(tx, acting, question)
+    return ask(tx, call, question)

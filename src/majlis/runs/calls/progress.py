@@ -1,7 +1,4 @@
-"""What a visible tool says while it works: ephemeral, the latest line only, at most 20 times a second.
-
-Told from any thread. The tool's message, with its result, is the truth; these lines are kept nowhere.
-"""
+"""Progress lines of a visible tool: ephemeral, the latest line only, at most 20 times a second. Thread-safe."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ _MAX_CHARACTERS = 500
 
 
 class Progress:
-    """Of one call in one space. `about` goes with every line."""
+    """The progress of one call in one space. `about` is sent with every line."""
 
     def __init__(self, channel: Channel, space_id: str, about: dict[str, Any]) -> None:
         self.space_id = space_id
@@ -33,7 +30,7 @@ class Progress:
         self._line = clean(str(text)[:_MAX_CHARACTERS])
         if not self._due and not self._over:
             self._due = True
-            # After the end of the process's loop nobody is left to be told.
+            # The event loop may have closed already.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._plan)
 

@@ -1,4 +1,4 @@
-"""What a tool answered, made harmless: plain JSON of bounded size and depth, fit for every database and reader."""
+"""Tool results as plain JSON of bounded size and depth."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _TOO_DEEP = "[left out: nested too deep]"
 
 
 def plain(value: Any, limit: int = MAX_RESULT_CHARACTERS) -> Any:
-    """A copy. What is too long for anybody's context is cut, and says so; a result that is no JSON is an error."""
+    """A copy, truncated with a note if it is too long. A value that is not JSON is an error."""
     copying = _Copying(limit)
     copy = copying.copy(value, 0)
     text = orjson.dumps(copy).decode()
     if not copying.cut and len(text) <= limit:
         return copy
-    return {"truncated": text[:limit], "note": f"The result was longer than {limit} characters; this is its beginning."}
+    return {"truncated": text[:limit], "note": f"The result was longer than {limit} characters. This is its beginning."}
 
 
 def is_too_deep(value: Any, room: int = MAX_DEPTH) -> bool:
-    """For what is kept as it was given, or not at all."""
+    """For input, which is stored unchanged or not at all."""
     if not isinstance(value, dict | list):
         return False
     children = value.values() if isinstance(value, dict) else value
@@ -33,7 +33,7 @@ def is_too_deep(value: Any, room: int = MAX_DEPTH) -> bool:
 
 
 class _Copying:
-    """Stops when it has enough: a hostile result costs no more than a long one."""
+    """Stops at the limit, so that a huge result costs no more than a long one."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -47,7 +47,7 @@ class _Copying:
             case str():
                 return self._text(value)
             case int():
-                # More than 64 bits is no number in most readers' JSON.
+                # Most JSON readers cannot hold more than 64 bits.
                 return int(value) if -(2**63) <= value < 2**63 else self._text(_digits(value))
             case float():
                 return float(value) if math.isfinite(value) else str(value)
@@ -58,7 +58,7 @@ class _Copying:
             case list() | tuple():
                 return self._array(value, depth)
         raise MajlisError(
-            "not_json", f"The result holds a {type(value).__name__}, which is not JSON: the tool needs mending."
+            "not_json", f"The result contains a {type(value).__name__}, which is not JSON. Fix the tool to return JSON."
         )
 
     def _object(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
@@ -90,12 +90,12 @@ class _Copying:
 
 
 def clean(text: str) -> str:
-    """Without what no database keeps: NUL, and halves of surrogate pairs."""
+    """Without NUL and lone surrogates, which databases refuse."""
     if not text.isascii():
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\0", "\ufffd")
 
 
 def _digits(number: int) -> str:
-    # Python itself refuses to write out a number of many thousand digits.
+    # Python refuses to print numbers of many thousand digits.
     return str(number) if number.bit_length() < 10_000 else f"a number of {number.bit_length()} bits"

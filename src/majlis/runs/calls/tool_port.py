@@ -1,4 +1,4 @@
-"""What the executor needs to know of tools. They are made in `tools/`; runs only call them."""
+"""What the loop knows of tools. They are made in `tools/`; runs only call them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from majlis.agents.config.config import AgentConfig
 from majlis.models.port import ToolSpec
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
 from majlis.tool_decorator import ToolContext
 
@@ -21,23 +21,23 @@ class InTransaction(Protocol):
     def name(self) -> str: ...
     @property
     def own(self) -> bool:
-        """From the agent's config, and so subject to policies."""
+        """From the agent's config, so policies apply."""
         ...
 
     @property
     def visible(self) -> bool:
-        """People in the active space see the call while it is written. (`send_message` has its own way.)"""
+        """People in the active space see the call while it is written. (`send_message` streams its text instead.)"""
         ...
 
     def parse(self, arguments: str) -> Any:
-        """Raises Invalid with what is wrong, for the model to mend."""
+        """Raises Invalid with what to fix, for the model."""
         ...
 
-    def call(self, tx: Tx, acting: Acting, input: Any) -> ToolResult: ...
+    def call(self, tx: Tx, context: CallContext, input: Any) -> ToolResult: ...
 
 
 class Outside(Protocol):
-    """Acts on the world: journalled as begun, called, journalled as done."""
+    """Acts on the outside world: journalled as started, called, journalled as done."""
 
     @property
     def outside(self) -> Literal[True]: ...
@@ -51,7 +51,7 @@ class Outside(Protocol):
     def parse(self, arguments: str) -> Any: ...
 
     async def act(self, context: ToolContext, input: Any) -> Any:
-        """For the model; whatever it is, it is made plain JSON. A MajlisError is an error result."""
+        """The result for the model; it is converted to plain JSON. A MajlisError becomes an error result."""
         ...
 
 
@@ -60,20 +60,20 @@ Tool = InTransaction | Outside
 
 class Toolbox(Protocol):
     async def open(self, config: AgentConfig) -> list[str]:
-        """Before a run's first request: tools from elsewhere are fetched. What cannot be used is told in sentences for
-        the run's notes, and the run goes on without it."""
+        """Before a run's first request: connects to MCP servers. Returns a note for each that cannot be used; the run
+        goes on without it."""
         ...
 
     def specs(self, config: AgentConfig) -> tuple[ToolSpec, ...]:
-        """In a fixed order: they are the beginning of every prompt, and providers cache beginnings."""
+        """In a fixed order, since they start every prompt and providers cache prefixes."""
         ...
 
     def beside(self, names: Collection[str]) -> tuple[ToolSpec, ...]:
-        """Of these tools, which an agent has only in some places. `find` finds them everywhere."""
+        """The specs of tools that an agent has only in some spaces. `find` finds them everywhere."""
         ...
 
     def find(self, config: AgentConfig, name: str) -> Tool | None: ...
 
     def is_own(self, config: AgentConfig, name: str) -> bool:
-        """Of the config or of an MCP server, not built in."""
+        """From the config or an MCP server, not built in."""
         ...

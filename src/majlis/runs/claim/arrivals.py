@@ -1,4 +1,4 @@
-"""What has arrived for a consciousness and is in no cycle yet: all of it together, people first, then by time (K2)."""
+"""Events of a consciousness that are in no cycle yet: people's first, then by time (K2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from majlis.store.tables import deliveries
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
-# So many at once are more than any model reads with care; what is beyond is the next cycle's.
+# More than any model reads with care; the rest is for the next cycle.
 MAX_EVENTS = 1000
 
 _DUE = (
@@ -27,8 +27,8 @@ _DUE = (
     .order_by(deliveries.c.id)
     .limit(sa.bindparam("limit"))
 )
-# Who claims holds more locks than this, so it takes what is free: what another worker is just looking at stays pending,
-# and is the next cycle's. Who peeks holds none, and waits for the moment that such a look takes.
+# A claim holds other locks, so it skips rows that another worker has locked; they are for the next cycle. `peek_inbox`
+# holds none, so it waits.
 _DUE_AND_FREE = _DUE.with_for_update(skip_locked=True)
 _DUE_LOCKED = _DUE.with_for_update()
 _SETTLE = (
@@ -36,7 +36,7 @@ _SETTLE = (
     .where(deliveries.c.id.in_(sa.bindparam("deliveries", expanding=True)))
     .values(state=sa.bindparam("outcome"), run_id=sa.bindparam("run"))
 )
-# What failed tries had taken besides, as runs of another mind.
+# Deliveries that failed tries had taken, as runs of another mind.
 _TAKEN_BESIDES = deliveries.update().where(
     deliveries.c.run_id.in_(sa.bindparam("earlier", expanding=True)), deliveries.c.state == word("taken")
 )
@@ -50,12 +50,12 @@ class Arrival(NamedTuple):
 
 
 def look_at_arrivals(tx: Tx, agent_id: str, limit: int = MAX_EVENTS) -> list[Arrival]:
-    """Reads only: for a preview."""
+    """Read-only, for a preview."""
     return _readable(tx, tx.all(_DUE, {"agent": agent_id, "now": tx.now, "limit": limit}))[0]
 
 
 def lock_arrivals(tx: Tx, agent_id: str, wait: bool) -> list[Arrival]:
-    """To be taken in this transaction. What the agent may not read any more is dropped (A7)."""
+    """Locked, to be taken in this transaction. Events that the agent may no longer read are dropped (A7)."""
     rows = tx.all(_DUE_LOCKED if wait else _DUE_AND_FREE, {"agent": agent_id, "now": tx.now, "limit": MAX_EVENTS})
     found, gone = _readable(tx, rows)
     if gone:
@@ -78,7 +78,7 @@ def take_arrivals(tx: Tx, run_id: str, taken: Sequence[Arrival]) -> None:
 
 
 def earlier_runs(taken: Sequence[Arrival]) -> list[str]:
-    """Tries at these events that have failed, oldest first: what they have done is shown to the next (K8)."""
+    """Failed tries at these events, oldest first: their calls are shown to the next (K8)."""
     return _earlier([each.delivery for each in taken])
 
 

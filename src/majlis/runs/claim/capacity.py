@@ -1,4 +1,4 @@
-"""Agents as a claim sees them: their version, and how much room their limit leaves."""
+"""How many more runs each agent may have (T8)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AGENTS = (
         agents.c.version,
         entities.c.name,
         entities.c.deleted_at,
-        # A config that lacks these is one that this version cannot read: its run will say so, and others go on.
+        # A config that this version cannot read may lack these: its run fails with the reason, others go on.
         sa.func.coalesce(agents.c.config["mind"].as_string(), "timeline").label("mind"),
         sa.func.coalesce(agents.c.config["limits"]["concurrentRuns"].as_integer(), 1).label("concurrent_runs"),
         sa.select(sa.func.count())
@@ -33,8 +33,8 @@ _AGENTS = (
 )
 _ONE_AGENT = hot(_AGENTS.where(agents.c.id == sa.bindparam("agent")))
 _SEVERAL_AGENTS = _AGENTS.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
-# Two workers that claim for one agent do so one after the other: its limit holds in the whole cluster. The weaker lock
-# does not stand in the way of a post, which refers to the agent while it holds the space that a claim needs.
+# Workers that claim for one agent take turns, so its limit holds in the whole cluster. The weaker lock does not block a
+# post, whose foreign key refers to the agent while it holds the space that a claim needs.
 _LOCK = sa.select(agents.c.id).order_by(agents.c.id).with_for_update(key_share=True)
 _LOCK_ONE = hot(_LOCK.where(agents.c.id == sa.bindparam("agent")))
 _LOCK_SEVERAL = _LOCK.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
@@ -47,7 +47,7 @@ def known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:
         given = {"agent": next(iter(wanted))}
         lock, look = _LOCK_ONE, _ONE_AGENT
     if tx.dialect == "postgresql":
-        # First the lock, then the count: a statement that has waited still sees what was before it waited.
+        # Lock first, then count: a statement that waits for a lock still sees the state from before.
         tx.execute(lock, given)
     found = tx.all(look, given)
     return {agent.id: agent for agent in found if agent.deleted_at is None}

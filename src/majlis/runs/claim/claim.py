@@ -1,6 +1,7 @@
-"""Taking work: whoever changes the row has it, for as long as its lease lasts (30 s, renewed by a heartbeat).
+"""Claims runs for a worker, each with a lease (30 s, renewed by a heartbeat).
 
-First what has begun already (resumed waits, runs of dead workers), then what is owed, oldest first.
+First runs that have begun before (resumed waits, runs of dead workers), then new runs for pending deliveries, oldest
+first.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any
 
-from majlis.runs.claim.claimed import Claim, Claimed
-from majlis.runs.claim.resume import take_up
-from majlis.runs.claim.start import begin
+from majlis.runs.claim.batch import Batch
+from majlis.runs.claim.resume import resume_runs
+from majlis.runs.claim.start import start_runs
+from majlis.runs.run import Run
 from majlis.runs.view.events import announce
 from majlis.spaces.damage import Unreadable, reading
 from majlis.store.transactions import Tx
 
-Look = Callable[[Tx, Claimed], Any]
+Look = Callable[[Tx, Run], Any]
 
 
 def claim(
@@ -28,33 +30,28 @@ def claim(
     look: Look | None = None,
     held: Collection[str] = (),
     unfinished: bool = True,
-) -> Claim:
-    """At most `free` runs, with a lease for `owner`. `look` loads what a run sees: here it costs no thread and no
-    connection of its own. `held` are runs that the owner is working on: it knows better than the clock that they have
-    not died, also after the machine has slept. Without `unfinished` only what is owed is looked for."""
-    made = Claim(set(full))
-    while unfinished and len(made.claimed) < free and take_up(tx, owner, made, free - len(made.claimed), dead, held):
-        made.behind = True
-    while len(made.claimed) < free and begin(tx, owner, made, free - len(made.claimed)):
+) -> Batch:
+    """At most `free` runs, leased to `owner`. `look` loads what a run sees, without a transaction of its own. `held`
+    are the owner's own runs: they are not dead, even if their leases ran out while the machine slept. Without
+    `unfinished` only new runs are claimed."""
+    batch = Batch(set(full))
+    while unfinished and len(batch.runs) < free and resume_runs(tx, owner, batch, free - len(batch.runs), dead, held):
+        batch.behind = True
+    while len(batch.runs) < free and start_runs(tx, owner, batch, free - len(batch.runs)):
         continue
-    _mark_alone(made.claimed)
-    if look is not None:
-        for run in made.claimed:
-            run.scene = _seen(tx, run, look)
-    announce(tx, made.events)
-    return made
+    count = Counter(run.agent_id for run in batch.runs)
+    for run in batch.runs:
+        run.alone = run.alone and count[run.agent_id] == 1
+        if look is not None:
+            batch.scenes[run.id] = _load(tx, run, look)
+    announce(tx, batch.events)
+    return batch
 
 
-def _seen(tx: Tx, run: Claimed, look: Look) -> Any:
-    """What cannot be read fails this run alone, when it looks by itself: the claim of the others stands (R9)."""
+def _load(tx: Tx, run: Run, look: Look) -> Any:
+    """A damaged row must not fail the whole claim: the run loads its scene itself, and fails alone (R9)."""
     try:
         with reading():
             return look(tx, run)
     except Unreadable:
         return None
-
-
-def _mark_alone(claimed: list[Claimed]) -> None:
-    count = Counter(run.agent_id for run in claimed)
-    for run in claimed:
-        run.alone = run.alone and count[run.agent_id] == 1

@@ -1,6 +1,5 @@
-"""A roles agent goes through what is said in a space one message after the other, in the order of the messages: else
-two runs would be shown overlapping blocks of what was missed (R5). A try that has failed comes before what was said
-after it. In different spaces it works beside itself, like anybody."""
+"""Lanes: a roles agent handles the messages of a space one at a time, in order, so that no two runs show overlapping
+blocks of missed messages (R5). A failed try comes before later messages. Different spaces run concurrently."""
 
 from __future__ import annotations
 
@@ -19,13 +18,13 @@ Lane = tuple[str, str]
 _UNDER_WAY = sa.select(runs.c.agent_id, runs.c.trigger_space_id).where(
     runs.c.agent_id.in_(sa.bindparam("agents", expanding=True)), NOT_OVER, runs.c.trigger_space_id.is_not(None)
 )
-# Only what has failed before has a time before which it is not tried.
+# Only deliveries that failed before have a `not_before`.
 _TRIED = (
     sa.select(deliveries.c.agent_id, deliveries.c.space_id, deliveries.c.id)
     .where(
         deliveries.c.state == word("pending"),
         deliveries.c.not_before > 0,
-        # An expression, so that no index of the agent's is used: what failed is little, what is owed may be much.
+        # An expression, so that the index on the agent is not used: few deliveries have failed, many may be pending.
         (deliveries.c.agent_id + "").in_(sa.bindparam("agents", expanding=True)),
         deliveries.c.space_id.is_not(None),
     )
@@ -34,7 +33,7 @@ _TRIED = (
 
 
 class Lanes:
-    """What may begin now, of the agents that have lanes."""
+    """Which deliveries of roles agents may start now."""
 
     def __init__(self, tx: Tx, agents: Iterable[str]) -> None:
         asked = {"agents": sorted(agents)}
@@ -56,7 +55,7 @@ class Lanes:
 
 
 def lanes_of(tx: Tx, known: Mapping[str, sa.Row[Any]]) -> Lanes | None:
-    """None where nobody has any: other agents cost no statement."""
+    """None if no agent has lanes, so that other agents cost no query."""
     agents = [agent.id for agent in known.values() if agent.mind == "roles"]
     return Lanes(tx, agents) if agents else None
 

@@ -1,7 +1,8 @@
-"""Which process works on a run. The name tells enough for a neighbour on the same machine to see that it has died.
+"""Leases: which worker has a run, and whether that worker has died.
 
-A lease of 30 s would do alone; but after a crash on one machine nobody should wait 30 s when the process table knows.
-Names of other machines, or of other process namespaces, are never judged: their lease has to run out.
+An expired lease alone would do. But the owner's name contains its process id, so that workers on the same machine
+notice a crash at once instead of after 30 s. For owners on other machines, or in other process namespaces, the lease
+has to expire.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def new_owner() -> str:
 
 
 def is_dead(owner: str) -> bool:
-    """True only for a process of this very machine that is certainly gone."""
+    """True only for a process on this machine that has certainly ended."""
     realm, _, rest = owner.partition(".")
     pid = rest.partition(".")[0]
     if realm != _realm() or not pid.isdigit():
@@ -38,7 +39,8 @@ def is_dead(owner: str) -> bool:
 
 @cache
 def _realm() -> str:
-    """This boot of this machine and this process namespace; unknown parts make it unlike any other."""
+    """Identifies this boot of this machine and this process namespace. An unknown part is random, so it matches
+    none."""
     parts = []
     for source in (Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")):
         try:

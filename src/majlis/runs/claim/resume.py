@@ -1,4 +1,4 @@
-"""Taking up what has begun already: runs whose wait is over, and runs of workers that have died."""
+"""Resumes runs whose wait is over, and takes over runs of dead workers."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.runs.claim.batch import Batch
 from majlis.runs.claim.capacity import known_agents
-from majlis.runs.claim.claimed import Claim, Claimed
 from majlis.runs.claim.lease import LEASE_MILLIS, is_dead
 from majlis.runs.end.settle import settle_deliveries
-from majlis.runs.view.events import presence, run_event
+from majlis.runs.run import Run
 from majlis.store.tables import runs
 from majlis.store.tables.columns import word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
-# A run that has brought down this many workers is not given to another one.
+# A run that was taken over this often fails.
 MAX_TAKE_OVERS = 5
 
 _UNFINISHED = (
@@ -40,7 +40,7 @@ _UNFINISHED = (
     .limit(sa.bindparam("limit"))
     .with_for_update(skip_locked=True)
 )
-_TAKE_UP = (
+_TAKE = (
     runs.update()
     .where(
         runs.c.id == sa.bindparam("run"),
@@ -63,18 +63,18 @@ _ORPHANED = (
 
 
 def dead_owners(tx: Tx) -> list[str]:
-    """Workers of this machine that hold runs and are gone."""
+    """Workers on this machine that hold runs and have died."""
     statement = sa.select(runs.c.lease_owner).where(NOT_OVER, runs.c.status == word("running"))
     return [row.lease_owner for row in tx.all(statement.distinct()) if is_dead(row.lease_owner)]
 
 
-def take_up(tx: Tx, owner: str, claim: Claim, limit: int, dead: Collection[str], held: Collection[str]) -> bool:
-    """Whether to look again: some agent had no room, and others may stand behind it in the queue."""
-    given = {"now": tx.now, "dead": sorted(dead), "held": sorted(held), "full": sorted(claim.full), "limit": limit}
+def resume_runs(tx: Tx, owner: str, batch: Batch, limit: int, dead: Collection[str], held: Collection[str]) -> bool:
+    """Whether to look again: some agent was full, and runs of others may be behind it in the queue."""
+    given = {"now": tx.now, "dead": sorted(dead), "held": sorted(held), "full": sorted(batch.full), "limit": limit}
     found = tx.all(_UNFINISHED, given)
     if not found:
         return False
-    full_before = len(claim.full)
+    full_before = len(batch.full)
     known = known_agents(tx, {row.agent_id for row in found})
     rows = tx.all(sa.select(runs).where(runs.c.id.in_([row.id for row in found])))
     room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
@@ -84,19 +84,22 @@ def take_up(tx: Tx, owner: str, claim: Claim, limit: int, dead: Collection[str],
         if agent is None:
             _end_orphan(tx, run.id)
         elif room[agent.id] < 1 and not taken_over:
-            claim.full.add(agent.id)
+            batch.full.add(agent.id)
         elif _take(tx, owner, run, taken_over):
             room[agent.id] -= 0 if taken_over else 1
-            claim.claimed.append(_again(run, agent, taken_over))
-            claim.events += run_event("run.resumed", run, **({"takenOver": True} if taken_over else _how(run.wait)))
-            claim.events += presence("agent.active", run)
-    return len(claim.full) > full_before
+            resumed = Run.from_row(run, agent)
+            resumed.fence += 1
+            resumed.attempts += int(taken_over)
+            batch.add(resumed, "run.resumed", **({"takenOver": True} if taken_over else _outcome(resumed)))
+    return len(batch.full) > full_before
 
 
-def _how(wait: dict[str, Any] | None) -> dict[str, Any]:
-    """The wait's end for whoever watches; nothing of what was said."""
-    outcome = (wait or {}).get("outcome") or {}
-    return {name: outcome[name] for name in ("status", "reason") if name in outcome}
+def _outcome(run: Run) -> dict[str, Any]:
+    """How the wait ended, without what was said."""
+    outcome = run.wait.outcome if run.wait is not None else None
+    if outcome is None:
+        return {}
+    return {"status": outcome.status, **({"reason": outcome.reason} if outcome.reason is not None else {})}
 
 
 def _end_orphan(tx: Tx, run_id: str) -> None:
@@ -113,31 +116,4 @@ def _take(tx: Tx, owner: str, run: sa.Row[Any], taken_over: bool) -> bool:
         "until": tx.now + LEASE_MILLIS,
         "again": int(taken_over),
     }
-    return tx.execute(_TAKE_UP, values).rowcount == 1
-
-
-def _again(run: sa.Row[Any], agent: sa.Row[Any], taken_over: bool) -> Claimed:
-    return Claimed(
-        id=run.id,
-        agent_id=run.agent_id,
-        agent_name=agent.name,
-        agent_version=agent.version,
-        trigger=run.trigger,
-        trigger_space_id=run.trigger_space_id,
-        active_space_id=run.active_space_id,
-        chain_depth=run.chain_depth,
-        fence=run.fence + 1,
-        attempts=run.attempts + int(taken_over),
-        waits=run.waits,
-        working_millis=run.working_millis,
-        requests=run.requests,
-        input_tokens=run.input_tokens,
-        cached_tokens=run.cached_tokens,
-        output_tokens=run.output_tokens,
-        model=run.model,
-        wait=run.wait,
-        shown=run.shown or {},
-        notes=run.notes or [],
-        earlier=[*((run.shown or {}).get("earlier") or ()), run.id],
-        cycle=run.cycle,
-    )
+    return tx.execute(_TAKE, values).rowcount == 1

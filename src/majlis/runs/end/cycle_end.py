@@ -1,5 +1,5 @@
-"""How a cycle ends. Completed, it is appended to the agent's consciousness in the transaction that settles it (K3);
-failed, it leaves no trace there, and its events are offered again together (K8)."""
+"""How a cycle ends. A completed cycle is appended to the agent's consciousness in the transaction that settles it (K3).
+A failed cycle leaves no trace there, and its events are retried together (K8)."""
 
 from __future__ import annotations
 
@@ -47,13 +47,14 @@ _PAST: dict[Dialect, Any] = {
 
 
 def append_cycle(tx: Tx, agent_id: str, run_id: str, active_space_id: str | None, lived: Lived) -> int:
-    """Its number. There is one cycle at a time, so nobody else counts meanwhile; should somebody, the key refuses."""
+    """Returns its number. There is one cycle at a time; if two workers ever count at once, the primary key refuses
+    one."""
     n: int = tx.execute(_LAST, {"agent": agent_id}).scalar_one() + 1
     row = {"messages": lived.messages, "summary": lived.summary, "tokens": lived.tokens, "created_at": tx.now}
     try:
         tx.execute(cycles.insert(), {"agent_id": agent_id, "n": n, "run_id": run_id, **row})
     except sa.exc.IntegrityError as error:
-        # The agent has lived on without us.
+        # Another worker has completed a cycle of this agent.
         raise Fenced from error
     if lived.past is not None:
         tx.execute(_PAST[tx.dialect], {"agent_id": agent_id, **_kept(lived.past), "updated_at": tx.now})
@@ -64,8 +65,8 @@ def append_cycle(tx: Tx, agent_id: str, run_id: str, active_space_id: str | None
 def offer_events_again(
     tx: Tx, run_id: str, taken: Sequence[sa.Row[Any]], attempts: int, delay_of: Callable[[int], int]
 ) -> list[sa.Row[Any]]:
-    """Together, after the longest delay of any, so that they are one cycle again; each has its own number of tries.
-    Those that have had all of theirs have failed, and are given back."""
+    """Together, after the longest delay, so that they are one cycle again. Each has its own count of tries. Returns the
+    deliveries that have failed for good."""
     delays = [delay_of(each.attempts) for each in taken if each.attempts + 1 < attempts]
     at = tx.now + max(delays, default=0)
     for each in taken:

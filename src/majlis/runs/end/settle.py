@@ -1,6 +1,6 @@
-"""How a run ends: status, cursors, deliveries and events in one transaction. What is owed is settled, or offered again.
+"""How a run ends: status, cursors, deliveries and events in one transaction. Its deliveries are settled, or retried.
 
-Each takes the space's lock with its event first and the run's row last (`hold`), like everything that touches both.
+Lock order: the space first (with the event), the run's row last (`hold`), as in every transaction that touches both.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.inbox.external_sessions import keep_session
+from majlis.inbox.retry import back_off
 from majlis.inbox.turns import settled_in_turn, turn_of_event
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.minds.consciousness.remember import Lived
@@ -19,7 +20,7 @@ from majlis.runs.calls.visible import show_stopped
 from majlis.runs.end.cycle_end import append_cycle, offer_events_again
 from majlis.runs.journal import Entry, forget_secrets, hold, write_entries
 from majlis.runs.loop.earlier_calls import unknown_outcomes
-from majlis.runs.run import Working
+from majlis.runs.run import Run
 from majlis.runs.view.events import announce, presence, run_event, spaces_of_run
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.post import post_notice
@@ -63,16 +64,16 @@ _OFFER_AGAIN = (
 )
 
 
-def complete(tx: Tx, run: Working, entries: list[Entry], reason: str | None = None, lived: Lived | None = None) -> None:
-    """A cycle that was `lived` is appended to its agent's consciousness, first of all: the agent's row is locked before
-    any space, as by those who claim."""
+def complete(tx: Tx, run: Run, entries: list[Entry], reason: str | None = None, lived: Lived | None = None) -> None:
+    """A cycle that was `lived` is appended to its agent's consciousness first: the agent's row is locked before any
+    space, as in a claim."""
     if lived is not None:
         append_cycle(tx, run.agent_id, run.id, run.active_space_id, lived)
     write_entries(tx, run.id, entries)
     if reason == "limit":
         _show_interrupted(tx, run)
     elif run.earlier:
-        # It has begun before: a call that a dead worker left may not have been made again.
+        # The run was resumed: a call left by a dead worker may not have been repeated.
         forget_secrets(tx, run.id)
     announce(tx, run_event("run.completed", run, reason=reason) + presence("agent.inactive", run))
     for space_id, seq in run.cursors().items():
@@ -84,25 +85,23 @@ def complete(tx: Tx, run: Working, entries: list[Entry], reason: str | None = No
     tx.outbox.append(WorkAvailable())
 
 
-def _has_spoken(tx: Tx, run: Working) -> bool:
-    """Or a failed try at the same event has: then there was nothing left to say."""
+def _has_spoken(tx: Tx, run: Run) -> bool:
+    """Also true if a failed try at the same event has: then there was nothing left to say."""
     if any(run.wrote.values()):
         return True
     tries = tx.all(_SHOWN, {"runs": run.earlier}) if run.earlier else ()
     return any(seqs for each in tries for seqs in (each.shown or {}).get("wrote", {}).values())
 
 
-def skip(tx: Tx, run: Working, entries: list[Entry], reason: str, unmade: Sequence[str]) -> None:
-    """A cycle ends as if it had not been (K6); only the run keeps why."""
+def skip(tx: Tx, run: Run, entries: list[Entry], reason: str, unmade: Sequence[str]) -> None:
+    """The cycle ends and leaves no trace (K6); only the run keeps the reason."""
     notes = [*run.notes, f"Skipped: {reason}", *(f"{name} was not called: the cycle was skipped." for name in unmade)]
     complete(tx, replace(run, notes=notes), entries, reason if len(reason) <= 64 else f"{reason[:63]}…")
 
 
-def fail(
-    tx: Tx, run: Working, entries: list[Entry], code: str, message: str, attempts: int, rest_millis: int = 0
-) -> None:
-    """What the run had taken is offered again with back-off, up to `attempts` times in all (T12), and not before the
-    rest that the provider asks for; after that it has failed, and the space is told (J7). Cursors stay (C2)."""
+def fail(tx: Tx, run: Run, entries: list[Entry], code: str, message: str, attempts: int, rest_millis: int = 0) -> None:
+    """The run's deliveries are retried with back-off, up to `attempts` times in all (T12), and not before the delay
+    that the provider asks for. After that they have failed, and the space shows a notice (J7). Cursors stay (C2)."""
 
     def delay_of(tries: int) -> int:
         return max(back_off(tries), rest_millis)
@@ -123,10 +122,9 @@ def fail(
     tx.outbox.append(WorkAvailable())
 
 
-def _offer_again(tx: Tx, run: Working, trigger: sa.Row[Any], delay: int | None, message: str) -> None:
-    """One run goes on with all that this one had taken: what it was answered, or had absorbed, stays taken until the
-    next try at its trigger takes it along. So does the depth of what it was answered: no chain begins anew by a failure
-    (T6). Without a delay there is no next try."""
+def _offer_again(tx: Tx, run: Run, trigger: sa.Row[Any], delay: int | None, message: str) -> None:
+    """The other deliveries of the run (answers, absorbed events) stay taken until the next try at its trigger takes
+    them along. The next try keeps the chain depth (T6). Without a delay there is no next try."""
     earlier = [*trigger.payload.get("earlierRuns", ()), run.id][-10:]
     values = {
         "delivery": trigger.id,
@@ -144,8 +142,8 @@ def _offer_again(tx: Tx, run: Working, trigger: sa.Row[Any], delay: int | None, 
             post_notice(tx, trigger.space_id, text, trigger.message_id)
 
 
-def _show_interrupted(tx: Tx, run: Working) -> None:
-    """The run ends in the middle of a call: nothing of it is under way any more, and nobody else will say so."""
+def _show_interrupted(tx: Tx, run: Run) -> None:
+    """The run ends during a call: mark the call's message as stopped."""
     left = unknown_outcomes(tx, run.id)
     if left:
         forget_secrets(tx, run.id)
@@ -155,8 +153,8 @@ def _show_interrupted(tx: Tx, run: Working) -> None:
             show_stopped(tx, run.active_space_id, run.agent_id, run.id, each.n)
 
 
-def _tell_spaces(tx: Tx, run: Working, given_up: Sequence[sa.Row[Any]], message: str) -> None:
-    """Once each, however many of its messages were not answered."""
+def _tell_spaces(tx: Tx, run: Run, given_up: Sequence[sa.Row[Any]], message: str) -> None:
+    """One notice per space, however many of its messages were not answered."""
     senders = {event.get("messageId"): event.get("senderName") for event in run.trigger.get("events", ())}
     first: dict[str, sa.Row[Any]] = {}
     for each in given_up:
@@ -167,9 +165,9 @@ def _tell_spaces(tx: Tx, run: Working, given_up: Sequence[sa.Row[Any]], message:
         post_notice(tx, space_id, text, each.message_id)
 
 
-def hand_back(tx: Tx, run: Working) -> None:
-    """This worker stops: another one may go on at once. Only what was spent is added to the row: the last call may
-    have been committed without this worker having heard of it, and what the row says of it is true."""
+def hand_back(tx: Tx, run: Run) -> None:
+    """This worker stops, and another may continue at once. Only what was spent is written: the last call may have
+    committed without this worker having noticed, so the row is right about everything else."""
     announce(tx, presence("agent.inactive", run))
     hold(tx, run.id, run.fence, **run.spent(), status="queued", lease_owner=None)
     tx.outbox.append(WorkAvailable(payload=QUEUED))
@@ -182,17 +180,12 @@ def settle_deliveries(tx: Tx, run_id: str, outcome: str) -> None:
             settled_in_turn(tx, turn_id)
 
 
-def _keep_session(tx: Tx, run: Working) -> None:
-    """R7: with the run's end, like the cursor. One that is somebody else's is refused, and people can see it."""
+def _keep_session(tx: Tx, run: Run) -> None:
+    """Kept when the run ends, like the cursor (R7). A session of another agent is refused, and the run notes it."""
     assert run.session_id is not None
     assert run.trigger_space_id is not None
     if not keep_session(tx, run.trigger_space_id, run.agent_id, run.session_id):
-        run.note("The model named a session that belongs to another agent or space; it was not kept.")
-
-
-def back_off(attempts: int) -> int:
-    """Milliseconds until the next try: 1 s, 4 s, 16 s … at most five minutes."""
-    return int(min(1000 * 4**attempts, 300_000))
+        run.note("The model named a session that belongs to another agent or space. It was not kept.")
 
 
 def _ended(tx: Tx, status: str) -> dict[str, Any]:

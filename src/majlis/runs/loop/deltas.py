@@ -1,28 +1,30 @@
-"""Words on their way: what an agent writes with `send_message` reaches the space while it is being written (M15), and
-so do the arguments of visible tools (J4).
+"""Streams calls to the space while the model writes them: the text of `send_message` (M15), and the arguments of
+visible tools (J4). Nothing else that the model writes is streamed.
 
-Nothing else of the model's leaves. Deltas are ephemeral and sent at most 20 times a second for each stream; the stored
-message carries the stream's id and is the truth.
+Deltas are ephemeral, at most 20 a second per stream. The stored message carries the stream's id and replaces them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import orjson
+from pydantic_core import from_json
 
 from majlis.models.port import CallDelta, CallStarted
 from majlis.runs.calls.masks import holds_secrets, masked
-from majlis.runs.loop.partial_text import PartialText
 from majlis.store import ids
 
 _EVERY_SECONDS = 0.05
+# Half of a surrogate pair, which JSON parsers refuse. Escaped backslashes and whole pairs are matched first, and kept.
+_LONE_SURROGATE = re.compile(r"(\\\\|\\ud[89ab]..\\ud[c-f]..)|\\ud[89a-f]..", re.IGNORECASE)
 
 
 class Channel(Protocol):
-    """Where streams are heard: the hub of this process."""
+    """The hub of this process, which sends deltas to clients."""
 
     def publish_ephemeral(self, topic: str, type: str, data: dict[str, Any]) -> None: ...
 
@@ -32,7 +34,7 @@ class Channel(Protocol):
 
 
 class CallStream(Protocol):
-    """A call that people see while it is written."""
+    """A call that is streamed while the model writes it."""
 
     @property
     def id(self) -> str: ...
@@ -46,8 +48,8 @@ class SpokenStream:
     """One `send_message` being written into one space."""
 
     tool_name = "send_message"
-    # Whoever connects in the middle is told what there is so far.
-    told_again = True
+    # Clients that connect later get the text so far.
+    repeatable = True
 
     def __init__(self, channel: Channel, space_id: str, run_id: str, agent_id: str) -> None:
         self.id = ids.new("str")
@@ -55,19 +57,19 @@ class SpokenStream:
         self.run_id = run_id
         self.agent_id = agent_id
         self.text = ""
+        self._arguments = ""
         self._sent = 0
         self._channel = channel
-        self._partial = PartialText()
         self._timer: asyncio.TimerHandle | None = None
         self._last = 0.0
         self._over = False
         self._tell_start()
-        if self.told_again:
+        if self.repeatable:
             channel.stream_began(self)
 
     def feed(self, arguments: str) -> None:
-        self.text += self._shown(arguments)
-        if self._timer is None and len(self.text) > self._sent and not self._over:
+        self._arguments += arguments
+        if self._timer is None and not self._over:
             loop = asyncio.get_running_loop()
             wait = max(0.0, self._last + _EVERY_SECONDS - loop.time())
             if wait:
@@ -76,13 +78,13 @@ class SpokenStream:
                 self._flush()
 
     def flush(self) -> None:
-        """The call is written: what was held back goes out before the message is stored."""
+        """The call is complete: send the rest before the message is stored."""
         if self._timer is not None:
             self._timer.cancel()
         self._flush()
 
     def tell_again(self) -> None:
-        """For somebody who has just connected elsewhere: the whole so far, from the beginning."""
+        """The whole text so far, for a client that has just connected to another node."""
         self._tell_start()
         self._tell("tool-input-delta", textDelta=self.text[: self._sent], offset=0)
 
@@ -91,20 +93,25 @@ class SpokenStream:
             self._tell("tool-call.complete", result=result)
 
     def fail(self, error: str) -> None:
-        """Whoever shows the partial text takes it away (J3)."""
+        """Clients remove the partial text (J3)."""
         if self._end():
             self._tell("tool-call.error", error=error)
 
     def _flush(self) -> None:
         self._timer = None
-        if self._over or len(self.text) <= self._sent:
+        if self._over:
+            return
+        self.text = self._visible_text()
+        if len(self.text) <= self._sent:
             return
         self._last = asyncio.get_running_loop().time()
         offset, self._sent = self._sent, len(self.text)
         self._tell_more(self.text[offset:], offset)
 
-    def _shown(self, arguments: str) -> str:
-        return self._partial.feed(arguments)
+    def _visible_text(self) -> str:
+        """What may be shown of the arguments so far. It only ever grows."""
+        text = _partial_object(self._arguments).get("text")
+        return text if isinstance(text, str) and len(text) > len(self.text) else self.text
 
     def _tell_more(self, text: str, offset: int) -> None:
         self._tell("tool-input-delta", textDelta=text, offset=offset)
@@ -115,7 +122,7 @@ class SpokenStream:
         self._over = True
         if self._timer is not None:
             self._timer.cancel()
-        if self.told_again:
+        if self.repeatable:
             self._channel.stream_ended(self)
         return True
 
@@ -128,37 +135,36 @@ class SpokenStream:
 
 
 class ArgumentStream(SpokenStream):
-    """One call of a visible tool being written: its arguments' JSON as it comes. Where some of it is secret, nothing is
-    told until it is written, and then with the secrets masked."""
+    """One call of a visible tool: its arguments as JSON. If they contain secrets, they are sent only when complete,
+    with the secrets masked."""
 
-    # The message with the whole call follows within moments.
-    told_again = False
+    # The message with the whole call follows at once.
+    repeatable = False
 
     def __init__(self, name: str, schema: Mapping[str, Any], *where: Any) -> None:
         self.tool_name = name
         self._schema = schema if holds_secrets(schema) else None
-        self._held = ""
+        self._complete = False
         super().__init__(*where)
 
     def flush(self) -> None:
-        if self._schema is not None and self._held:
-            held, self._held = self._held, ""
-            self.text += orjson.dumps(masked(self._schema, _parsed(held))).decode()
+        self._complete = True
         super().flush()
 
-    def _shown(self, arguments: str) -> str:
+    def _visible_text(self) -> str:
         if self._schema is None:
-            return arguments
-        self._held += arguments
-        return ""
+            return self._arguments
+        if not self._complete or not self._arguments:
+            return ""
+        return orjson.dumps(masked(self._schema, _parsed(self._arguments))).decode()
 
     def _tell_more(self, text: str, offset: int) -> None:
         self._tell("tool-input-delta", argsDelta=text, offset=offset)
 
 
-class Speaking:
-    """The streams of one answer: a call is shown in the space that is active when it will be made. `streamed` knows the
-    visible tools, with the schemas of their input."""
+class Deltas:
+    """The streams of one answer. A call is streamed to the space that will be active when it is made. `streamed` gives
+    the input schema of visible tools."""
 
     def __init__(
         self,
@@ -180,7 +186,7 @@ class Speaking:
             case CallStarted(name="send_message", index=index) if self._space_id is not None:
                 self._streams[index] = SpokenStream(self._channel, self._space_id, self._run_id, self._agent_id)
             case CallStarted(name="enter_space"):
-                # What follows in this answer is said elsewhere, if the agent may go there: it is not streamed.
+                # The rest of this answer goes to another space, if the agent may enter it: it is not streamed.
                 self._space_id = None
             case CallStarted(name=name, index=index) if self._space_id is not None:
                 schema = self._streamed(name)
@@ -198,7 +204,7 @@ class Speaking:
             stream.flush()
 
     def leave(self, space_id: str) -> None:
-        """The agent is no member any more: what it was saying there ends at once (A7)."""
+        """The agent is no longer a member: its streams in the space end at once (A7)."""
         for stream in self._streams.values():
             if stream.space_id == space_id:
                 stream.fail("The agent is no longer a member of this space.")
@@ -208,6 +214,17 @@ class Speaking:
     def fail(self, error: str) -> None:
         for stream in self._streams.values():
             stream.fail(error)
+
+
+def _partial_object(arguments: str) -> dict[str, Any]:
+    try:
+        try:
+            found = from_json(arguments, allow_partial="trailing-strings")
+        except ValueError:
+            found = from_json(_LONE_SURROGATE.sub(r"\1", arguments), allow_partial="trailing-strings")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _parsed(arguments: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a run has done already, read from its journal: shown to the model when it begins anew (M10, J2)."""
+"""What a run has done so far, from its journal: shown to the model when the run resumes (M10, J2)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.minds.timeline.scene import Action, Resume
+from majlis.runs.run import Run
 from majlis.store.tables import messages, runs, spaces, steps
 from majlis.store.transactions import Tx
 
@@ -27,7 +28,7 @@ _CALLS = (
         messages,
         sa.or_(
             sa.and_(steps.c.name == "send_message", messages.c.id == steps.c.output["messageId"].as_string()),
-            # A visible tool's message: it stands for the call, which is then not shown a second time.
+            # A visible tool's message stands for the call, which is then not shown twice.
             sa.and_(
                 messages.c.space_id == runs.c.active_space_id,
                 messages.c.sender_id == runs.c.agent_id,
@@ -48,7 +49,7 @@ _UNKNOWN = (
 
 
 def load_actions(tx: Tx, run_ids: Sequence[str]) -> tuple[Action, ...]:
-    """Oldest first, of these runs together."""
+    """The calls of all these runs, oldest first."""
     return tuple(
         Action(
             at=row.started_at,
@@ -70,20 +71,20 @@ def next_step(tx: Tx, run_id: str) -> int:
 
 
 def unknown_outcomes(tx: Tx, run_id: str) -> Sequence[sa.Row[Any]]:
-    """Calls that had begun when the worker died."""
+    """Calls that were started when the worker died."""
     return tx.all(_UNKNOWN, {"run": run_id})
 
 
-def resume_of(wait: dict[str, Any] | None) -> Resume | None:
-    outcome = (wait or {}).get("outcome")
-    if wait is None or outcome is None:
+def resume_of(run: Run) -> Resume | None:
+    if run.wait is None or run.wait.outcome is None:
         return None
+    outcome = run.wait.outcome
     return Resume(
-        status=outcome["status"],
-        message_id=outcome.get("messageId"),
-        sender_name=outcome.get("senderName"),
-        seconds=wait["timeoutSeconds"],
-        reason=outcome.get("reason"),
-        tool=outcome.get("toolName"),
-        approved=outcome.get("approved"),
+        status=outcome.status,
+        message_id=outcome.message_id,
+        sender_name=outcome.sender_name,
+        seconds=run.wait.timeout_seconds,
+        reason=outcome.reason,
+        tool=outcome.tool_name,
+        approved=outcome.approved,
     )

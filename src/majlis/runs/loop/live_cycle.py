@@ -1,4 +1,4 @@
-"""A cycle while it goes on: what has arrived meanwhile, how long a tool's answer may be, and at last what is kept."""
+"""A cycle in progress: previews of new events, room for results, and at its end what is kept."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from majlis.models.port import Call, Said, Turn, User
 from majlis.runs.claim.arrivals import look_at_arrivals
 from majlis.store.transactions import Database
 
-# More than are ever listed, so that the rest can be counted.
+# More than are listed, so that the rest can be counted.
 _LOOKED_AT = 100
 
 
-class Living:
-    """`turns` are those of the request as it grows; the last of them at the beginning is the inbox. `shown` gives a
-    call's arguments without secrets: those are kept nowhere."""
+class LiveCycle:
+    """`turns` is the request as it grows; at first its last turn is the inbox. `shown` gives a call's arguments without
+    secrets."""
 
     def __init__(self, waking: Waking, turns: list[Turn], shown: Callable[[Call], str]) -> None:
         self._waking = waking
@@ -30,7 +30,7 @@ class Living:
         self._previewed: set[str] = set()
 
     async def preview(self, db: Database) -> None:
-        """K5: what has come since the model was last asked, each event once."""
+        """Events that arrived since the last request, each once (K5)."""
         world = self._waking.world
         arrived = await db.read(look_at_arrivals, world.agent.id, _LOOKED_AT)
         new = [each.event for each in arrived if each.delivery.id not in self._previewed]
@@ -39,19 +39,19 @@ class Living:
             self._turns.append(User(("\n".join(preview_lines(new, world.spaces)),)))
 
     def bounded(self, content: str) -> str:
-        """A tool's answer, cut to what the budget leaves: no request of a cycle goes over it (K7)."""
+        """A tool's result, truncated so that no request exceeds the budget (K7)."""
         most = self._waking.world.config.consciousness.max_tokens
         return cut_json(content, bytes_for_answer(most, count_turns(self._turns)))
 
     def make_room(self) -> bool:
-        """Of many answers, each as long as it may be, a cycle gets longer than its budget. Then what it said and was
-        answered before is cut, much at once, and what the model has not read yet last. Whether anything was."""
+        """Many long results can exceed the budget together. Then older turns are truncated, much at once, and results
+        that the model has not read yet last. Whether anything was truncated."""
         most = self._waking.world.config.consciousness.max_tokens
         begins = self._inbox_at + 1
         room = room_for_cycle(most, count_turns(self._turns[:begins]))
         if count_turns(self._turns[begins:]) <= room:
             return False
-        # Of arguments that are cut nobody could tell any more where the secrets are.
+        # Mask before truncating: truncated JSON no longer matches its schema.
         mine = self._without_secrets(begins)
         asked = max(at for at, turn in enumerate(mine) if isinstance(turn, Said))
         read, unread = mine[:asked], mine[asked:]

@@ -1,4 +1,4 @@
-"""A model's step as the journal keeps it: what was shown, what came of it, and what that cost (J2, X13)."""
+"""Journal entries of model requests: what was shown, what came back, what it cost (J2, X13)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def model_entry(n: int, started: int, answer: Answer, shown: Callable[[Call], st
 
 
 def failed_entry(n: int, started: int, error: ModelFailed, view: bytes) -> Entry:
-    """What the model was shown when it failed is what people want to look at (X13)."""
+    """With the view, so that people can see what the model was shown when it failed (X13)."""
     return Entry(
         n=n,
         kind="model",

@@ -1,4 +1,4 @@
-"""What a run sees: its mind loads a scene from the database and makes of it what the model is shown."""
+"""What a run sees: its mind loads a scene from the database and turns it into the view for the model."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from majlis.minds.timeline.load import load_scene
 from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Scene, Who
 from majlis.minds.view import View
-from majlis.runs.claim.claimed import Claimed
 from majlis.runs.loop.earlier_calls import load_actions, resume_of
+from majlis.runs.run import Run
 from majlis.store.transactions import Tx
 
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    # Reads, in one snapshot; with the claim itself where that is possible.
-    load: Callable[[Tx, Claimed, AgentConfig], Any]
+    # Reads in one snapshot, in the claim itself where possible.
+    load: Callable[[Tx, Run], Any]
     # Pure: the same scene gives the same view.
     perceive: Callable[[Any], View]
 
@@ -34,56 +34,48 @@ def mind_of(config: AgentConfig) -> Mind:
     return _MINDS[config.mind]
 
 
-def config_of(claimed: Claimed, config: AgentConfig) -> AgentConfig:
-    """A run ends as it began, whatever the agent's mind has become meanwhile: a cycle as a cycle, a run that was none
-    (it may have waited for an answer) as a timeline's."""
-    if claimed.cycle == (config.mind == "consciousness"):
-        return config
-    return config.model_copy(update={"mind": "consciousness" if claimed.cycle else "timeline"})
-
-
-def _load_timeline(tx: Tx, claimed: Claimed, config: AgentConfig) -> Scene | RolesScene:
-    """An orchestrator is shown its routing view, whatever its mind (R8)."""
-    if "orchestrates" in claimed.trigger:
-        routing = _load_roles(tx, claimed, config)
+def _load_timeline(tx: Tx, run: Run) -> Scene | RolesScene:
+    """An orchestrator sees its routing view, whatever its mind (R8)."""
+    if "orchestrates" in run.trigger:
+        routing = _load_roles(tx, run)
         if routing.routing is not None:
             return routing
     return load_scene(
         tx,
-        Who(claimed.agent_id, claimed.agent_name, "agent"),
-        config,
-        claimed.id,
-        claimed.trigger,
-        claimed.active_space_id,
-        actions=load_actions(tx, claimed.earlier) if claimed.earlier else (),
-        resume=resume_of(claimed.wait),
-        alone=claimed.alone,
+        Who(run.agent_id, run.agent_name, "agent"),
+        run.config,
+        run.id,
+        run.trigger,
+        run.active_space_id,
+        actions=load_actions(tx, run.earlier) if run.earlier else (),
+        resume=resume_of(run),
+        alone=run.alone,
     )
 
 
-def _load_roles(tx: Tx, claimed: Claimed, config: AgentConfig) -> RolesScene:
+def _load_roles(tx: Tx, run: Run) -> RolesScene:
     return roles_loading.load_scene(
         tx,
-        Who(claimed.agent_id, claimed.agent_name, "agent"),
-        config,
-        claimed.id,
-        claimed.trigger,
-        claimed.active_space_id,
-        actions=load_actions(tx, claimed.earlier) if claimed.earlier else (),
-        resume=resume_of(claimed.wait),
-        tried=claimed.earlier[0] if claimed.earlier else None,
+        Who(run.agent_id, run.agent_name, "agent"),
+        run.config,
+        run.id,
+        run.trigger,
+        run.active_space_id,
+        actions=load_actions(tx, run.earlier) if run.earlier else (),
+        resume=resume_of(run),
+        tried=run.earlier[0] if run.earlier else None,
     )
 
 
-def _load_consciousness(tx: Tx, claimed: Claimed, config: AgentConfig) -> Waking:
+def _load_consciousness(tx: Tx, run: Run) -> Waking:
     return load_waking(
         tx,
-        Who(claimed.agent_id, claimed.agent_name, "agent"),
-        config,
-        claimed.id,
-        claimed.trigger.get("events", ()),
-        claimed.active_space_id,
-        actions=load_actions(tx, claimed.earlier) if claimed.earlier else (),
+        Who(run.agent_id, run.agent_name, "agent"),
+        run.config,
+        run.id,
+        run.trigger.get("events", ()),
+        run.active_space_id,
+        actions=load_actions(tx, run.earlier) if run.earlier else (),
     )
 
 

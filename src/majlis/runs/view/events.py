@@ -1,5 +1,5 @@
-"""What the members of a space hear of runs: who began, who waits, who is done. Recorded in the transaction of the
-change, in the space that triggered the run; presence also where the run is active now."""
+"""Live events about runs, recorded in the transaction of the change. They go to the space that triggered the run;
+presence events also go to the space that is active."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def run_event(type: str, run: Any, **more: Any) -> list[Event]:
 
 
 def presence(type: str, run: Any) -> list[Event]:
-    """`agent.active` or `agent.inactive`, wherever people see this run at work."""
+    """`agent.active` or `agent.inactive`, in each space where members see the run."""
     spaces = spaces_of_run(run)
     return [(space, type, {"spaceId": space, "agentId": run.agent_id, "runId": run.id}) for space in sorted(spaces)]
 
 
 def spaces_of_run(run: Any) -> set[str]:
-    """Where it was asked for and where it is now: a cycle may have been asked for in several spaces."""
+    """The spaces of its events, several for a cycle, and its active space."""
     found = {run.trigger_space_id, run.active_space_id}
     events = run.trigger.get("events")
     if events:

@@ -1,4 +1,4 @@
-"""Who is at work in a space right now: the beginning of every live stream."""
+"""Which agents are active in a space now: the start of every live stream."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def spaces_of(tx: Tx, entity_id: str) -> list[str]:
 
 
 def active_agents(tx: Tx, space_ids: Sequence[str]) -> list[dict[str, str]]:
-    """Running runs are few whatever the history, so they are read whole and sorted out here."""
+    """Running runs are few, however long the history, so all are read and filtered here."""
     wanted = set(space_ids)
     return [
         {"agentId": run.agent_id, "runId": run.id, "spaceId": space}

@@ -1,7 +1,8 @@
-"""What a plain member sees of a run's journal: what the agent did in spaces that the member may read, too.
+"""What a member who is not an administrator sees of a run's journal: what the agent did in spaces that the member may
+read.
 
-Not the model's own words, which are shown to nobody (M15), nor what the agent keeps to itself (memories, goals, plans,
-other runs). Where a step was done is what it names, where its message is, or where the agent stood at that moment.
+Hidden are the model's own words (M15) and the agent's private data (memories, goals, plans, other runs). A step belongs
+to the space that it names, that its message is in, or that was active at that moment.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ _KEPT_TO_ITSELF = frozenset(
     f"{verb}_{what}" for verb in ("get", "set", "delete") for what in ("memories", "goals", "plans")
 ) | {"get_my_runs", "stop_run", "absorb_run", "peek_inbox", "skip", "recall_cycles"}
 _IN_A_SPACE = frozenset({"enter_space", "read_messages", "send_message"})
-_HIDDEN = {"hidden": "For the agent itself and for administrators."}
-_ELSEWHERE = {"hidden": "Done in a space that you are not a member of."}
+_HIDDEN = {"hidden": "Only visible to the agent and to administrators."}
+_ELSEWHERE = {"hidden": "Done in a space that you don't have access to."}
 
 
 def hide_private(tx: Tx, caller: Caller, run: sa.Row[Any], journal: list[StepJson]) -> list[StepJson]:
@@ -30,18 +31,18 @@ def hide_private(tx: Tx, caller: Caller, run: sa.Row[Any], journal: list[StepJso
 
 
 def done_in(tx: Tx, run: sa.Row[Any], journal: list[StepJson], space_id: str) -> list[bool]:
-    """For each step whether a member of this space, and of no other, may read it."""
+    """For each step: may a member of only this space read it?"""
     places = _places(tx, run, journal)
     return [not _is_private(step) and place == space_id for step, place in zip(journal, places, strict=True)]
 
 
 def _places(tx: Tx, run: sa.Row[Any], journal: list[StepJson]) -> list[str | None]:
-    """For each step the space it concerns; None where that cannot be told."""
+    """For each step its space, or None if unknown."""
     posted = _spaces_of_messages(tx, {found for step in journal if (found := _field(step["output"], "messageId"))})
     standing = _first_place(tx, run)
     places: list[str | None] = []
     for step in journal:
-        # Only our own tools speak of spaces; the same words in another tool's input may mean anything.
+        # Only built-in tools name spaces; `spaceId` in another tool's input may mean anything.
         named = _named(step, posted) if step.get("name") in _IN_A_SPACE else None
         places.append(named or standing)
         if step.get("name") == "enter_space" and step["state"] == "done":
@@ -56,7 +57,7 @@ def _named(step: StepJson, posted: dict[str, str]) -> str | None:
 
 
 def _first_place(tx: Tx, run: sa.Row[Any]) -> str | None:
-    """That of the trigger (A1), but a consciousness stands where it stood before (A5), and nobody wrote that down."""
+    """The trigger's space (A1). Where a consciousness was before (A5) is not recorded."""
     if run.cycle:
         return None
     config = tx.execute(sa.select(agents.c.config).where(agents.c.id == run.agent_id)).scalar_one()

@@ -1,5 +1,5 @@
-"""The only ways to a run. It belongs to the space of its trigger: whoever is a member there at this moment sees it
-(A7), and so does its agent. One without a space is the administrators' business."""
+"""Access to runs. A run belongs to the space of its trigger: current members see it (A7), and so does its agent. Only
+administrators see a run without a space."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def access_run(tx: Tx, caller: Caller, run_id: str) -> sa.Row[Any]:
     """The run with its agent's `agent_name`."""
     row = tx.one(_SELECT.where(runs.c.id == run_id, sa.or_(*_visible(caller))))
     if row is None:
-        raise NotFound("unknown_run", f"There is no run {run_id} that you may see.")
+        raise NotFound("unknown_run", f"You don't have access to a run with the id {run_id}.")
     return row
 
 
@@ -53,7 +53,7 @@ def list_runs(
     limit: int = 50,
     before: str | None = None,
 ) -> RunPageJson:
-    """Newest first. `before` is the last run of the page before; it need not exist any more."""
+    """Newest first. `before` is the last run of the previous page; it need not exist any more."""
     asked: list[sa.ColumnElement[bool]] = []
     if agent_id is not None:
         asked.append(runs.c.agent_id == agent_id)
@@ -64,7 +64,7 @@ def list_runs(
         asked.append(has_status(status))
     if before is not None:
         asked.append(runs.c.id < before)
-    # Each way to see a run finds its newest ids in an index of its own; only those of the page are read in full.
+    # Each condition finds its newest ids in an index of its own; only the page's rows are read in full.
     ways = [_newest(*asked, way, limit=limit + 1) for way in _visible(caller)]
     statement = _SELECT.where(runs.c.id.in_(sa.union_all(*ways))).order_by(runs.c.id.desc()).limit(limit + 1)
     rows = tx.all(statement)
@@ -72,20 +72,20 @@ def list_runs(
 
 
 def list_steps(tx: Tx, caller: Caller, run_id: str) -> list[StepJson]:
-    """The journal. A member who is no more than that is not shown what the agent did elsewhere or keeps to itself."""
+    """The journal. Other members are not shown what the agent did elsewhere or keeps private."""
     run = access_run(tx, caller, run_id)
     journal = [step_json(row) for row in tx.all(sa.select(steps).where(steps.c.run_id == run_id).order_by(steps.c.n))]
     return journal if _knows_all(caller, run) else hide_private(tx, caller, run, journal)
 
 
 def get_context(tx: Tx, caller: Caller, run_id: str) -> ContextJson:
-    """What the model was sent, byte for byte (X13); what has been swept away by age is left out."""
+    """What the model was sent, byte for byte (X13). Views that were deleted by age are left out."""
     run = access_run(tx, caller, run_id)
     if not _knows_all(caller, run):
         raise Forbidden(
             "not_allowed",
-            "A context shows the agent's memories and other spaces. "
-            "Only the agent, and the owner and administrators of this gateway, may read it.",
+            "A context shows the agent's memories and other spaces. Only the agent, the owner and administrators may "
+            "read it.",
         )
     rows = tx.all(sa.select(views.c.step, views.c.body).where(views.c.run_id == run_id).order_by(views.c.step))
     whole: dict[int, RequestJson] = {}
@@ -97,7 +97,7 @@ def get_context(tx: Tx, caller: Caller, run_id: str) -> ContextJson:
 
 
 def _visible(caller: Caller) -> list[sa.ColumnElement[bool]]:
-    """The ways in which this caller may come to see a run."""
+    """The conditions under which this caller sees a run."""
     mine = (
         sa.select(members.c.space_id)
         .join(spaces, spaces.c.id == members.c.space_id)
@@ -112,14 +112,14 @@ def _visible(caller: Caller) -> list[sa.ColumnElement[bool]]:
 
 
 def _newest(*conditions: sa.ColumnElement[bool], limit: int) -> sa.Select[tuple[str]]:
-    # In a subquery, since SQLite sorts and limits only the whole of a union.
+    # In a subquery, since SQLite can order and limit only a whole union.
     ids = sa.select(runs.c.id).where(*conditions).order_by(runs.c.id.desc()).limit(limit).subquery()
     return sa.select(ids.c.id)
 
 
 def _shown(caller: Caller, row: sa.Row[Any]) -> RunJson:
-    """A cycle may have events of several spaces. A member of the one it belongs to is told of those from there, and of
-    its reason only if that cannot speak of anything else."""
+    """A cycle may have events from several spaces. A member sees only those of the run's space, and its reason only if
+    that cannot mention the others."""
     run = run_json(row)
     events = run["trigger"].get("events", ())
     here = [event for event in events if event.get("spaceId") == row.trigger_space_id]
@@ -134,7 +134,7 @@ def _knows_all(caller: Caller, run: sa.Row[Any]) -> bool:
 
 
 def _completed(step: int, body: Any, whole: dict[int, RequestJson]) -> RequestJson | None:
-    """A view holds what it adds to the one it is based on."""
+    """A view stores only what it adds to its base."""
     if body["base"] is None:
         return {"step": step, "messages": body["messages"], "tools": body["tools"] or []}
     base = whole.get(body["base"])

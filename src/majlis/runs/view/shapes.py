@@ -1,4 +1,4 @@
-"""Runs, their journal and their contexts as they look on the wire."""
+"""Runs, their journal and their contexts on the wire."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class UsageJson(TokensJson):
 
 
 class AgentUsageJson(UsageJson):
-    """Of all runs of one agent together."""
+    """Of all runs of one agent."""
 
     runs: int
 
@@ -45,12 +45,12 @@ class DayUsageJson(AgentUsageJson):
     """Of the runs that began on one day (UTC)."""
 
     day: str
-    # None where no price is set for a model that was used.
+    # None if a model that was used has no price.
     cost: float | None
 
 
 class TryJson(TypedDict):
-    """The first request of the run that there would be. `tokens` is an estimate; `notes` are remarks for people."""
+    """The first request of the run. `tokens` is an estimate; `notes` are for people."""
 
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
@@ -123,7 +123,6 @@ def run_json(row: sa.Row[Any]) -> RunJson:
         "trigger": row.trigger,
         "activeSpaceId": row.active_space_id,
         "chainDepth": row.chain_depth,
-        # The row keeps how the last wait ended; a run that goes on waits for nothing.
         "wait": _wait(row),
         "usage": {
             "requests": row.requests,
@@ -141,6 +140,7 @@ def run_json(row: sa.Row[Any]) -> RunJson:
 
 
 def _wait(row: Any) -> WaitJson | None:
+    """None once the wait is over, although the row keeps it."""
     if row.status not in ("waiting_reply", "waiting_tool"):
         return None
     wait: WaitJson = {

@@ -1,4 +1,4 @@
-"""What an agent has cost: its runs, added up by the database in one query however many there are."""
+"""What an agent has used and cost, summed over its runs in one query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from majlis.store.transactions import Tx
 
 
 def _sum(column: sa.Column[int]) -> sa.ColumnElement[int]:
-    """A whole number also on PostgreSQL, whose sums are decimals, and 0 for an agent that has never run."""
+    """An integer on PostgreSQL too, whose sums are decimals; 0 for an agent that has never run."""
     return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), sa.BigInteger).label(column.name)
 
 
@@ -48,8 +48,8 @@ def get_usage(tx: Tx, caller: Caller, agent_id: str) -> AgentUsageJson:
 def list_usage_by_day(
     tx: Tx, caller: Caller, agent_id: str, days: int, prices: Mapping[str, Price]
 ) -> list[DayUsageJson]:
-    """The last `days`, today among them, oldest first; those without a run are left out. The price is that of the model
-    that a run has used; where it is not known, that of the one the agent has now."""
+    """The last `days` including today, oldest first; days without a run are left out. The price is that of the model a
+    run used, or of the agent's current model if that is unknown."""
     agent = access_agent(tx, caller, agent_id)
     since = (tx.now // _DAY - days + 1) * _DAY
     rows = tx.all(_BY_DAY, {"agent": agent_id, "since": since})

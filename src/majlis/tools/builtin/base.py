@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from majlis.models.port import ToolSpec
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
 from majlis.tools.json_schema import input_error, schema_of
 
@@ -33,7 +33,7 @@ class BuiltIn:
     name: str
     description: str
     input: type[Input]
-    call: Callable[[Tx, Acting, Any], ToolResult]
+    call: Callable[[Tx, CallContext, Any], ToolResult]
     outside: Literal[False] = False
     own: bool = False
     visible: bool = False

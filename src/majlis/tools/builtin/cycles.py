@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from majlis.clock import iso
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.tables import cycles
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn, Input
@@ -21,8 +21,8 @@ class RecallCycles(Input):
     """How many cycles to read."""
 
 
-def recall_cycles(tx: Tx, acting: Acting, input: RecallCycles) -> ToolResult:
-    asked = cycles.c.agent_id == acting.id, cycles.c.n >= input.first
+def recall_cycles(tx: Tx, call: CallContext, input: RecallCycles) -> ToolResult:
+    asked = cycles.c.agent_id == call.run.agent_id, cycles.c.n >= input.first
     columns = cycles.c.n, cycles.c.summary, cycles.c.created_at
     rows = tx.all(sa.select(*columns).where(*asked).order_by(cycles.c.n).limit(input.count))
     found = [{"n": row.n, "summary": row.summary, "at": iso(row.created_at)} for row in rows]

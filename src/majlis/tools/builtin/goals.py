@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from majlis.agents import goals
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn, Input
 
@@ -31,14 +31,14 @@ class DeleteGoals(Input):
     ids: list[str]
 
 
-def set_goals(tx: Tx, acting: Acting, input: SetGoals) -> ToolResult:
+def set_goals(tx: Tx, call: CallContext, input: SetGoals) -> ToolResult:
     items = [goals.GoalChange(**item.model_dump()) for item in input.goals]
-    return {"success": True, "goals": goals.set_goals(tx, acting.id, items)}
+    return {"success": True, "goals": goals.set_goals(tx, call.run.agent_id, items)}
 
 
-def delete_goals(tx: Tx, acting: Acting, input: DeleteGoals) -> ToolResult:
-    deleted = goals.delete_goals(tx, acting.id, input.ids)
-    yours = {"yours": goals.known_goals(tx, acting.id)} if deleted["notFound"] else {}
+def delete_goals(tx: Tx, call: CallContext, input: DeleteGoals) -> ToolResult:
+    deleted = goals.delete_goals(tx, call.run.agent_id, input.ids)
+    yours = {"yours": goals.known_goals(tx, call.run.agent_id)} if deleted["notFound"] else {}
     return {"success": True, **deleted, **yours}
 
 

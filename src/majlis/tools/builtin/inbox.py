@@ -9,7 +9,7 @@ from pydantic import Field
 
 from majlis.errors import Conflict
 from majlis.inbox.trigger import EventJson
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.claim.arrivals import Arrival, lock_arrivals, take_arrivals
 from majlis.store.tables import steps
 from majlis.store.transactions import Tx
@@ -36,14 +36,14 @@ class Skip(Input):
     """Why you skip, in a few words, for the people who run you."""
 
 
-def peek_inbox(tx: Tx, acting: Acting, input: PeekInbox) -> ToolResult:
+def peek_inbox(tx: Tx, call: CallContext, input: PeekInbox) -> ToolResult:
     """Takes the events in the transaction that journals the call: each is delivered again only if this cycle fails."""
-    arrived = lock_arrivals(tx, acting.id, wait=True)
+    arrived = lock_arrivals(tx, call.run.agent_id, wait=True)
     wanted = _that_fit([each for each in arrived if _matches(each.event, input.filter)][: input.count])
-    take_arrivals(tx, acting.run_id, wanted)
-    acting.taken = [each.event for each in wanted]
-    acting.chain_depth = max([acting.chain_depth, *(event["chainDepth"] for event in acting.taken)])
-    return {"success": True, "events": acting.taken, "remaining": len(arrived) - len(wanted)}
+    take_arrivals(tx, call.run.id, wanted)
+    call.taken = [each.event for each in wanted]
+    call.run.chain_depth = max([call.run.chain_depth, *(event["chainDepth"] for event in call.taken)])
+    return {"success": True, "events": call.taken, "remaining": len(arrived) - len(wanted)}
 
 
 def _that_fit(wanted: list[Arrival]) -> list[Arrival]:
@@ -61,15 +61,15 @@ def _matches(event: EventJson, filter: str | None) -> bool:
     return any(wanted in str(event.get(name, "")).casefold() for name in _NAMES)
 
 
-def skip(tx: Tx, acting: Acting, input: Skip) -> ToolResult:
+def skip(tx: Tx, call: CallContext, input: Skip) -> ToolResult:
     """Only as the first action: anything the agent did has to stay in its memory."""
-    if tx.one(_ACTED, {"runs": [acting.run_id, *acting.earlier]}) is not None:
+    if tx.one(_ACTED, {"runs": [call.run.id, *call.run.earlier]}) is not None:
         raise Conflict(
             "not_the_first_act",
             "skip works only as the first action of a cycle, and you have already called a tool. To end the cycle, "
             "answer without calling a tool.",
         )
-    acting.skipped = (input.reason or "").strip() or "skipped"
+    call.skipped = (input.reason or "").strip() or "skipped"
     return {"success": True, "status": "skipped"}
 
 

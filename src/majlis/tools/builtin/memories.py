@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from majlis.agents import memories
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn, Input
 
@@ -28,18 +28,18 @@ class DeleteMemories(Input):
     keys: list[str]
 
 
-def set_memories(tx: Tx, acting: Acting, input: SetMemories) -> ToolResult:
+def set_memories(tx: Tx, call: CallContext, input: SetMemories) -> ToolResult:
     items = [memories.NewMemory(item.key, item.value) for item in input.memories]
-    return {"success": True, **memories.set_memories(tx, acting.id, items)}
+    return {"success": True, **memories.set_memories(tx, call.run.agent_id, items)}
 
 
-def get_memories(tx: Tx, acting: Acting, input: GetMemories) -> ToolResult:
+def get_memories(tx: Tx, call: CallContext, input: GetMemories) -> ToolResult:
     # Some models send an empty list when they want all.
-    return {"success": True, "memories": memories.list_memories(tx, acting.id, input.keys or None)}
+    return {"success": True, "memories": memories.list_memories(tx, call.run.agent_id, input.keys or None)}
 
 
-def delete_memories(tx: Tx, acting: Acting, input: DeleteMemories) -> ToolResult:
-    return {"success": True, **memories.delete_memories(tx, acting.id, input.keys)}
+def delete_memories(tx: Tx, call: CallContext, input: DeleteMemories) -> ToolResult:
+    return {"success": True, **memories.delete_memories(tx, call.run.agent_id, input.keys)}
 
 
 TOOLS = (

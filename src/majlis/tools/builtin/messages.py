@@ -12,7 +12,7 @@ from pydantic import Field
 from majlis.clock import iso
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
 from majlis.inbox.deliver import post_message
-from majlis.runs.calls.context import Acting, Pause, ToolResult
+from majlis.runs.calls.context import CallContext, Pause, ToolResult
 from majlis.runs.calls.result import MAX_RESULT_CHARACTERS
 from majlis.spaces.access import access_space, lock_spaces
 from majlis.spaces.damage import Damaged, read_rows
@@ -61,38 +61,38 @@ class ReadMessages(Input):
     """How many of the newest messages to skip."""
 
 
-def send_message(tx: Tx, acting: Acting, input: SendMessage) -> ToolResult:
-    message = _post(tx, acting, input.text, None, False)
+def send_message(tx: Tx, call: CallContext, input: SendMessage) -> ToolResult:
+    message = _post(tx, call, input.text, None, False)
     return {"success": True, "messageId": message["id"], "status": "delivered"}
 
 
-def send_message_and_wait(tx: Tx, acting: Acting, input: SendMessageAndWait) -> ToolResult:
+def send_message_and_wait(tx: Tx, call: CallContext, input: SendMessageAndWait) -> ToolResult:
     """Post, deliver, resume the waiting run and pause this one in one transaction (M3): a reply cannot arrive between
     the question and the wait."""
     if input.wait:
         # Serialize the agent's waits: each sees the one before it (M11). Lock order: agent, then spaces, as in a claim.
-        tx.execute(_LOCK_AGENT, {"agent": acting.id})
+        tx.execute(_LOCK_AGENT, {"agent": call.run.agent_id})
         # The space that triggered the run gets the pause event, too.
-        lock_spaces(tx, (acting.active_space_id, acting.trigger_space_id))
-        _check_wait_limits(tx, acting)
+        lock_spaces(tx, (call.run.active_space_id, call.run.trigger_space_id))
+        _check_wait_limits(tx, call)
     # The timeline shows ids as [msg:msg_…]; models may copy the prefix.
     reply_to = input.message_id.removeprefix("msg:") if input.message_id else None
-    message = _post(tx, acting, input.text, reply_to, input.wait)
+    message = _post(tx, call, input.text, reply_to, input.wait)
     if not input.wait:
         return {"success": True, "messageId": message["id"], "status": "delivered"}
-    acting.waits += 1
-    acting.pause = Pause(
+    call.run.waits += 1
+    call.pause = Pause(
         "waiting_reply",
         message["spaceId"],
         message["id"],
-        acting.config.limits.wait_seconds,
+        call.run.config.limits.wait_seconds,
         are_among_agents(tx, message["spaceId"]),
     )
     return {"success": True, "messageId": message["id"], "status": "waiting"}
 
 
-def _post(tx: Tx, acting: Acting, text: str, reply_to: str | None, expects_reply: bool) -> MessageJson:
-    space_id = acting.active_space_id
+def _post(tx: Tx, call: CallContext, text: str, reply_to: str | None, expects_reply: bool) -> MessageJson:
+    space_id = call.run.active_space_id
     if space_id is None:
         raise Invalid(
             "no_active_space",
@@ -101,15 +101,15 @@ def _post(tx: Tx, acting: Acting, text: str, reply_to: str | None, expects_reply
     draft = Draft(
         text,
         reply_to=reply_to,
-        origin=_origin(acting, space_id),
-        run_id=acting.run_id,
-        chain_depth=acting.chain_depth + 1,
-        root_cause=acting.trigger.get("messageId"),
-        stream_id=acting.stream_id,
+        origin=_origin(call, space_id),
+        run_id=call.run.id,
+        chain_depth=call.run.chain_depth + 1,
+        root_cause=call.run.trigger.get("messageId"),
+        stream_id=call.stream_id,
         expects_reply=expects_reply,
     )
     try:
-        message = post_message(tx, acting, space_id, draft)
+        message = post_message(tx, call.run.caller, space_id, draft)
     except NotFound:
         raise NotFound(
             "not_a_member",
@@ -125,16 +125,16 @@ def _post(tx: Tx, acting: Acting, text: str, reply_to: str | None, expects_reply
                 "history, or omit messageId.",
             ) from None
         raise
-    acting.wrote.setdefault(space_id, []).append(message["seq"])
+    call.run.wrote.setdefault(space_id, []).append(message["seq"])
     return message
 
 
-def _origin(acting: Acting, space_id: str) -> dict[str, object] | None:
+def _origin(call: CallContext, space_id: str) -> dict[str, object] | None:
     """Where the request came from, if it came from another space (M14); in a cycle, the first event from a space. The
     agent's own prompts show all of it; the API returns only the ids."""
-    asked = (event for event in acting.trigger.get("events") or [acting.trigger] if "spaceId" in event)
+    asked = (event for event in call.run.trigger.get("events") or [call.run.trigger] if "spaceId" in event)
     source = next(asked, None)
-    if source is None or space_id in acting.asked_in:
+    if source is None or space_id in call.run.asked_in:
         return None
     return {
         "sourceSpace": source["spaceId"],
@@ -145,15 +145,15 @@ def _origin(acting: Acting, space_id: str) -> dict[str, object] | None:
     }
 
 
-def _check_wait_limits(tx: Tx, acting: Acting) -> None:
-    limits = acting.config.limits
-    if acting.waits >= limits.waits_per_run:
+def _check_wait_limits(tx: Tx, call: CallContext) -> None:
+    limits = call.run.config.limits
+    if call.run.waits >= limits.waits_per_run:
         raise Conflict(
             "too_many_waits",
-            f"Nothing was sent: this run has waited {acting.waits} times, which is its limit. Send without wait, then "
-            "end the run; a reply starts a new one.",
+            f"Nothing was sent: this run has waited {call.run.waits} times, which is its limit. Send without wait, "
+            "then end the run; a reply starts a new one.",
         )
-    waiting = sa.select(sa.func.count()).where(runs.c.agent_id == acting.id, has_status("waiting_reply"))
+    waiting = sa.select(sa.func.count()).where(runs.c.agent_id == call.run.agent_id, has_status("waiting_reply"))
     if tx.execute(waiting).scalar_one() >= limits.waiting_runs:
         raise Conflict(
             "too_many_waiting_runs",
@@ -162,18 +162,18 @@ def _check_wait_limits(tx: Tx, acting: Acting) -> None:
         )
 
 
-def read_messages(tx: Tx, acting: Acting, input: ReadMessages) -> ToolResult:
-    space_id = input.space_id or acting.active_space_id
+def read_messages(tx: Tx, call: CallContext, input: ReadMessages) -> ToolResult:
+    space_id = input.space_id or call.run.active_space_id
     if space_id is None:
         raise Invalid("no_active_space", "No space is active. Give spaceId, or call enter_space first.")
     try:
-        space = access_space(tx, acting.caller, space_id)
+        space = access_space(tx, call.run.caller, space_id)
     except NotFound:
         raise NotFound(
             "not_a_member", f"You are not a member of {space_id}. Your spaces and their ids are under YOUR SPACES."
         ) from None
     if input.offset == 0:
-        remember_shown(acting, space.id, space.head_seq)
+        remember_shown(call, space.id, space.head_seq)
     page = newest(tx, space.id, space.head_seq, input.offset, input.limit)
     return {
         "success": True,
@@ -213,9 +213,9 @@ def newest(tx: Tx, space_id: str, head: int, offset: int, limit: int) -> Page:
     return Page(lines[::-1], {})
 
 
-def remember_shown(acting: Acting, space_id: str, seq: int) -> None:
+def remember_shown(call: CallContext, space_id: str, seq: int) -> None:
     """Call it only for the newest page: the messages after an older page were not shown (C2)."""
-    acting.shown[space_id] = max(seq, acting.shown.get(space_id, 0))
+    call.run.shown[space_id] = max(seq, call.run.shown.get(space_id, 0))
 
 
 def _shortened(line: dict[str, Any], room: int) -> dict[str, Any]:
@@ -233,7 +233,9 @@ def _shortened(line: dict[str, Any], room: int) -> dict[str, Any]:
 
 def _omitted(count: int, offset: int) -> dict[str, str]:
     what = "1 earlier message" if count == 1 else f"{count} earlier messages"
-    return {"note": f"{what} omitted: the result would be too long. Call read_messages with offset {offset} to continue."}
+    return {
+        "note": f"{what} omitted: the result would be too long. Call read_messages with offset {offset} to continue."
+    }
 
 
 def size_of(line: Mapping[str, Any]) -> int:

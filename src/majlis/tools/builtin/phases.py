@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from majlis.errors import Forbidden, Invalid, NotFound
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn, Input
@@ -24,12 +24,12 @@ class HandOver(Input):
     """Why the phase ends now."""
 
 
-def hand_over(tx: Tx, acting: Acting, input: HandOver) -> ToolResult:
-    if acting.active_space_id is None:
+def hand_over(tx: Tx, call: CallContext, input: HandOver) -> ToolResult:
+    if call.run.active_space_id is None:
         raise Invalid("no_active_space", "Nothing was handed over: no space is active. Call enter_space first.")
     change = PhaseChange(input.phase, input.message, input.summary, input.reason)
     try:
-        phase = change_phase(tx, acting.caller, acting.active_space_id, change)
+        phase = change_phase(tx, call.run.caller, call.run.active_space_id, change)
     except NotFound:
         raise NotFound(
             "not_a_member", "Nothing was handed over: you are no longer a member of the active space."

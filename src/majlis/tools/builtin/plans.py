@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from majlis.agents import plans
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn, Input
 
@@ -38,17 +38,17 @@ class DeletePlans(Input):
     ids: list[str]
 
 
-def set_plans(tx: Tx, acting: Acting, input: SetPlans) -> ToolResult:
+def set_plans(tx: Tx, call: CallContext, input: SetPlans) -> ToolResult:
     items = [plans.PlanDraft(**item.model_dump()) for item in input.plans]
-    return {"success": True, "plans": plans.set_plans(tx, acting.id, items, acting.chain_depth)}
+    return {"success": True, "plans": plans.set_plans(tx, call.run.agent_id, items, call.run.chain_depth)}
 
 
-def get_plans(tx: Tx, acting: Acting, input: GetPlans) -> ToolResult:
-    return {"success": True, "plans": plans.list_plans(tx, acting.id, input.status)}
+def get_plans(tx: Tx, call: CallContext, input: GetPlans) -> ToolResult:
+    return {"success": True, "plans": plans.list_plans(tx, call.run.agent_id, input.status)}
 
 
-def delete_plans(tx: Tx, acting: Acting, input: DeletePlans) -> ToolResult:
-    return {"success": True, **plans.delete_plans(tx, acting.id, input.ids)}
+def delete_plans(tx: Tx, call: CallContext, input: DeletePlans) -> ToolResult:
+    return {"success": True, **plans.delete_plans(tx, call.run.agent_id, input.ids)}
 
 
 TOOLS = (

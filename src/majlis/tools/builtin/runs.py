@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from majlis.clock import iso
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.end.cancel import absorb_own_run, stop_own_run
 from majlis.runs.view.shapes import RunStatus
 from majlis.store.tables import runs
@@ -28,14 +28,16 @@ class OtherRun(Input):
     """The id of one of your runs that has not ended."""
 
 
-def get_my_runs(tx: Tx, acting: Acting, input: GetMyRuns) -> ToolResult:
-    statement = sa.select(runs).where(runs.c.agent_id == acting.id).order_by(runs.c.id.desc()).limit(input.limit)
+def get_my_runs(tx: Tx, call: CallContext, input: GetMyRuns) -> ToolResult:
+    statement = (
+        sa.select(runs).where(runs.c.agent_id == call.run.agent_id).order_by(runs.c.id.desc()).limit(input.limit)
+    )
     if input.status is not None:
         statement = statement.where(has_status(input.status))
-    return {"success": True, "runs": [_run(row, acting) for row in tx.all(statement)]}
+    return {"success": True, "runs": [_run(row, call) for row in tx.all(statement)]}
 
 
-def _run(row: sa.Row[Any], acting: Acting) -> dict[str, Any]:
+def _run(row: sa.Row[Any], call: CallContext) -> dict[str, Any]:
     run: dict[str, Any] = {
         "runId": row.id,
         "status": row.status,
@@ -43,20 +45,20 @@ def _run(row: sa.Row[Any], acting: Acting) -> dict[str, Any]:
         "createdAt": iso(row.created_at),
         "endedAt": iso(row.ended_at) if row.ended_at else None,
     }
-    if row.id == acting.run_id:
+    if row.id == call.run.id:
         run["thisRun"] = True
     if row.status in ("waiting_reply", "waiting_tool"):
         run["wait"] = row.wait
     return run
 
 
-def stop_run(tx: Tx, acting: Acting, input: OtherRun) -> ToolResult:
-    stop_own_run(tx, acting, input.run_id)
+def stop_run(tx: Tx, call: CallContext, input: OtherRun) -> ToolResult:
+    stop_own_run(tx, call.run, input.run_id)
     return {"success": True, "runId": input.run_id, "status": "canceled"}
 
 
-def absorb_run(tx: Tx, acting: Acting, input: OtherRun) -> ToolResult:
-    return {"success": True, "runId": input.run_id, **absorb_own_run(tx, acting, input.run_id)}
+def absorb_run(tx: Tx, call: CallContext, input: OtherRun) -> ToolResult:
+    return {"success": True, "runId": input.run_id, **absorb_own_run(tx, call.run, input.run_id)}
 
 
 TOOLS = (

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from majlis.errors import NotFound
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.view.events import Event, announce
 from majlis.spaces.access import access_space
 from majlis.store.transactions import Tx
@@ -22,9 +22,9 @@ class EnterSpace(Input):
     """How many of its newest messages to return."""
 
 
-def enter_space(tx: Tx, acting: Acting, input: EnterSpace) -> ToolResult:
+def enter_space(tx: Tx, call: CallContext, input: EnterSpace) -> ToolResult:
     try:
-        space = access_space(tx, acting.caller, input.space_id)
+        space = access_space(tx, call.run.caller, input.space_id)
     except NotFound:
         raise NotFound(
             "not_a_member",
@@ -32,9 +32,9 @@ def enter_space(tx: Tx, acting: Acting, input: EnterSpace) -> ToolResult:
             "Your spaces and their ids are under YOUR SPACES.",
         ) from None
     page = newest(tx, space.id, space.head_seq, 0, input.limit)
-    remember_shown(acting, space.id, space.head_seq)
-    announce(tx, _presence(acting, space.id))
-    acting.active_space_id = space.id
+    remember_shown(call, space.id, space.head_seq)
+    announce(tx, _presence(call, space.id))
+    call.run.active_space_id = space.id
     return {
         "success": True,
         "spaceId": space.id,
@@ -45,12 +45,12 @@ def enter_space(tx: Tx, acting: Acting, input: EnterSpace) -> ToolResult:
     }
 
 
-def _presence(acting: Acting, space_id: str) -> list[Event]:
+def _presence(call: CallContext, space_id: str) -> list[Event]:
     """The agent appears in the new space and disappears from the one it leaves. Its run shows in the spaces that
     triggered it in any case."""
-    data = {"agentId": acting.id, "runId": acting.run_id}
+    data = {"agentId": call.run.agent_id, "runId": call.run.id}
     events: list[Event] = []
-    left, asked_in = acting.active_space_id, acting.asked_in
+    left, asked_in = call.run.active_space_id, call.run.asked_in
     if left not in (None, space_id, *asked_in):
         events.append((str(left), "agent.inactive", {"spaceId": left, **data}))
     if space_id not in (left, *asked_in):

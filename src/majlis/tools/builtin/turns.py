@@ -11,7 +11,7 @@ from majlis.entities.names import name_key
 from majlis.errors import Conflict, Forbidden, Invalid
 from majlis.inbox.trigger import EventJson, to_route
 from majlis.inbox.turns import NewTurn, begin_turn, is_under_way, request_of
-from majlis.runs.calls.context import Acting, ToolResult
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.spaces.access import lock_space
 from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.spaces.post import post_notice
@@ -36,13 +36,13 @@ class Route(Input):
     """Why you chose these agents, for people who view the turn later."""
 
 
-def route(tx: Tx, acting: Acting, input: Route) -> ToolResult:
-    event = _event_to_route(acting)
+def route(tx: Tx, call: CallContext, input: Route) -> ToolResult:
+    event = _event_to_route(call)
     space_id, message_id = event["spaceId"], event["messageId"]
-    space = lock_space(tx, acting.caller, space_id, "write")
-    if space.triggers != "orchestrated" or space.orchestrator_id != acting.id:
+    space = lock_space(tx, call.run.caller, space_id, "write")
+    if space.triggers != "orchestrated" or space.orchestrator_id != call.run.agent_id:
         raise Forbidden("not_orchestrator", "Nothing was routed: you are not the orchestrator of this space.")
-    agents = _agents(tx, acting, space_id, input.agents)
+    agents = _agents(tx, call, space_id, input.agents)
     turn = event.get("turnId")
     request_id = (turn and request_of(tx, turn)) or message_id
     if is_under_way(tx, space_id, request_id):
@@ -51,39 +51,39 @@ def route(tx: Tx, acting: Acting, input: Route) -> ToolResult:
             "Nothing was routed: a turn of this request is in progress. End this run; you are called again when the "
             "turn has finished.",
         )
-    depth = acting.chain_depth + 1
+    depth = call.run.chain_depth + 1
     if depth >= tx.hooks.max_chain_depth:
-        return _too_deep(tx, acting, space_id, request_id)
+        return _too_deep(tx, call, space_id, request_id)
     if input.phase is not None and input.phase != space.phase:
-        change_phase(tx, acting.caller, space_id, PhaseChange(input.phase, reason=input.reason))
+        change_phase(tx, call.run.caller, space_id, PhaseChange(input.phase, reason=input.reason))
     new = NewTurn(
-        space_id, request_id, message_id, acting.run_id, tuple(agents), input.phase or space.phase, input.reason, depth
+        space_id, request_id, message_id, call.run.id, tuple(agents), input.phase or space.phase, input.reason, depth
     )
     return {"success": True, "turnId": begin_turn(tx, new), "routedTo": list(agents.values())}
 
 
-def _event_to_route(acting: Acting) -> EventJson:
+def _event_to_route(call: CallContext) -> EventJson:
     """The trigger of the run. In a cycle: the event of the active space, or of the only space that the agent
     orchestrates."""
-    events = acting.trigger.get("events")
+    events = call.run.trigger.get("events")
     if events is not None:
         orchestrated = {event["spaceId"] for event in events if "orchestrates" in event}
-        meant = orchestrated if len(orchestrated) == 1 else orchestrated & {acting.active_space_id}
+        meant = orchestrated if len(orchestrated) == 1 else orchestrated & {call.run.active_space_id}
         found = to_route(events, meant.pop()) if meant else None
         if found is None:
             raise Invalid("no_message", _SEVERAL_SPACES if orchestrated else _NO_MESSAGE)
         return found
-    if "messageId" not in acting.trigger:
+    if "messageId" not in call.run.trigger:
         raise Invalid("no_message", _NO_MESSAGE)
-    return acting.trigger
+    return call.run.trigger
 
 
-def _agents(tx: Tx, acting: Acting, space_id: str, asked: list[str]) -> dict[str, str]:
+def _agents(tx: Tx, call: CallContext, space_id: str, asked: list[str]) -> dict[str, str]:
     """Names by id. The model may give names or ids."""
     statement = (
         sa.select(entities.c.id, entities.c.name)
         .join(members, members.c.entity_id == entities.c.id)
-        .where(members.c.space_id == space_id, entities.c.type == "agent", entities.c.id != acting.id)
+        .where(members.c.space_id == space_id, entities.c.type == "agent", entities.c.id != call.run.agent_id)
     )
     known: dict[str, str] = {each.id: each.name for each in tx.all(statement)}
     by_name = {name_key(name): agent_id for agent_id, name in known.items()}
@@ -100,14 +100,14 @@ def _agents(tx: Tx, acting: Acting, space_id: str, asked: list[str]) -> dict[str
     return found
 
 
-def _too_deep(tx: Tx, acting: Acting, space_id: str, request_id: str) -> ToolResult:
+def _too_deep(tx: Tx, call: CallContext, space_id: str, request_id: str) -> ToolResult:
     """Returned, not raised: an exception would roll back the notice that tells people why it ends here (T5)."""
     limit = tx.hooks.max_chain_depth
     post_notice(
         tx,
         space_id,
-        f"Agents have acted {limit} times in a row on this request, so {acting.name} could not route it again. A "
-        "message from a person resets this.",
+        f"Agents have acted {limit} times in a row on this request, so {call.run.agent_name} could not route it again. "
+        "A message from a person resets this.",
         request_id,
         once=f"depth:{request_id}",
     )

@@ -1,1 +1,1 @@
-"""`http` tools: a request that a config describes, filled in by the model, sent where the settings allow it (J4)."""
+"""`http` tools: the config describes the request, the model fills it in, the settings allow its host (J4)."""

@@ -1,6 +1,6 @@
-"""One request and its answer, over a connection of its own to an address that was checked (see `reach`).
+"""Sends a request over a new connection to a checked address (see `reach`).
 
-A new connection for each: two names at one address would otherwise share one that was verified for the first.
+Connections are not shared: two host names at one address would share a connection that was verified for the first.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _CONNECT_SECONDS = 10.0
 
 @cache
 def usual_tls() -> ssl.SSLContext:
-    """Loading the certificates costs milliseconds and a megabyte: once is enough."""
+    """Cached: loading the certificates takes milliseconds and a megabyte."""
     return httpx.create_ssl_context()
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Response:
     status: int
     headers: httpx.Headers
     content: bytes
@@ -41,23 +41,23 @@ class Exchange:
         self._reach = reach
         self._tls = tls
 
-    async def send(self, outgoing: Outgoing, max_bytes: int) -> Answered:
-        """Follows redirects, each checked like the first."""
+    async def send(self, outgoing: Outgoing, max_bytes: int) -> Response:
+        """Follows redirects; each target is checked."""
         for _ in range(MAX_REDIRECTS + 1):
-            answered = await self._send_once(outgoing, max_bytes)
-            location = answered.headers.get("location")
-            if answered.status not in _REDIRECTS or not location:
-                return answered
-            outgoing = _redirected(outgoing, answered.status, location)
-        raise Unavailable("too_many_redirects", f"the server redirected it more than {MAX_REDIRECTS} times.")
+            response = await self._send_once(outgoing, max_bytes)
+            location = response.headers.get("location")
+            if response.status not in _REDIRECTS or not location:
+                return response
+            outgoing = _redirected(outgoing, response.status, location)
+        raise Unavailable("too_many_redirects", f"the server redirected the request more than {MAX_REDIRECTS} times.")
 
-    async def _send_once(self, outgoing: Outgoing, max_bytes: int) -> Answered:
+    async def _send_once(self, outgoing: Outgoing, max_bytes: int) -> Response:
         addresses = await self._reach.addresses(outgoing.target)
         verify = self._tls() if outgoing.target.scheme == "https" else False
         async with httpx.AsyncHTTPTransport(verify=verify, trust_env=False) as transport:
             response = await _connect(transport, outgoing, addresses)
             try:
-                return Answered(response.status_code, response.headers, await _read(response, outgoing, max_bytes))
+                return Response(response.status_code, response.headers, await _read(response, outgoing, max_bytes))
             finally:
                 await response.aclose()
 
@@ -68,13 +68,13 @@ async def _connect(transport: httpx.AsyncHTTPTransport, outgoing: Outgoing, addr
         try:
             return await transport.handle_async_request(_request(outgoing, target, address))
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            # Nothing was sent: the next address may still be tried.
+            # Nothing was sent: try the next address.
             failure = error
         except httpx.HTTPError as error:
             raise Unavailable(
                 "connection_lost",
-                f"the connection to {target.authority} was lost before an answer came ({_why(error)}). "
-                "Whether it had an effect is not known.",
+                f"the connection to {target.authority} was lost before the response ({_why(error)}). "
+                "It is unknown whether it had an effect.",
             ) from error
     raise Unavailable("unreachable", f"{target.authority} cannot be reached ({_why(failure)}). Try again later.")
 
@@ -86,14 +86,14 @@ def _request(outgoing: Outgoing, target: Target, address: str) -> httpx.Request:
         url,
         headers={**outgoing.headers, "host": target.authority},
         content=outgoing.content,
-        # The certificate is checked against the name, though the connection goes to the address.
+        # The connection goes to the address; the certificate is verified against the name.
         extensions={"sni_hostname": target.host, "timeout": {"connect": _CONNECT_SECONDS}},
     )
 
 
 async def _read(response: httpx.Response, outgoing: Outgoing, max_bytes: int) -> bytes:
     if response.headers.get("content-encoding", "identity") not in ("identity", ""):
-        raise Unavailable("compressed", "the server answered compressed, though it was asked not to.")
+        raise Unavailable("compressed", "the server sent a compressed response.")
     content = bytearray()
     try:
         async for chunk in response.aiter_raw():
@@ -101,12 +101,12 @@ async def _read(response: httpx.Response, outgoing: Outgoing, max_bytes: int) ->
             if len(content) > max_bytes:
                 raise TooLarge(
                     "answer_too_large",
-                    f"the answer is longer than {max_bytes} bytes (maxBytes of the tool). The request had its effect; "
-                    "ask for less, if the tool lets you.",
+                    f"the response is longer than {max_bytes} bytes (maxBytes of the tool). The request had its "
+                    "effect. Request less data if the tool allows it.",
                 )
     except httpx.HTTPError as error:
         raise Unavailable(
-            "connection_lost", f"the answer of {outgoing.target.authority} broke off ({_why(error)})."
+            "connection_lost", f"the response of {outgoing.target.authority} was interrupted ({_why(error)})."
         ) from error
     return bytes(content)
 
@@ -117,18 +117,19 @@ def _redirected(outgoing: Outgoing, status: int, location: str) -> Outgoing:
     try:
         target = parse_target(urljoin(base, location).partition("#")[0])
     except (Invalid, ValueError):
-        raise Forbidden("bad_redirect", "the server redirected it to an address that is not called.") from None
+        raise Forbidden("bad_redirect", "the server redirected the request to an invalid URL.") from None
     if sent.scheme == "https" and target.scheme == "http":
-        raise Forbidden("bad_redirect", "the server redirected it from https to http, which anybody could read.")
+        raise Forbidden("bad_redirect", "the server redirected the request from https to http, which is not encrypted.")
     if status == 303 or (status in (301, 302) and outgoing.method == "POST"):
         outgoing = replace(outgoing, method="HEAD" if outgoing.method == "HEAD" else "GET", content=None)
     if target.origin == sent.origin:
         return replace(outgoing, target=target)
     if outgoing.method not in ("GET", "HEAD"):
         raise Forbidden(
-            "bad_redirect", f"the server redirected it to {target.authority}, and what it sends is meant for here only."
+            "bad_redirect",
+            f"the server redirected the request to {target.authority}; its content is not sent to another host.",
         )
-    # Headers were meant for the first host: keys, cookies, and whatever else a config put there.
+    # The headers of the config (keys, cookies) are for the first host only.
     return replace(outgoing, target=target, headers={**OWN_HEADERS, "accept-encoding": "identity"}, content=None)
 
 

@@ -1,6 +1,6 @@
-"""Templates filled in: `{{input.name}}` by what the model gave, `${env.NAME}` by a secret, each encoded for its place.
+"""Fills in templates: `{{input.name}}` with the model's input, `${env.NAME}` with a secret, encoded for their place.
 
-All in one pass: what a model writes is never read as a template itself.
+In a single pass: input of the model is never read as a template.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _NOT_IN_MARKUP = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 Encode = Callable[[str, str], str]
-"""From a placeholder's name and its text to what is written in its place."""
+"""From the name and text of a placeholder to its encoded text."""
 
 
-class Filling:
+class Filler:
     def __init__(self, input: Any, secrets: Secrets) -> None:
         self._input = input
         self._secrets = secrets
@@ -39,13 +39,13 @@ class Filling:
         return _TEMPLATE.sub(written, template)
 
     def value(self, template: Any) -> Any:
-        """JSON with its templates filled in. One that is a whole text becomes what the model gave, with its type; if
-        the model gave nothing there, MISSING. What is missing in an object or a list is left out of it."""
+        """JSON with its templates filled in. A text that is exactly one template becomes the value with its type, or
+        MISSING. Missing values are omitted from objects and lists."""
         match template:
             case str() if _TEMPLATE.fullmatch(template):
                 return self._look_up(template)[1]
             case str():
-                return self.text(template, as_it_is)
+                return self.text(template, unencoded)
             case dict():
                 filled = {key: self.value(child) for key, child in template.items()}
                 return {key: child for key, child in filled.items() if child is not MISSING}
@@ -75,14 +75,14 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def as_it_is(_name: str, text: str) -> str:
+def unencoded(_name: str, text: str) -> str:
     return text
 
 
 def in_path(name: str, text: str) -> str:
-    """One segment, or a part of one: nothing in it leads to another place."""
+    """A path segment or a part of one."""
     if not text:
-        raise Invalid("invalid_input", f"{name} is empty, and the address needs it.")
+        raise Invalid("invalid_input", f"{name} is empty, but the URL path needs it.")
     return quote(text, safe="")
 
 
@@ -91,11 +91,11 @@ def in_query(_name: str, text: str) -> str:
 
 
 def in_markup(_name: str, text: str) -> str:
-    """Text or the value of an attribute, never a tag. What no XML may hold is replaced."""
+    """Text or an attribute value, never a tag. Characters that XML forbids are replaced."""
     return escape(_NOT_IN_MARKUP.sub("\ufffd", text))
 
 
 def in_header(name: str, text: str) -> str:
     if not _HEADER_VALUE.fullmatch(text):
-        raise Invalid("invalid_input", f"{name} may hold only printable ASCII on one line: it is sent as a header.")
+        raise Invalid("invalid_input", f"{name} is sent as a header and must be printable ASCII on one line.")
     return text

@@ -1,10 +1,10 @@
-"""An `http` tool: its input becomes a request, and the answer a result that a model can read."""
+"""An `http` tool: sends a request and turns the response into a result for the model."""
 
 from __future__ import annotations
 
 import asyncio
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
@@ -12,82 +12,72 @@ from majlis.agents.config.tools import HttpTool
 from majlis.errors import MajlisError, Unavailable
 from majlis.runs.calls.result import plain
 from majlis.tool_decorator import ToolContext
-from majlis.tools.http.exchange import Answered, Exchange
-from majlis.tools.http.fill import Filling
+from majlis.tools.configured import ConfiguredTool
+from majlis.tools.http.exchange import Response, Exchange
+from majlis.tools.http.fill import Filler
 from majlis.tools.http.request import compose
-from majlis.tools.json_schema import parse_input
 from majlis.tools.reach.secrets import Secrets
 
-_SHOWN_OF_AN_ERROR = 1000
+_MAX_ERROR = 1000
 _TEXTS = ("text/", "application/json", "application/xml", "application/yaml", "application/x-ndjson")
 
 _CHARSETS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1", "iso-8859-15", "windows-1252", "windows-1256", "shift_jis")
 
 
-class Http:
-    outside: Literal[True] = True
-
+class Http(ConfiguredTool):
     def __init__(self, config: HttpTool, exchange: Exchange, secrets: Secrets) -> None:
-        self.name = config.name
-        self.visible = config.visible
-        self.idempotent = config.idempotent
-        self._config = config
+        super().__init__(config)
+        self._execution = config.execution
         self._exchange = exchange
         self._secrets = secrets
 
-    def parse(self, arguments: str) -> Any:
-        return parse_input(self.name, self._config.input_schema, arguments)
-
     async def act(self, context: ToolContext, input: Any) -> Any:
-        seconds = self._config.execution.timeout_seconds
+        seconds = self._execution.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
                 return self._result(await self._answered(context, input))
         except TimeoutError:
             raise Unavailable(
                 "timeout",
-                f"{self.name} gave no whole answer within {seconds} seconds. Whether it had an effect is not known.",
+                f"{self.name} did not respond within {seconds} seconds. It is unknown whether it had an effect.",
             ) from None
 
-    async def _answered(self, context: ToolContext, input: Any) -> Answered:
-        execution = self._config.execution
+    async def _answered(self, context: ToolContext, input: Any) -> Response:
         try:
-            outgoing = compose(execution, Filling(input, self._secrets), context.idempotency_key)
-            return await self._exchange.send(outgoing, execution.max_bytes)
+            outgoing = compose(self._execution, Filler(input, self._secrets), context.idempotency_key)
+            return await self._exchange.send(outgoing, self._execution.max_bytes)
         except MajlisError as error:
             message = self._secrets.mask(f"{self.name} failed: {error.message}")
             raise MajlisError(error.code, message) from None
 
-    def _result(self, answered: Answered) -> dict[str, Any]:
-        status, body = answered.status, self._body(answered)
+    def _result(self, response: Response) -> dict[str, Any]:
+        status, body = response.status, self._body(response)
         if status < 400:
             return {"success": True, "status": status, **body}
-        shown = orjson.dumps(plain(next(iter(body.values()), ""))).decode()[:_SHOWN_OF_AN_ERROR]
-        advice = (
-            "Try again later." if status == 429 or status >= 500 else "Mend the input, or tell people what is wrong."
-        )
+        shown = orjson.dumps(plain(next(iter(body.values()), ""))).decode()[:_MAX_ERROR]
+        temporary = status == 429 or status >= 500
+        advice = "Try again later." if temporary else "Fix the input, or tell people about the error."
         raise MajlisError("http_status", f"{self.name} answered {status} {_phrase(status)}: {shown}. {advice}")
 
-    def _body(self, answered: Answered) -> dict[str, Any]:
-        kind, _, options = answered.headers.get("content-type", "text/plain").lower().partition(";")
+    def _body(self, response: Response) -> dict[str, Any]:
+        kind, _, options = response.headers.get("content-type", "text/plain").lower().partition(";")
         kind = kind.strip()
-        if not answered.content:
+        if not response.content:
             return {}
         if not kind.startswith(_TEXTS) and not kind.endswith(("+json", "+xml")):
-            return {"note": f"The answer is {kind[:100]}, not text, and is not shown.", "bytes": len(answered.content)}
-        text = self._secrets.mask(_decoded(answered.content, options))
+            return {"note": f"The response is {kind[:100]} and not shown.", "bytes": len(response.content)}
+        text = self._secrets.mask(_decoded(response.content, options))
         if "json" in kind:
             try:
                 return {"body": orjson.loads(text)}
             except orjson.JSONDecodeError:
-                # Said to be JSON and is not: the model may still make something of it.
-                pass
+                pass  # The model may still understand it as text.
         return {"body": text}
 
 
 def _decoded(content: bytes, options: str) -> str:
     charset = options.partition("charset=")[2].partition(";")[0].strip(' "')
-    # Not any codec that Python has: some are slow, and some are no encodings of text.
+    # Not all codecs of Python: some are slow, and some do not encode text.
     return content.decode(charset if charset in _CHARSETS else "utf-8", errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""Tools of MCP servers: connections shared by all runs of a process, and a server that fails costs only its own (J4).
+"""Tools of MCP servers (J4). All runs of a process share the connections.
 
-The `mcp` package takes a second to import: only `connection` and `transports` do so, when a first server is opened.
+The `mcp` package takes a second to import: only `connection` and `transports` import it, when the first server opens.
 """

@@ -1,4 +1,5 @@
-"""One connection to an MCP server. It lives in a task of its own: what is opened there has to be closed there."""
+"""A connection to an MCP server. It lives in its own task, because anyio scopes must be closed in the task that opened
+them."""
 
 from __future__ import annotations
 
@@ -15,22 +16,22 @@ from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT, CallT
 
 from majlis import __version__
 from majlis.errors import MajlisError, Unavailable
-from majlis.tools.mcp.failures import NotCalled
+from majlis.tools.mcp.results import NotCalled
 from majlis.tools.mcp.routes import Route
 from majlis.tools.mcp.transports import transport
 from majlis.tools.reach.reach import Reach
 
 MAX_TOOLS = 256
 _PAGES = 20
-# More than a program is given to end, which does not listen.
+# Longer than the grace time of a program that ignores SIGTERM.
 _CLOSE_SECONDS = 10.0
-# After these nothing more can be expected of a connection.
+# After these errors a connection is unusable.
 _FINAL = (CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT)
 _logger = structlog.get_logger(__name__)
 
 
 class Connection:
-    """`seconds` are for opening it, and for a list of the tools."""
+    """`seconds` limit opening it and listing the tools."""
 
     def __init__(self, route: Route, reach: Reach, seconds: float) -> None:
         self._route = route
@@ -39,17 +40,17 @@ class Connection:
         self._client: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
         self._calls = 0
-        # No new call is made over a retired connection; it closes when the last one has ended.
+        # A retired connection takes no new calls, and closes after the last one.
         self.retired = False
         self.task = asyncio.create_task(self._live(), name="mcp")
 
     async def ready(self) -> None:
-        """Raises Unavailable with the reason. Whoever is canceled leaves the opening to the others who wait for it."""
+        """Raises Unavailable. A canceled caller does not cancel the opening for others."""
         try:
             async with asyncio.timeout(self._seconds):
                 await asyncio.shield(self._client)
         except TimeoutError:
-            # To end what hangs takes some seconds more, for which nobody has to wait.
+            # Closing a server that hangs takes seconds; do not wait for it.
             self.retire()
             raise self._too_slow() from None
 
@@ -100,7 +101,7 @@ class Connection:
 
     @contextlib.contextmanager
     def _judged(self) -> Any:
-        """While something is asked of the server; how that ends decides whether it is asked again."""
+        """Counts the call, and retires the connection if its error makes it unusable."""
         self._calls += 1
         try:
             yield
@@ -112,7 +113,7 @@ class Connection:
             raise
         except TimeoutError:
             self.retired = True
-            raise Unavailable("timeout", "no answer came in time") from None
+            raise Unavailable("timeout", "the server did not respond in time") from None
         except Exception as error:
             self.retired = True
             raise Unavailable("mcp_broken", why(error)) from error
@@ -134,19 +135,19 @@ class Connection:
             if not self._client.done():
                 slow = isinstance(error, TimeoutError)
                 self._client.set_exception(self._too_slow() if slow else Unavailable("mcp_unreachable", why(error)))
-                self._client.exception()  # looked at, should nobody have waited
+                self._client.exception()  # avoids the warning if no caller waits for it
             else:
-                _logger.info("the connection to an MCP server ended badly", reason=why(error))
+                _logger.info("MCP connection closed with an error", reason=why(error))
 
     def _too_slow(self) -> Unavailable:
-        return Unavailable("mcp_unreachable", f"it did not answer within {self._seconds:g} seconds")
+        return Unavailable("mcp_unreachable", f"the server did not respond within {self._seconds:g} seconds")
 
 
 _WE = Implementation(name="majlis", version=__version__)
 
 
 def why(error: BaseException) -> str:
-    """The first real reason in what may be a group of them."""
+    """The first exception of a possible group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, FileNotFoundError):

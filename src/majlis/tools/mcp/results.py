@@ -1,4 +1,4 @@
-"""What an MCP tool answered, as JSON for the model: text and structured content; other things are named."""
+"""The result of an MCP call, as JSON for the model: text and structured content; other content is only described."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from majlis.errors import MajlisError
+
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, ContentBlock
 
 
+class NotCalled(MajlisError):
+    """The server did not accept the connection: the call was not made and may be made over a new one."""
+
+
 def result_json(result: CallToolResult) -> dict[str, Any]:
     texts = [block.text for block in result.content if block.type == "text"]
-    rest = [_named(block) for block in result.content if block.type != "text"]
+    rest = [_description(block) for block in result.content if block.type != "text"]
     found: dict[str, Any] = {"success": not result.is_error}
     if result.structured_content is not None:
         found["structured"] = result.structured_content
-        # Servers say the same again as text, for clients that read nothing else.
-        texts = [text for text in texts if not _says(text, result.structured_content)]
+        # Servers repeat structured content as text, for older clients.
+        texts = [text for text in texts if not _repeats(text, result.structured_content)]
     if texts or result.structured_content is None:
         found["text"] = "\n".join(texts)
     if rest:
@@ -25,8 +31,8 @@ def result_json(result: CallToolResult) -> dict[str, Any]:
     return found
 
 
-def _says(text: str, value: Any) -> bool:
-    """Plain values come wrapped as `{"result": …}`."""
+def _repeats(text: str, value: Any) -> bool:
+    """Plain values are wrapped as `{"result": …}`."""
     wrapped = value.get("result") if isinstance(value, dict) and len(value) == 1 else value
     try:
         return text == wrapped or orjson.loads(text) in (value, wrapped)
@@ -34,8 +40,7 @@ def _says(text: str, value: Any) -> bool:
         return False
 
 
-def _named(block: ContentBlock) -> dict[str, Any]:
-    """Pictures, sounds and files are not shown to models; that they are there is."""
+def _description(block: ContentBlock) -> dict[str, Any]:
     match block.type:
         case "image" | "audio":
             return {"type": block.type, "mimeType": block.mime_type, "bytes": len(block.data) * 3 // 4}

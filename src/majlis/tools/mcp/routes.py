@@ -1,4 +1,4 @@
-"""The way to a server that a config names, if the settings allow it: an address with headers, or a command."""
+"""How to reach a server of a config, if the settings allow it: a URL with headers, or a command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import Forbidden
-from majlis.tools.http.fill import Filling, as_it_is, in_header, in_query
+from majlis.tools.http.fill import Filler, in_header, in_query, unencoded
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from majlis.tools.reach.target import parse_target
@@ -14,7 +14,7 @@ from majlis.tools.reach.target import parse_target
 
 @dataclass(frozen=True)
 class Route:
-    """Either a URL, with the `headers` for it, or a command, with the variables that it gets."""
+    """Either `url` and `headers`, or `argv` and `env`."""
 
     url: str
     headers: dict[str, str]
@@ -23,15 +23,15 @@ class Route:
 
 
 def find_route(config: McpServer, reach: Reach, secrets: Secrets, commands: frozenset[str]) -> Route:
-    """Raises what is not allowed. The address is checked again for every request."""
-    filling = Filling({}, secrets)
+    """Raises Forbidden. The address is checked again for every request."""
+    filler = Filler({}, secrets)
     if config.url is not None:
-        url = filling.text(config.url, in_query)
+        url = filler.text(config.url, in_query)
         reach.check_host(parse_target(url))
-        headers = {name: filling.text(value, in_header) for name, value in (config.headers or {}).items()}
+        headers = {name: filler.text(value, in_header) for name, value in (config.headers or {}).items()}
         return Route(url, headers, (), {})
     program = config.argv[0]
     if program not in commands and "*" not in commands:
-        raise Forbidden("command_not_allowed", f"the program {program} is not among mcp_commands in the settings.")
-    env = {name: filling.text(value, as_it_is) for name, value in (config.env or {}).items()}
+        raise Forbidden("command_not_allowed", f"the program {program} is not allowed by the setting mcp_commands.")
+    env = {name: filler.text(value, unencoded) for name, value in (config.env or {}).items()}
     return Route("", {}, config.argv, env)

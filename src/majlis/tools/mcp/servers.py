@@ -1,5 +1,5 @@
-"""All MCP servers of this process: opened when first needed, shared by whoever names the same server, opened again
-after a failure, closed when nobody has asked for a while."""
+"""All MCP servers of this process: opened when first needed, shared by configs that name the same server, reopened
+after a failure, closed when idle."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import structlog
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
 from majlis.lazy_import import import_alone
-from majlis.tools.mcp.failures import NotCalled
 from majlis.tools.mcp.offer import Offered, offer
-from majlis.tools.mcp.routes import Route, find_route
+from majlis.tools.mcp.results import NotCalled
+from majlis.tools.mcp.routes import find_route
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 
@@ -29,10 +29,10 @@ CONNECT_SECONDS = 15.0
 CALL_SECONDS = 60
 IDLE_SECONDS = 300.0
 FORGET_SECONDS = 8 * 3600.0
-# How long a list of tools is believed, and a failure remembered, so that not every run waits for a dead server.
+# How long a list of tools and a failure are cached, so that not every run waits for a dead server.
 LIST_SECONDS = 60.0
 RETRY_SECONDS = 10.0
-# A server that hangs would cost every run the whole time that it is given: it is left alone for this many times that.
+# A server that hangs costs a run the whole timeout, so the next attempt comes after this many times the time it took.
 RETRY_TIMES = 4
 _logger = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ _logger = structlog.get_logger(__name__)
 class _Server:
     connection: Connection | None = None
     tools: list[Tool] = field(default_factory=list)
-    # By what each config calls the server and allows; worked out once for each list of tools.
+    # By the name and the allowed tools of a config; cached for each list of tools.
     offered: dict[tuple[str, tuple[str, ...] | None], dict[str, Offered]] = field(default_factory=dict)
     listed_at: float = 0.0
     failure: str = ""
@@ -63,7 +63,7 @@ class _Server:
 
     @property
     def is_open(self) -> bool:
-        """And its tools were listed a moment ago."""
+        """Connected, with a recent list of tools."""
         return self.connection is not None and not self.connection.retired and _recent(self.listed_at, LIST_SECONDS)
 
 
@@ -78,9 +78,9 @@ class Servers:
         self._loaded = False
 
     async def open(self, config: McpServer) -> str | None:
-        """What is wrong, or nothing: then its tools can be called."""
+        """Returns the problem, or None if its tools can be called."""
         server = self._server(config)
-        # Several runs that begin at once wait for one opening.
+        # Concurrent runs share one opening.
         async with server.lock:
             if server.is_open:
                 return None
@@ -91,17 +91,17 @@ class Servers:
                 server.listed(await (await self._connected(config, server)).tools())
             except MajlisError as error:
                 server.failed(self._secrets.mask(error.message), time.monotonic() - began)
-                _logger.warning("an MCP server cannot be used", server=config.name, reason=server.failure)
+                _logger.warning("MCP server cannot be used", server=config.name, reason=server.failure)
             return server.failure or None
 
     def works(self, config: McpServer) -> bool:
-        """As far as was known when it was opened last."""
+        """As of the last time it was opened."""
         server = self._servers.get(_key(config))
         return server is not None and not server.failure
 
     def offered(self, config: McpServer) -> dict[str, Offered]:
-        """By the name that models use; as it was listed last, also if the server has failed since: a run that was told
-        of a tool gets to know why it cannot be called."""
+        """By the name for models, as last listed, even if the server has failed since: a run that saw a tool is told
+        why it cannot be called."""
         server = self._servers.get(_key(config))
         if server is None:
             return {}
@@ -123,8 +123,7 @@ class Servers:
             server.used_at = time.monotonic()
 
     def close_idle(self, seconds: float) -> None:
-        """Whatever nobody has used for that long. What it offered is remembered for much longer: a run that was told of
-        it may still be thinking, and a call opens it again."""
+        """Its list of tools is kept much longer: a run may still call one, which reopens the server."""
         for key, server in list(self._servers.items()):
             connection = server.connection
             if connection is not None and connection.idle and not _recent(server.used_at, seconds):
@@ -148,22 +147,18 @@ class Servers:
     async def _connected(self, config: McpServer, server: _Server) -> Connection:
         route = find_route(config, self._reach, self._secrets, self._commands)
         if not self._loaded:
-            # A second's work: in a thread, so that everybody else goes on meanwhile.
+            # Takes a second: in a thread, so that the event loop continues.
             await asyncio.to_thread(import_alone, "majlis.tools.mcp.connection")
             self._loaded = True
         if server.connection is None or server.connection.retired:
-            server.connection = self._connect(route)
+            from majlis.tools.mcp.connection import Connection
+
+            made = server.connection = Connection(route, self._reach, CONNECT_SECONDS)
+            self._connections.add(made)
+            made.task.add_done_callback(lambda _: self._connections.discard(made))
         connection = server.connection
         await connection.ready()
         return connection
-
-    def _connect(self, route: Route) -> Connection:
-        from majlis.tools.mcp.connection import Connection
-
-        made = Connection(route, self._reach, CONNECT_SECONDS)
-        self._connections.add(made)
-        made.task.add_done_callback(lambda _: self._connections.discard(made))
-        return made
 
     async def _close_idle_forever(self) -> None:
         while True:
@@ -172,7 +167,7 @@ class Servers:
 
 
 def _key(config: McpServer) -> str:
-    """What is reached, and with what; which agent it is for, and how that one calls it, makes no difference."""
+    """Configs with the same URL, headers, command and variables share a server, whatever they call it."""
     return config.model_dump_json(include={"url", "headers", "command", "env"})
 
 

@@ -1,4 +1,4 @@
-"""A tool of an MCP server, as a run calls it."""
+"""A tool of an MCP server."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from majlis.tools.mcp.results import result_json
 from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.secrets import Secrets
 
-# Of a call that was on its way; anything else went wrong before.
-_UNKNOWN = ("timeout", "mcp_error", "mcp_broken")
-_GO_ON = "Your other tools work; try this one again later, or do without."
+# Errors after the call was sent.
+_SENT = ("timeout", "mcp_error", "mcp_broken")
 
 
 class Mcp:
-    """Never repeated by itself: what a server says about its tools' effects is a hint, and no promise."""
+    """Not idempotent: what a server says about the effects of its tools is only a hint."""
 
     outside: Literal[True] = True
     visible = False
@@ -33,17 +32,18 @@ class Mcp:
         self._secrets = secrets
 
     def parse(self, arguments: str) -> dict[str, Any]:
-        """The schema is a stranger's, and the server checks against it: here only its form."""
+        """The server validates the input against its own schema."""
         return parse_object(self.name, arguments)
 
     async def act(self, context: ToolContext, input: dict[str, Any]) -> Any:
         try:
             result = await self._servers.call(self._config, self._offered.tool, input, context.tell)
         except MajlisError as error:
-            effect = "Whether it had an effect is not known" if error.code in _UNKNOWN else "It was not called"
-            message = f"{self.name} failed: {error.message.rstrip('.')}. {effect}. {_GO_ON}"
+            effect = "It is unknown whether it had an effect" if error.code in _SENT else "It was not called"
+            advice = "Your other tools work. Try this one again later, or continue without it."
+            message = f"{self.name} failed: {error.message.rstrip('.')}. {effect}. {advice}"
             raise MajlisError(error.code, self._secrets.mask(message)) from None
         found = self._secrets.mask_all(result_json(result))
         if result.is_error:
-            raise MajlisError("tool_error", f"{self.name} answered with an error: {found.get('text') or found}")
+            raise MajlisError("tool_error", f"{self.name} returned an error: {found.get('text') or found}")
         return found

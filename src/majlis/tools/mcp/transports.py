@@ -1,4 +1,4 @@
-"""The two ways to an MCP server, each with bounds of ours around it: where it may lead, and how much may come back."""
+"""HTTP and stdio transports for MCP servers, with checked addresses and limited message sizes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _GRACE_SECONDS = 2.0
 
 
 def transport(route: Route, reach: Reach, ended: Callable[[], None]) -> AbstractAsyncContextManager[TransportStreams]:
-    """`ended` is called when the server has gone by itself."""
+    """`ended` is called when the server exits."""
     if route.argv:
         return _over_stdio(route.argv, route.env, ended)
     return _over_http(route.url, route.headers, reach)
@@ -44,7 +44,7 @@ async def _over_http(url: str, headers: dict[str, str], reach: Reach) -> AsyncGe
     client = httpx2.AsyncClient(
         transport=_Checked(reach),
         headers={**headers, "accept-encoding": "identity"},
-        # How long a call may take is decided by who makes it; no call may take longer than this.
+        # Callers set their own shorter timeouts.
         timeout=httpx2.Timeout(_LONGEST_SECONDS, connect=_CONNECT_SECONDS),
         trust_env=False,
     )
@@ -53,8 +53,8 @@ async def _over_http(url: str, headers: dict[str, str], reach: Reach) -> AsyncGe
 
 
 class _Checked(httpx2.AsyncBaseTransport):
-    """Every request goes to an address that was checked for it. The pool is one server's own: redirects to others are
-    not followed, so no two names share a connection."""
+    """Checks the address of every request. The pool belongs to one server and redirects are not followed, so no two
+    host names share a connection."""
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
@@ -71,16 +71,16 @@ class _Checked(httpx2.AsyncBaseTransport):
         response = await self._send(request, addresses)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise httpx2.DecodingError("the server answered compressed, though it was asked not to", request=request)
+            raise httpx2.DecodingError("the server sent a compressed response", request=request)
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _Bounded(response.stream)
         return response
 
     async def _send(self, request: httpx2.Request, addresses: Sequence[str]) -> httpx2.Response:
-        """`localhost` is often two addresses, and the server at one of them."""
+        """`localhost` often has two addresses, with the server at one of them."""
         for address in addresses[:-1]:
             request.url = request.url.copy_with(host=address)
-            # Nothing was sent where nobody could be reached.
+            # Nothing was sent: try the next address.
             with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                 return await self._inner.handle_async_request(request)
         request.url = request.url.copy_with(host=addresses[-1])
@@ -99,7 +99,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for chunk in self._inner:
             read += len(chunk)
             if read > MAX_MESSAGE_BYTES:
-                raise httpx2.ReadError(f"the answer is longer than {MAX_MESSAGE_BYTES} bytes")
+                raise httpx2.ReadError(f"the response is longer than {MAX_MESSAGE_BYTES} bytes")
             yield chunk
 
     async def aclose(self) -> None:
@@ -110,9 +110,9 @@ class _Bounded(httpx2.AsyncByteStream):
 async def _over_stdio(
     argv: Sequence[str], env: dict[str, str], ended: Callable[[], None]
 ) -> AsyncGenerator[TransportStreams]:
-    """A process of its own group, which knows nothing of our environment but the path and the user's name.
+    """Starts a process in its own group, with a minimal environment.
 
-    Not the package's own: that one has no bound for a line, and takes quadratic time for a long one.
+    Replaces the transport of the `mcp` package, which has no line limit and takes quadratic time for long lines.
     """
     process = await asyncio.create_subprocess_exec(
         *argv,
@@ -134,7 +134,7 @@ async def _over_stdio(
     finally:
         for stream in (*heard, *said):
             stream.close()
-        # A scope of anyio's keeps off its own cancellations only.
+        # anyio's shield does not cover asyncio cancellations.
         with anyio.CancelScope(shield=True):
             await unbroken(asyncio.ensure_future(_end(process)))
 
@@ -142,7 +142,7 @@ async def _over_stdio(
 async def _hear(
     process: Process, session: ObjectSendStream[SessionMessage | Exception], ended: Callable[[], None]
 ) -> None:
-    """Line by line. After what is too long or no message nothing can be trusted any more: the connection ends."""
+    """Reads line by line. A line that is too long or not a message ends the connection."""
     assert process.stdout is not None
     async with session:
         with contextlib.suppress(ValueError, asyncio.LimitOverrunError, anyio.BrokenResourceError):
@@ -161,27 +161,27 @@ async def _say(process: Process, session: ObjectReceiveStream[SessionMessage]) -
 
 
 async def _end(process: Process) -> None:
-    """Its input ends, which is the usual sign to go; then it and all that it started are told so, and then ended."""
+    """Closes its input, the usual sign to exit; then terminates its process group, then kills it."""
     assert process.stdin is not None
     process.stdin.close()
-    # One that still writes would wait for its reader, and not go.
+    # A process that still writes would block on its output and not exit.
     reading = asyncio.ensure_future(_read_the_rest(process))
-    for last_word in (signal.SIGTERM, signal.SIGKILL):
+    for kind in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GRACE_SECONDS):
                 await process.wait()
                 break
-        _tell_group(process, last_word)
+        _signal_group(process, kind)
     await process.wait()
-    # It may have gone and left behind what it started (a shell or a launcher, and the server itself).
-    _tell_group(process, signal.SIGKILL)
+    # A launcher may have exited and left the server running.
+    _signal_group(process, signal.SIGKILL)
     await asyncio.wait([reading], timeout=_GRACE_SECONDS)
     reading.cancel()
 
 
-def _tell_group(process: Process, word: signal.Signals) -> None:
+def _signal_group(process: Process, kind: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, word)
+        os.killpg(process.pid, kind)
 
 
 async def _read_the_rest(process: Process) -> None:

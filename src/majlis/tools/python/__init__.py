@@ -1,1 +1,1 @@
-"""`python` tools: functions of modules that the settings name, or that installed packages offer (J4)."""
+"""`python` tools: functions of modules that the setting `tool_modules` allows or installed packages offer (J4)."""

@@ -1,4 +1,4 @@
-"""The functions that a config may name: a config is data, and must not be able to run any code there is."""
+"""The functions that a config may name. A config is data and must not run arbitrary code."""
 
 from __future__ import annotations
 
@@ -33,19 +33,18 @@ class Functions:
         self._modules = tuple(modules)
 
     def find(self, reference: str) -> Function:
-        """By `package.module:name`. What is wrong is told in words that go on from "… cannot be used: "."""
+        """By `package.module:name`. The error messages continue "… cannot be used: "."""
         module, _, name = reference.partition(":")
-        if module not in self._modules and not any(_offers(each, module, name) for each in self._offered):
-            raise Forbidden("module_not_allowed", f"{module} is not among tool_modules in the settings.")
+        offered = any(each.module == module and each.attr in ("", name) for each in self._offered)
+        if module not in self._modules and not offered:
+            raise Forbidden("module_not_allowed", f"{module} is not allowed by the setting tool_modules.")
         found: Any = getattr(_import(module), name, None)
         if not _may_be_called(found, module, name):
-            raise NotFound(
-                "unknown_function", f"{module} has no function {name} of its own, and no @tool of that name."
-            )
+            raise NotFound("unknown_function", f"{module} defines no function and no @tool named {name}.")
         return Function(reference, found, read_signature(found))
 
     def listed(self) -> tuple[list[Function], list[str]]:
-        """All that are marked with `@majlis.tool`, and what is wrong with the others."""
+        """All functions marked with `@majlis.tool`, and the problems of the others."""
         functions: list[Function] = []
         problems: list[str] = []
         for reference in self._references(problems):
@@ -67,16 +66,12 @@ class Functions:
 
     @cached_property
     def _offered(self) -> tuple[EntryPoint, ...]:
-        """Whoever installs a package means it to be used."""
+        """Installed packages are allowed without a setting."""
         return tuple(entry_points(group=GROUP))
 
 
-def _offers(entry: EntryPoint, module: str, name: str) -> bool:
-    return entry.module == module and entry.attr in ("", name)
-
-
 def _may_be_called(found: Any, module: str, name: str) -> bool:
-    """Marked as a tool; or a plain public function written in that very module, not one that it happens to import."""
+    """Marked as a tool, or a public function defined in that module (not imported by it)."""
     if hasattr(found, MARK):
         return callable(found)
     return inspect.isfunction(found) and found.__module__ == module and not name.startswith("_")
@@ -86,6 +81,6 @@ def _import(module: str) -> ModuleType:
     try:
         return import_alone(module)
     except (Exception, SystemExit) as error:
-        _logger.warning("a module of tools cannot be imported", module=module, exc_info=True)
+        _logger.warning("tool module cannot be imported", module=module, exc_info=True)
         reason = f"{type(error).__name__}: {error}"[:300]
         raise Invalid("module_broken", f"{module} cannot be imported ({reason}).") from error

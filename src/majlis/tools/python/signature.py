@@ -1,4 +1,4 @@
-"""A function read as a tool: its type hints are the schema of the input, its docstring is what models are told."""
+"""Reads a function as a tool: type hints become the input schema, the docstring becomes the description."""
 
 from __future__ import annotations
 
@@ -21,32 +21,33 @@ class Signature:
     description: str
     schema: dict[str, Any]
     context: str | None
-    """The parameter that is given the ToolContext."""
+    """The name of the parameter that receives the ToolContext."""
     _input: type[BaseModel]
     _names: tuple[str, ...]
 
     def read(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Arguments by name, converted as the hints say. Raises pydantic's ValidationError."""
+        """Arguments by name, converted to the hinted types. Raises pydantic's ValidationError."""
         given = self._input.model_validate(data)
-        # What was left out is left to the function's own defaults.
+        # Omitted arguments use the defaults of the function.
         return {
             name: getattr(given, f"p{n}") for n, name in enumerate(self._names) if f"p{n}" in given.model_fields_set
         }
 
 
 def read_signature(function: Callable[..., Any]) -> Signature:
-    """Raises Invalid with what a tool's function must not have."""
+    """Raises Invalid if the function cannot be a tool."""
     parameters = inspect.signature(function).parameters
     hints = _hints(function)
     context = next((name for name in parameters if _is_context(name, hints.get(name))), None)
     named = [each for name, each in parameters.items() if name != context]
     for each in named:
         if each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
-            raise Invalid("bad_signature", f"its parameter {each} cannot be given by name.")
-    # Under names of our own: a parameter may be called `schema` or `copy`, as things of pydantic's are.
-    fields: dict[str, Any] = {
-        f"p{n}": (hints.get(each.name, Any), Field(alias=each.name, **_default(each))) for n, each in enumerate(named)
-    }
+            raise Invalid("bad_signature", f"its parameter {each} cannot be passed by name.")
+    # Renamed: a parameter may be called `schema` or `copy`, which pydantic's models define.
+    fields: dict[str, Any] = {}
+    for n, each in enumerate(named):
+        default = ... if each.default is each.empty else each.default
+        fields[f"p{n}"] = hints.get(each.name, Any), Field(default, alias=each.name)
     try:
         model = create_model("Input", __config__=_CONFIG, **fields)
         schema = schema_of(model)
@@ -65,7 +66,3 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _is_context(name: str, hint: Any) -> bool:
     return hint is ToolContext or (hint is None and name == "context")
-
-
-def _default(parameter: inspect.Parameter) -> dict[str, Any]:
-    return {} if parameter.default is parameter.empty else {"default": parameter.default}

@@ -1,7 +1,7 @@
-"""A synchronous function in a thread of its own.
+"""Runs a synchronous function in its own daemon thread.
 
-Not in asyncio's pool: its few threads serve the database, too, and a tool that hangs would hold one of them, and the
-end of the process, for ever. A run works on one call at a time, so there are never more threads than runs.
+asyncio's pool also serves the database: a tool that hangs would block one of its threads, and the exit of the process.
+A run makes one call at a time, so there are never more threads than runs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 
 class Escaped(Exception):
-    """The function tried to end the process, or threw what nobody can catch."""
+    """The function tried to exit the process, or raised an exception that asyncio cannot carry."""
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """Who is canceled meanwhile goes on at once; the function itself cannot be stopped, and its result is dropped."""
+    """Cancellation returns at once; the function itself cannot be stopped, and its result is dropped."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()
@@ -42,7 +42,7 @@ async def in_thread(function: Callable[[], T]) -> T:
             if not done.done():
                 verb(outcome)
 
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(set_now)
 
     threading.Thread(target=work, name="majlis-tool", daemon=True).start()

@@ -1,1 +1,1 @@
-"""Where tools may go: hosts that the settings name, at addresses that were checked, with secrets that they may know."""
+"""Which hosts, addresses and secrets tools may use, as the settings allow."""

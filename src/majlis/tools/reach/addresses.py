@@ -1,4 +1,4 @@
-"""What kind of place an address is. Whatever is not plainly public is not reached by accident."""
+"""Classifies IP addresses: public, private (`inner`), or never to be connected to (`nowhere`)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Literal
 
 Place = Literal["public", "inner", "nowhere"]
 
-# Own networks: reached only for hosts that `tool_private_hosts` names.
+# Private networks: only for hosts in `tool_private_hosts`.
 _INNER = [
     ip_network(each)
     for each in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "::1/128", "fc00::/7")
 ]
-# "This network", link-local (the cloud's metadata is there), documentation, benchmarks, multicast, reserved, broadcast.
+# "This network", link-local (cloud metadata service), documentation, benchmarks, multicast, reserved, broadcast.
 _NOWHERE_4 = [
     ip_network(each)
     for each in (
@@ -20,14 +20,14 @@ _NOWHERE_4 = [
         "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
     )
 ]  # fmt: skip
-# All that is given out to the world, and within it what is not: protocols (Teredo), documentation, 6to4.
+# The global unicast range, and its exceptions: protocols (Teredo), documentation, 6to4.
 _PUBLIC_6 = ip_network("2000::/3")
 _NOWHERE_6 = [ip_network(each) for each in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")]
 
 
 def place_of(text: str) -> Place:
-    """Addresses that carry another one inside (IPv4-mapped, NAT64, 6to4, Teredo) are nowhere: who means the inner
-    one can say so. So is what names an interface (`fe80::1%eth0`)."""
+    """Addresses that embed another one (IPv4-mapped, NAT64, 6to4, Teredo) or name an interface (`fe80::1%eth0`) are
+    `nowhere`."""
     address = ip_address(text)
     if any(address in network for network in _INNER):
         return "inner"

@@ -1,7 +1,7 @@
-"""The one gate for all that tools send: host, port and every address behind the name are allowed, or nothing goes out.
+"""Decides where tools may connect: the host, the port and every address of the name must be allowed.
 
-A name is resolved once, and its caller connects to exactly the addresses that were checked: a name that means another
-machine a moment later gains nothing.
+A name is resolved once, and the caller connects to the checked addresses: changing the DNS record meanwhile has no
+effect.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from ipaddress import ip_address
 
 from majlis.errors import Forbidden, Unavailable
 from majlis.tools.reach.addresses import place_of
-from majlis.tools.reach.host_rules import HostRule, host_rules
 from majlis.tools.reach.target import Target
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
-_ASK = "Whoever runs this gateway can allow it; until then do without, and say so."
+ASK = "Ask the operator of this gateway to allow it, or continue without it and say so."
 
 
 async def look_up(host: str, port: int) -> list[str]:
@@ -25,31 +25,55 @@ async def look_up(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
+@dataclass(frozen=True, slots=True)
+class HostRule:
+    """An entry of the settings: `api.example.com`, `*.example.com`, `localhost:8080`, `[::1]:3000` or `*`."""
+
+    host: str
+    port: int | None
+    """None: 80 and 443."""
+
+    @classmethod
+    def parse(cls, text: str) -> HostRule:
+        """The settings have validated its form."""
+        host, colon, port = text.lower().rpartition(":")
+        if not colon or text.endswith("]"):
+            host, port = text.lower(), ""
+        return cls(host.strip("[]"), int(port) if port else None)
+
+    def covers(self, target: Target) -> bool:
+        if target.port != self.port and not (self.port is None and target.port in (80, 443)):
+            return False
+        if self.host.startswith("*."):
+            return target.host.endswith(self.host[1:]) and len(target.host) > len(self.host) - 1
+        return self.host in ("*", target.host)
+
+
 class Reach:
     def __init__(
         self, hosts: Iterable[str] = (), private_hosts: Iterable[str] = (), resolve: Resolve = look_up
     ) -> None:
-        self._hosts = host_rules(hosts)
-        self._private = host_rules(private_hosts)
+        self._private = [HostRule.parse(text) for text in private_hosts]
+        self._all = [HostRule.parse(text) for text in hosts] + self._private
         self._resolve = resolve
 
     def check_host(self, target: Target) -> None:
-        if not self._covered(self._hosts, target) and not self._covered(self._private, target):
-            raise Forbidden("host_not_allowed", f"{target.authority} is not among tool_hosts in the settings. {_ASK}")
+        if not any(rule.covers(target) for rule in self._all):
+            raise Forbidden("host_not_allowed", f"{target.authority} is not allowed by the setting tool_hosts. {ASK}")
 
     async def addresses(self, target: Target) -> list[str]:
-        """Where the target may be connected to; one forbidden address among several refuses them all."""
+        """The addresses to connect to; a single forbidden one refuses them all."""
         self.check_host(target)
         found = await self._find(target)
-        inner_too = self._covered(self._private, target)
+        private_allowed = any(rule.covers(target) for rule in self._private)
         for address in found:
             place = place_of(address)
             if place == "nowhere":
-                raise Forbidden("address_not_allowed", f"{target.host} is at an address that no tool may reach.")
-            if place == "inner" and not inner_too:
+                raise Forbidden("address_not_allowed", f"{target.host} has an address that tools must not connect to.")
+            if place == "inner" and not private_allowed:
                 raise Forbidden(
                     "address_not_allowed",
-                    f"{target.host} is at a private address, and not among tool_private_hosts in the settings. {_ASK}",
+                    f"{target.host} has a private address and is not allowed by the setting tool_private_hosts. {ASK}",
                 )
         return found
 
@@ -63,9 +87,5 @@ class Reach:
         except (OSError, UnicodeError):
             found = []
         if not found:
-            raise Unavailable("unknown_host", f"the name {target.host} has no address now. Try again later.")
+            raise Unavailable("unknown_host", f"the host name {target.host} cannot be resolved. Try again later.")
         return found
-
-    @staticmethod
-    def _covered(rules: tuple[HostRule, ...], target: Target) -> bool:
-        return any(rule.covers(target.host, target.port) for rule in rules)

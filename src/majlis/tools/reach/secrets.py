@@ -1,4 +1,4 @@
-"""Secrets of tools: environment variables that `tool_env` names. They go out, and are never shown."""
+"""Secrets of tools: the environment variables in `tool_env`. Tools send them; results never show them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 
 from majlis.errors import Forbidden
 
-# A shorter one would be found in any text.
+# A shorter value would match in almost any text.
 _SHORTEST_MASKED = 4
 
 
@@ -23,17 +23,19 @@ class Secrets:
         if name not in self._names:
             raise Forbidden(
                 "secret_not_allowed",
-                f"the variable {name} is not among tool_env in the settings. Whoever runs this gateway can allow it.",
+                f"the environment variable {name} is not allowed by the setting tool_env. Ask the operator of this "
+                "gateway to allow it.",
             )
         value = self._environ.get(name, "").strip()
         if not value:
             raise Forbidden(
-                "secret_not_set", f"the variable {name} is not set where Majlis runs. Whoever runs it can set it."
+                "secret_not_set",
+                f"the environment variable {name} is not set. Ask the operator of this gateway to set it.",
             )
         return value
 
     def mask(self, text: str) -> str:
-        """A server may send back what it was sent; the model and the journal do not get to see it."""
+        """A server may echo a secret; the model and the journal must not see it."""
         for name in self._names:
             value = self._environ.get(name, "").strip()
             if len(value) >= _SHORTEST_MASKED:
@@ -42,7 +44,7 @@ class Secrets:
         return text
 
     def mask_all(self, value: Any) -> Any:
-        """The same in JSON, wherever it stands."""
+        """Masks all texts and keys of a JSON value."""
         match value:
             case str():
                 return self.mask(value)
@@ -54,6 +56,6 @@ class Secrets:
 
 
 def _forms(value: str) -> list[str]:
-    """As it is, and as it is written in URLs and JSON; the longest first."""
+    """The plain value and its encodings in URLs and JSON, longest first."""
     forms = {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1]}
     return sorted(forms, key=len, reverse=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from majlis.waits.ring_search import find_ring
+from majlis.waits.deadlock import find_ring
 
 
 class Wait(NamedTuple):
