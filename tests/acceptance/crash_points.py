@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from majlis.gateway import Gateway
-from majlis.runs.claim.batch import Batch
+from majlis.runs.claim.claimed_runs import ClaimedRuns
 
 _lock = threading.Lock()
 _die_at = 0
@@ -75,4 +75,4 @@ def _guard_writes(gateway: Gateway) -> None:
 
 def _changed_something(result: object) -> bool:
     """A look that found no work is no place to die: there are as many as time allows."""
-    return not isinstance(result, Batch) or bool(result.runs)
+    return not isinstance(result, ClaimedRuns) or bool(result.runs)

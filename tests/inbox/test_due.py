@@ -100,6 +100,7 @@ async def test_t6_t11_k1_the_delivery_tells_what_was_planned_at_the_depth_of_the
     expected = {
         "agent_id": agent,
         "event_id": f"{plan['id']}@{plan['nextAt']}",
+        "type": "plan",
         "space_id": None,
         "message_id": None,
         "chain_depth": 3,

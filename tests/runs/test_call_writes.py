@@ -7,7 +7,7 @@ import pytest
 from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.inbox.trigger import TriggerJson
 from majlis.runs.calls.tool_port import Outside
-from majlis.runs.calls.transactions import Started, start_call
+from majlis.runs.calls.commit import Started, start_call
 from majlis.runs.journal import Entry
 from majlis.runs.run import Run
 from majlis.settings import Settings

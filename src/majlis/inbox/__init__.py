@@ -1,1 +1,1 @@
-"""Who is owed what: deliveries, written in the transaction of their cause; and the clock that makes things due."""
+"""The inbox: deliveries of events to agents, written in the transaction of the event."""

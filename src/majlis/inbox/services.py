@@ -51,7 +51,7 @@ def _refuse_unsafe(payload: object) -> None:
 def _require_agent(tx: Tx, agent_id: str) -> None:
     found = sa.select(entities.c.id).where(entities.c.id == agent_id, entities.c.type == "agent", LIVING)
     if tx.one(found) is None:
-        raise NotFound("unknown_agent", f"There is no agent with the id {agent_id}.")
+        raise NotFound("unknown_agent", f"No agent with the id {agent_id} exists.")
 
 
 def _first_delivery(tx: Tx, agent_id: str, event_id: str) -> str:

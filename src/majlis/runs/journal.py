@@ -131,6 +131,6 @@ def _hold(columns: tuple[str, ...]) -> sa.Update:
 
 
 def pack_view(base: int | None, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> bytes:
-    """What a request showed. Later requests of one invocation begin with an earlier one's messages: only what was
+    """The view of a request. Later requests of one invocation begin with an earlier one's messages: only what was
     added is kept, with the step it was added to."""
     return zlib.compress(orjson.dumps({"base": base, "messages": messages, "tools": tools}), 1)

@@ -149,12 +149,12 @@ class Worker:
             return
         held = list(self._running)
         unfinished, self._unfinished = self._unfinished, False
-        batch = await self._engine.write(claim, self.owner, free, self._full, dead, self._load, held, unfinished)
-        self._full = batch.full
-        self._behind = batch.behind if unfinished else self._behind
-        for run in batch.runs:
-            self._start(run, batch.scenes.get(run.id))
-        if len(batch.runs) == free:
+        claimed = await self._engine.write(claim, self.owner, free, self._full, dead, self._load, held, unfinished)
+        self._full = claimed.full
+        self._behind = claimed.behind if unfinished else self._behind
+        for run in claimed.runs:
+            self._start(run, claimed.scenes.get(run.id))
+        if len(claimed.runs) == free:
             self._unfinished = self._unfinished or unfinished
             self._wake.set()
 

@@ -67,9 +67,9 @@ class Outcome(Stored):
     message_id: str | None = None
     sender_id: str | None = None
     sender_name: str | None = None
-    # Of a time-out: `deadlock` when it ended early (M12).
+    # `deadlock` for a time-out that came early (M12).
     reason: str | None = None
-    # Of a card (J5).
+    # Only for a card (J5).
     tool_name: str | None = None
     purpose: Literal["answer", "permission"] | None = None
     approved: bool | None = None
@@ -82,7 +82,7 @@ class Wait(Stored):
     message_id: str
     started_at: str
     timeout_seconds: int
-    # Of a card: the call that people are asked about.
+    # Only for a card: the call that people are asked about.
     tool_call_id: str | None = None
     tool_name: str | None = None
     # Questions of this run that timed out: a late answer to one is still recognised (M8).
@@ -106,7 +106,7 @@ def parse_wait(stored: Any) -> Wait | None:
 
 
 def pause_columns(wait: Wait, status: WaitStatus, now: int, among_agents: bool) -> dict[str, Any]:
-    """What a run's row holds while it waits."""
+    """The columns of a waiting run."""
     return {
         "status": status,
         "wait": wait.to_json(),
@@ -147,7 +147,7 @@ def resume_answered(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]
 
 
 def end_reply_wait(tx: Tx, run_id: str, stored: Any, depth: int, outcome: Outcome) -> bool:
-    """Whether this ended it. The journal then says how: the waiting call's result is `replied` or `timeout`."""
+    """True if this ended it. The journal then says how: the waiting call's result is `replied` or `timeout`."""
     wait = Wait.model_validate(stored)
     if not end_wait(tx, run_id, "waiting_reply", wait, depth, outcome):
         return False

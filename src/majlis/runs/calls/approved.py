@@ -11,9 +11,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.cards.ask import use_permission
+from majlis.runs.calls.commit import Started
 from majlis.runs.calls.permission import judge, place_of
 from majlis.runs.calls.tool_port import Outside
-from majlis.runs.calls.transactions import Started
 from majlis.runs.calls.visible import show_started
 from majlis.runs.journal import Entry, Fenced, hold
 from majlis.runs.run import Run

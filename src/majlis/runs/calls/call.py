@@ -18,12 +18,12 @@ from majlis import clock, metrics
 from majlis.errors import MajlisError
 from majlis.models.port import Call, ToolSpec
 from majlis.runs.calls.approved import find_approved, give_up_approved, start_approved
+from majlis.runs.calls.commit import Started, commit_call, finish_call, hold_again, start_call, write_journal
 from majlis.runs.calls.masks import given_again, hide, holds_secrets, read_input, secrets_in, shown_input
 from majlis.runs.calls.permission import Place, judge, offered_specs
 from majlis.runs.calls.progress import Progress
 from majlis.runs.calls.result import MAX_RESULT_CHARACTERS, clean, plain
 from majlis.runs.calls.tool_port import InTransaction, Outside
-from majlis.runs.calls.transactions import Started, commit_call, finish_call, hold_again, start_call, write_journal
 from majlis.runs.calls.visible import show_unknown
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
@@ -130,7 +130,7 @@ class Calls:
 
     async def repeat_unknown(self) -> bool:
         """After a worker died: calls with an unknown outcome are made again only if their tool is idempotent; the
-        others are shown to the model as unknown (J2). Whether any was made."""
+        others are shown to the model as unknown (J2). True if any was made again."""
         repeated = False
         for left in await self._engine.db.read(unknown_outcomes, self._run.id):
             tool = self._engine.toolbox.find(self._run.config, left.name)

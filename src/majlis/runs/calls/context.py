@@ -9,7 +9,7 @@ from majlis.inbox.trigger import EventJson
 from majlis.runs.run import Run
 from majlis.waits.wait import WaitStatus
 
-# What a tool returns: JSON for the model. A MajlisError becomes an error result.
+# JSON for the model. A MajlisError becomes an error result instead.
 ToolResult = dict[str, Any]
 
 

@@ -52,9 +52,7 @@ def judge(config: AgentConfig, place: Place, name: str) -> Verdict:
     """Raises Forbidden if the call is denied."""
     of_agent, of_space = verdict(config.policy, name), verdict(place.policy, name)
     if of_agent == "deny":
-        raise Forbidden(
-            "denied", f"{name} was not called: your policy denies it. Go on without it, or ask a person."
-        )
+        raise Forbidden("denied", f"{name} was not called: your policy denies it. Go on without it, or ask a person.")
     if of_space == "deny":
         raise Forbidden(
             "denied_here",

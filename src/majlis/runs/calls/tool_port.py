@@ -1,4 +1,4 @@
-"""What the loop knows of tools. They are made in `tools/`; runs only call them."""
+"""The port to tools: `tools/` makes them, runs only call them."""
 
 from __future__ import annotations
 

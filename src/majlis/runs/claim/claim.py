@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any
 
-from majlis.runs.claim.batch import Batch
+from majlis.runs.claim.claimed_runs import ClaimedRuns
 from majlis.runs.claim.resume import resume_runs
 from majlis.runs.claim.start import start_runs
 from majlis.runs.run import Run
-from majlis.runs.view.events import announce
+from majlis.runs.view.run_events import announce
 from majlis.spaces.damage import Unreadable, reading
 from majlis.store.transactions import Tx
 
@@ -30,22 +30,26 @@ def claim(
     look: Look | None = None,
     held: Collection[str] = (),
     unfinished: bool = True,
-) -> Batch:
+) -> ClaimedRuns:
     """At most `free` runs, leased to `owner`. `look` loads what a run sees, without a transaction of its own. `held`
     are the owner's own runs: they are not dead, even if their leases ran out while the machine slept. Without
     `unfinished` only new runs are claimed."""
-    batch = Batch(set(full))
-    while unfinished and len(batch.runs) < free and resume_runs(tx, owner, batch, free - len(batch.runs), dead, held):
-        batch.behind = True
-    while len(batch.runs) < free and start_runs(tx, owner, batch, free - len(batch.runs)):
+    claimed = ClaimedRuns(set(full))
+    while (
+        unfinished
+        and len(claimed.runs) < free
+        and resume_runs(tx, owner, claimed, free - len(claimed.runs), dead, held)
+    ):
+        claimed.behind = True
+    while len(claimed.runs) < free and start_runs(tx, owner, claimed, free - len(claimed.runs)):
         continue
-    count = Counter(run.agent_id for run in batch.runs)
-    for run in batch.runs:
+    count = Counter(run.agent_id for run in claimed.runs)
+    for run in claimed.runs:
         run.alone = run.alone and count[run.agent_id] == 1
         if look is not None:
-            batch.scenes[run.id] = _load(tx, run, look)
-    announce(tx, batch.events)
-    return batch
+            claimed.scenes[run.id] = _load(tx, run, look)
+    announce(tx, claimed.events)
+    return claimed
 
 
 def _load(tx: Tx, run: Run, look: Look) -> Any:

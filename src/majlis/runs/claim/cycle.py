@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from majlis import clock
 from majlis.inbox.build_trigger import cycle_trigger
 from majlis.runs.claim.arrivals import Arrival, earlier_runs, lock_arrivals, take_arrivals
-from majlis.runs.claim.batch import Batch
+from majlis.runs.claim.claimed_runs import ClaimedRuns
 from majlis.runs.run import Run
 from majlis.store import ids
 from majlis.store.tables import agents, runs
@@ -34,10 +34,10 @@ _STANDS = sa.select(agents.c.active_space_id).where(agents.c.id == sa.bindparam(
 _STOOD = sa.select(runs.c.active_space_id).where(runs.c.id == sa.bindparam("run"), runs.c.cycle)
 
 
-def start_cycle(tx: Tx, owner: str, agent: sa.Row[Any], batch: Batch) -> None:
+def start_cycle(tx: Tx, owner: str, agent: sa.Row[Any], claimed: ClaimedRuns) -> None:
     """`agent` comes from `known_agents`, its row locked."""
     # Until this cycle or the one in progress ends, there is nothing more to take for the agent.
-    batch.full.add(agent.id)
+    claimed.full.add(agent.id)
     if tx.one(_UNDER_WAY, {"agent": agent.id}) is not None:
         return
     arrived = lock_arrivals(tx, agent.id, wait=False)
@@ -49,7 +49,7 @@ def start_cycle(tx: Tx, owner: str, agent: sa.Row[Any], batch: Batch) -> None:
     if tx.execute(_INSERT[tx.dialect], row).rowcount == 0:
         return
     take_arrivals(tx, run.id, arrived)
-    batch.add(run, "run.started")
+    claimed.add(run, "run.started")
 
 
 def _new_cycle(tx: Tx, agent: sa.Row[Any], arrived: Sequence[Arrival]) -> Run:

@@ -21,7 +21,7 @@ def _earliest(column: sa.Column[int], *conditions: sa.ColumnElement[bool]) -> sa
 
 
 _POLL = sa.select(
-    _earliest(deliveries.c.not_before, deliveries.c.state == word("pending")).label("owed"),
+    _earliest(deliveries.c.not_before, deliveries.c.state == word("pending")).label("pending"),
     sa.exists().where(NOT_OVER, runs.c.status == word("queued")).label("queued"),
     _earliest(runs.c.lease_until, NOT_OVER, runs.c.status == word("running")).label("lease"),
     _earliest(runs.c.deadline).label("deadline"),
@@ -52,8 +52,8 @@ def poll(tx: Tx, owner: str) -> Poll:
     row = tx.execute(_POLL, {"owner": owner}).one()
     now = tx.now
     timed = [at for at in (row.deadline, row.card, row.plan, row.beat) if at is not None]
-    work = row.queued or (row.owed is not None and row.owed <= now) or (row.lease is not None and row.lease < now)
-    upcoming = [at for at in (*timed, row.owed) if at is not None and at > now]
+    work = row.queued or (row.pending is not None and row.pending <= now) or (row.lease is not None and row.lease < now)
+    upcoming = [at for at in (*timed, row.pending) if at is not None and at > now]
     clock = row.deadlocks or any(at <= now for at in timed)
     return Poll(work, clock, min(upcoming, default=None), row.others)
 
@@ -66,7 +66,7 @@ def lost(tx: Tx, fences: Mapping[str, int]) -> set[str]:
 
 def count_open(tx: Tx) -> tuple[int, int]:
     """How many deliveries are pending, and how many runs wait."""
-    owed = sa.select(sa.func.count()).where(deliveries.c.state == word("pending")).scalar_subquery()
+    pending = sa.select(sa.func.count()).where(deliveries.c.state == word("pending")).scalar_subquery()
     waiting = sa.select(sa.func.count()).where(NOT_OVER, runs.c.status.in_(words("waiting_reply", "waiting_tool")))
-    row = tx.execute(sa.select(owed.label("owed"), waiting.scalar_subquery().label("waiting"))).one()
-    return row.owed, row.waiting
+    row = tx.execute(sa.select(pending.label("pending"), waiting.scalar_subquery().label("waiting"))).one()
+    return row.pending, row.waiting

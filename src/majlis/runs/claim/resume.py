@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.runs.claim.batch import Batch
 from majlis.runs.claim.capacity import known_agents
+from majlis.runs.claim.claimed_runs import ClaimedRuns
 from majlis.runs.claim.lease import LEASE_MILLIS, is_dead
 from majlis.runs.end.settle import settle_deliveries
 from majlis.runs.run import Run
@@ -68,13 +68,15 @@ def dead_owners(tx: Tx) -> list[str]:
     return [row.lease_owner for row in tx.all(statement.distinct()) if is_dead(row.lease_owner)]
 
 
-def resume_runs(tx: Tx, owner: str, batch: Batch, limit: int, dead: Collection[str], held: Collection[str]) -> bool:
-    """Whether to look again: some agent was full, and runs of others may be behind it in the queue."""
-    given = {"now": tx.now, "dead": sorted(dead), "held": sorted(held), "full": sorted(batch.full), "limit": limit}
+def resume_runs(
+    tx: Tx, owner: str, claimed: ClaimedRuns, limit: int, dead: Collection[str], held: Collection[str]
+) -> bool:
+    """True if it should be called again: some agent was full, and runs of others may be behind it in the queue."""
+    given = {"now": tx.now, "dead": sorted(dead), "held": sorted(held), "full": sorted(claimed.full), "limit": limit}
     found = tx.all(_UNFINISHED, given)
     if not found:
         return False
-    full_before = len(batch.full)
+    full_before = len(claimed.full)
     known = known_agents(tx, {row.agent_id for row in found})
     rows = tx.all(sa.select(runs).where(runs.c.id.in_([row.id for row in found])))
     room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
@@ -84,14 +86,14 @@ def resume_runs(tx: Tx, owner: str, batch: Batch, limit: int, dead: Collection[s
         if agent is None:
             _end_orphan(tx, run.id)
         elif room[agent.id] < 1 and not taken_over:
-            batch.full.add(agent.id)
+            claimed.full.add(agent.id)
         elif _take(tx, owner, run, taken_over):
             room[agent.id] -= 0 if taken_over else 1
             resumed = Run.from_row(run, agent)
             resumed.fence += 1
             resumed.attempts += int(taken_over)
-            batch.add(resumed, "run.resumed", **({"takenOver": True} if taken_over else _outcome(resumed)))
-    return len(batch.full) > full_before
+            claimed.add(resumed, "run.resumed", **({"takenOver": True} if taken_over else _outcome(resumed)))
+    return len(claimed.full) > full_before
 
 
 def _outcome(run: Run) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from majlis.inbox.build_trigger import build_triggers
 from majlis.inbox.trigger import TriggerJson
 from majlis.inbox.turns import settled_in_turn, turn_of_event
-from majlis.runs.claim.batch import Batch
 from majlis.runs.claim.capacity import known_agents
+from majlis.runs.claim.claimed_runs import ClaimedRuns
 from majlis.runs.claim.cycle import start_cycle
 from majlis.runs.claim.lanes import LANE, lane_of, lanes_of
 from majlis.runs.run import Run
@@ -61,31 +61,31 @@ _OFFER_ALONE = (
 )
 
 
-def start_runs(tx: Tx, owner: str, batch: Batch, limit: int) -> bool:
-    """Whether there may be more."""
-    due = _due(tx, batch, limit)
-    left_out = len(batch.full) + len(batch.lanes)
+def start_runs(tx: Tx, owner: str, claimed: ClaimedRuns, limit: int) -> bool:
+    """True if there may be more."""
+    due = _due(tx, claimed, limit)
+    left_out = len(claimed.full) + len(claimed.lanes)
     moved = False
     if due:
         known = known_agents(tx, {row.agent_id for row in due})
-        chosen = _with_room(tx, owner, due, known, batch)
-        _start(tx, owner, chosen, known, batch)
+        chosen = _with_room(tx, owner, due, known, claimed)
+        _start(tx, owner, chosen, known, claimed)
         moved = bool(chosen) or len(known) < len({row.agent_id for row in due})
     # If nothing was started and nothing is left out, the same query would find the same again.
-    return len(due) == limit and (moved or len(batch.full) + len(batch.lanes) > left_out)
+    return len(due) == limit and (moved or len(claimed.full) + len(claimed.lanes) > left_out)
 
 
-def _due(tx: Tx, batch: Batch, limit: int) -> Sequence[sa.Row[Any]]:
+def _due(tx: Tx, claimed: ClaimedRuns, limit: int) -> Sequence[sa.Row[Any]]:
     given: dict[str, Any] = {"now": tx.now, "limit": limit}
-    if batch.lanes:
-        return tx.all(_DUE_ELSEWHERE, {**given, "full": sorted(batch.full), "lanes": sorted(batch.lanes)})
-    if batch.full:
-        return tx.all(_DUE_TO_OTHERS, {**given, "full": sorted(batch.full)})
+    if claimed.lanes:
+        return tx.all(_DUE_ELSEWHERE, {**given, "full": sorted(claimed.full), "lanes": sorted(claimed.lanes)})
+    if claimed.full:
+        return tx.all(_DUE_TO_OTHERS, {**given, "full": sorted(claimed.full)})
     return tx.all(_DUE, given)
 
 
 def _with_room(
-    tx: Tx, owner: str, due: Sequence[sa.Row[Any]], known: dict[str, sa.Row[Any]], batch: Batch
+    tx: Tx, owner: str, due: Sequence[sa.Row[Any]], known: dict[str, sa.Row[Any]], claimed: ClaimedRuns
 ) -> list[sa.Row[Any]]:
     """A consciousness starts its cycle at once: it takes all its pending deliveries, not only this one."""
     room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
@@ -95,12 +95,12 @@ def _with_room(
         agent = known.get(delivery.agent_id)
         if agent is None:
             _drop(tx, delivery)
-        elif room[agent.id] < 1 or agent.id in batch.full:
-            batch.full.add(agent.id)
+        elif room[agent.id] < 1 or agent.id in claimed.full:
+            claimed.full.add(agent.id)
         elif agent.mind == "consciousness":
-            start_cycle(tx, owner, agent, batch)
+            start_cycle(tx, owner, agent, claimed)
         elif lanes is not None and not lanes.free(delivery):
-            batch.lanes.add(lane_of(delivery))
+            claimed.lanes.add(lane_of(delivery))
         else:
             if lanes is not None:
                 lanes.take(delivery)
@@ -109,7 +109,7 @@ def _with_room(
     return chosen
 
 
-def _start(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Row[Any]], batch: Batch) -> None:
+def _start(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Row[Any]], claimed: ClaimedRuns) -> None:
     triggers = build_triggers(tx, chosen)
     started: list[tuple[sa.Row[Any], Run]] = []
     for delivery in chosen:
@@ -126,7 +126,7 @@ def _start(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Ro
     for _, run in started:
         if run.earlier:
             tx.execute(_TAKE_ALONG, {"earlier": run.earlier, "run": run.id})
-        batch.add(run, "run.started")
+        claimed.add(run, "run.started")
 
 
 def _drop(tx: Tx, delivery: sa.Row[Any]) -> None:

@@ -109,7 +109,7 @@ class SpokenStream:
         self._tell_more(self.text[offset:], offset)
 
     def _visible_text(self) -> str:
-        """What may be shown of the arguments so far. It only ever grows."""
+        """The part of the arguments that may be shown so far. It only ever grows."""
         text = _partial_object(self._arguments).get("text")
         return text if isinstance(text, str) and len(text) > len(self.text) else self.text
 

@@ -1,4 +1,4 @@
-"""What a run has done so far, from its journal: shown to the model when the run resumes (M10, J2)."""
+"""The calls a run has made so far, from its journal: shown to the model when the run resumes (M10, J2)."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ class Loop:
         raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
 
     async def _act(self, answer: Answer, turns: list[Turn]) -> bool:
-        """Whether the run has paused."""
+        """True if the run has paused."""
         for index, call in enumerate(answer.calls):
             stream = self._deltas.of(index) if self._deltas is not None else None
             with _span("majlis.tool", **{"majlis.tool": call.name[:64]}):
@@ -258,7 +258,7 @@ class Loop:
         await self._settle("complete", complete, self._take_entries(), None, await self._lived())
 
     async def _lived(self) -> Lived | None:
-        """What is kept of a cycle, even if its time ran out before it perceived anything."""
+        """The part of a cycle that is kept, even if its time ran out before it perceived anything."""
         if not self.run.cycle:
             return None
         if self._cycle is None:

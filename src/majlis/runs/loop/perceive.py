@@ -1,4 +1,4 @@
-"""What a run sees: its mind loads a scene from the database and turns it into the view for the model."""
+"""Perception: a run's mind loads a scene from the database and turns it into the view for the model."""
 
 from __future__ import annotations
 

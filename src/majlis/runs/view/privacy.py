@@ -1,8 +1,7 @@
-"""What a member who is not an administrator sees of a run's journal: what the agent did in spaces that the member may
-read.
+"""Hides parts of a run's journal from members who are not administrators. They see what the agent did in spaces that
+they may read, without the model's own words (M15) and the agent's private data (memories, goals, plans, other runs).
 
-Hidden are the model's own words (M15) and the agent's private data (memories, goals, plans, other runs). A step belongs
-to the space that it names, that its message is in, or that was active at that moment.
+A step belongs to the space that it names, that its message is in, or that was active at that moment.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def list_steps(tx: Tx, caller: Caller, run_id: str) -> list[StepJson]:
 
 
 def get_context(tx: Tx, caller: Caller, run_id: str) -> ContextJson:
-    """What the model was sent, byte for byte (X13). Views that were deleted by age are left out."""
+    """The requests as sent to the model, byte for byte (X13). Views that were deleted by age are left out."""
     run = access_run(tx, caller, run_id)
     if not _knows_all(caller, run):
         raise Forbidden(

@@ -1,4 +1,4 @@
-"""What an agent has used and cost, summed over its runs in one query."""
+"""Usage and cost of an agent, summed over its runs in one query."""
 
 from __future__ import annotations
 

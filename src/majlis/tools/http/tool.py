@@ -13,7 +13,7 @@ from majlis.errors import MajlisError, Unavailable
 from majlis.runs.calls.result import plain
 from majlis.tool_decorator import ToolContext
 from majlis.tools.configured import ConfiguredTool
-from majlis.tools.http.exchange import Response, Exchange
+from majlis.tools.http.exchange import Exchange, Response
 from majlis.tools.http.fill import Filler
 from majlis.tools.http.request import compose
 from majlis.tools.reach.secrets import Secrets
@@ -35,14 +35,14 @@ class Http(ConfiguredTool):
         seconds = self._execution.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
-                return self._result(await self._answered(context, input))
+                return self._result(await self._send(context, input))
         except TimeoutError:
             raise Unavailable(
                 "timeout",
                 f"{self.name} did not respond within {seconds} seconds. It is unknown whether it had an effect.",
             ) from None
 
-    async def _answered(self, context: ToolContext, input: Any) -> Response:
+    async def _send(self, context: ToolContext, input: Any) -> Response:
         try:
             outgoing = compose(self._execution, Filler(input, self._secrets), context.idempotency_key)
             return await self._exchange.send(outgoing, self._execution.max_bytes)

@@ -18,7 +18,7 @@ from majlis.runs.calls.visible import show_done, show_started
 from majlis.runs.end.settle import skip
 from majlis.runs.journal import Entry, finish_entry, hold, write_entries
 from majlis.runs.run import Run
-from majlis.runs.view.events import announce, presence, run_event
+from majlis.runs.view.run_events import announce, presence, run_event
 from majlis.store.transactions import Tx
 from majlis.waits.wait import Wait, pause_columns
 
@@ -100,7 +100,7 @@ def _context(run: Run, entry: Entry, stream_id: str | None) -> CallContext:
 
 
 def _write_effects(tx: Tx, run: Run, context: CallContext, entries: list[Entry], rest: Sequence[str]) -> None:
-    """What the call has changed in its run, and whether the run waits now."""
+    """Writes what the call has changed in its run, and the pause if there is one."""
     after = context.run
     write_entries(tx, run.id, entries)
     if context.taken:

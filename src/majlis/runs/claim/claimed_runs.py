@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from majlis.runs.run import Run
-from majlis.runs.view.events import Event, presence, run_event
+from majlis.runs.view.run_events import Event, presence, run_event
 
 
 @dataclass(slots=True)
-class Batch:
+class ClaimedRuns:
     # Agents at their limit: their queue is skipped until one of their runs ends.
     full: set[str]
     # Lanes with a run in progress (`lanes.py`): the deliveries behind it are skipped.
