@@ -20,8 +20,7 @@ from majlis.runs.engine import Configs, Engine
 from majlis.runs.worker import Worker
 from majlis.settings import Settings
 from majlis.store.transactions import Database
-from majlis.tools.allowed import Allowed
-from majlis.tools.toolbox import Tools
+from majlis.tools.toolbox import Allowed, Tools
 from majlis.waits.deadlock import leave_to_agents
 
 

@@ -13,10 +13,9 @@ import pytest
 from majlis.agents.config.config import parse_config
 from majlis.agents.config.http import HttpExecution
 from majlis.cli.agent.files import read_data
-from majlis.tools.allowed import Allowed
 from majlis.tools.builtin import messages, turns
 from majlis.tools.python.tool import Python
-from majlis.tools.toolbox import Tools, built_in_tools
+from majlis.tools.toolbox import Allowed, Tools, built_in_tools
 from tests.tools.web import context
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tools.md").read_text("utf-8")

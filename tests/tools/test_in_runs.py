@@ -108,8 +108,8 @@ async def test_j2_an_http_tool_hands_the_key_on_and_no_secret_is_kept(house: Hou
     assert first["output"]["body"]["echo"]["authorization"] == "Bearer [secret SHOP_KEY]"
     assert second["output"] == {
         "success": False,
-        "error": "away failed: shop.example.com is not among tool_hosts in the settings. Whoever runs this gateway can "
-        "allow it; until then do without, and say so.",
+        "error": "away failed: shop.example.com is not allowed by the setting tool_hosts. Ask the operator of this "
+        "gateway to allow it, or continue without it and say so.",
     }
     context = await house.owner.ok("GET", f"/api/runs/{run['id']}/context")
     assert KEY not in json.dumps([first, second, context, await house.owner.history(space)])
@@ -125,8 +125,8 @@ async def test_j4_a_server_that_is_not_there_costs_its_own_tools_and_a_note(hous
     [run] = await house.runs()
     assert run["status"] == "completed"
     assert run["notes"] == [
-        "The tools of wiki (MCP) cannot be used: wiki.example.com is not among tool_hosts in the settings. Whoever "
-        "runs this gateway can allow it; until then do without, and say so."
+        "The tools of wiki (MCP) cannot be used: wiki.example.com is not allowed by the setting tool_hosts. Ask the "
+        "operator of this gateway to allow it, or continue without it and say so."
     ]
     assert house.asked("Scout")[-1].results == ["Onwards"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from majlis.agents.config.schemas import problem_with
 from majlis.agents.config.config import parse_config
 from majlis.agents.config.policy import verdict
+from majlis.agents.config.schemas import problem_with
 from majlis.agents.config.tools import SpaceTool
 from majlis.cli.agent.files import read_data
 

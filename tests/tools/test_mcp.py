@@ -18,9 +18,8 @@ import pytest
 from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.errors import MajlisError
 from majlis.runs.calls.call import outcome
-from majlis.tools.allowed import Allowed
-from majlis.tools.mcp.names import name_tools
-from majlis.tools.toolbox import Tools, built_in_tools
+from majlis.tools.mcp.offer import name_tools
+from majlis.tools.toolbox import Allowed, Tools, built_in_tools
 from tests.ports import free_port
 from tests.tools.web import answer, context, serve_web
 from tests.waiting import until
@@ -107,7 +106,7 @@ async def test_its_tools_come_after_the_agents_own_and_answer(tools: Tools, serv
         {"type": "image", "mimeType": "image/png", "bytes": 12}
     ]
     assert "no such order" in await fails(tools, mine, "fail")
-    assert "answered with an error" in await fails(tools, mine, "add", {"a": "x"})
+    assert "returned an error" in await fails(tools, mine, "add", {"a": "x"})
     told: list[str] = []
     await call(tools, mine, "work", tell=told.append)
     assert told == ["half done"]
@@ -144,7 +143,7 @@ async def test_a_command_killed_in_a_call_costs_that_call_and_is_started_again(t
     first = (await call(tools, mine, "who"))["structured"]["pid"]
     message = await fails(tools, mine, "die")
     assert "calc__die failed" in message
-    assert "Whether it had an effect is not known" in message
+    assert "It is unknown whether it had an effect" in message
     assert (await call(tools, mine, "who"))["structured"]["pid"] != first
     assert not waiting.done()
     waiting.cancel()
@@ -183,7 +182,7 @@ async def test_a_call_that_hangs_ends_in_time_and_the_others_go_on(tools: Tools,
     await tools.open(mine)
     hanging = asyncio.create_task(fails(tools, mine, "hang"))
     assert (await call(tools, mine, "add", {"a": 1, "b": 2}))["success"]
-    assert "no answer came in time" in await hanging
+    assert "did not respond in time" in await hanging
     assert (await call(tools, mine, "add", {"a": 1, "b": 2}))["success"]
 
 
@@ -223,7 +222,7 @@ async def test_servers_that_cannot_be_used_are_told_and_the_rest_works(
         await tools.close()
     silent.close()
     for name, reason in {
-        "elsewhere": "not among tool_hosts", "secretive": "tool_env", "shell": "mcp_commands", "missing": "no program",
+        "elsewhere": "tool_hosts", "secretive": "tool_env", "shell": "mcp_commands", "missing": "no program",
         "sleeper": "within 1 seconds", "babbler": "", "hole": "within 1 seconds", "closed": "", "page": "",
     }.items():  # fmt: skip
         assert reason in said[name]

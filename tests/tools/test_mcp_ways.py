@@ -10,13 +10,12 @@ import pytest
 
 from majlis.agents.config.config import parse_config
 from majlis.errors import MajlisError
-from majlis.tools.allowed import Allowed
 from majlis.tools.mcp.connection import Connection
 from majlis.tools.mcp.routes import find_route
 from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
-from majlis.tools.toolbox import Tools
+from majlis.tools.toolbox import Allowed, Tools
 from tests.ports import free_port
 from tests.tools.test_mcp import COMMAND, ROOT, serving
 from tests.waiting import until

@@ -15,10 +15,9 @@ from majlis.agents.config.config import parse_config
 from majlis.errors import MajlisError
 from majlis.runs.calls.call import outcome
 from majlis.runs.calls.result import plain
-from majlis.tools.allowed import Allowed
 from majlis.tools.python.functions import Functions
 from majlis.tools.python.tool import Python
-from majlis.tools.toolbox import Tools
+from majlis.tools.toolbox import Allowed, Tools
 from tests.tools import functions_of_tests
 from tests.tools.web import context
 
@@ -41,8 +40,8 @@ async def call(name: str, input: Any, **more: Any) -> Any:
 
 def test_the_signature_is_the_schema_and_the_docstring_the_description() -> None:
     made = tool("order")
-    assert made.description == "Orders things.\n\nMore about it."
-    assert made.schema == {
+    assert made.spec.description == "Orders things.\n\nMore about it."
+    assert made.spec.schema == {
         "type": "object",
         "additionalProperties": False,
         "required": ["items", "when"],
@@ -60,7 +59,7 @@ def test_the_signature_is_the_schema_and_the_docstring_the_description() -> None
             "schema": {"type": "string"},
         },
     }
-    assert tool("look_up", description="Mine", inputSchema={"type": "object"}).description == "Mine"
+    assert tool("look_up", description="Mine", inputSchema={"type": "object"}).spec.description == "Mine"
 
 
 async def test_arguments_are_converted_and_the_context_is_given() -> None:
@@ -92,14 +91,14 @@ async def test_a_plain_function_of_an_allowed_module_works_without_hints() -> No
 
 
 REFUSED = [
-    (f"{HERE}:_hidden", "has no function _hidden"),
-    (f"{HERE}:getcwd", "has no function getcwd"),
-    (f"{HERE}:Item", "has no function Item"),
-    (f"{HERE}:release", "has no function release"),
-    (f"{HERE}:nothing", "has no function nothing"),
-    (f"{HERE}:many_arguments", "cannot be given by name"),
+    (f"{HERE}:_hidden", "defines no function and no @tool named _hidden"),
+    (f"{HERE}:getcwd", "defines no function and no @tool named getcwd"),
+    (f"{HERE}:Item", "defines no function and no @tool named Item"),
+    (f"{HERE}:release", "defines no function and no @tool named release"),
+    (f"{HERE}:nothing", "defines no function and no @tool named nothing"),
+    (f"{HERE}:many_arguments", "cannot be passed by name"),
     (f"{HERE}:no_json", "type hints cannot be read as JSON"),
-    ("os:system", "os is not among tool_modules"),
+    ("os:system", "os is not allowed by the setting tool_modules"),
     ("broken_for_tests:x", "cannot be imported (ZeroDivisionError"),
     ("ends_for_tests:x", "cannot be imported (SystemExit"),
     ("missing_for_tests:x", "cannot be imported (ModuleNotFoundError"),

@@ -23,8 +23,7 @@ from majlis.runs.calls.tool_port import Tool
 from majlis.settings import Settings
 from majlis.store.tables import agents
 from majlis.store.transactions import Tx
-from majlis.tools.allowed import Allowed
-from majlis.tools.toolbox import Tools, built_in_tools
+from majlis.tools.toolbox import Allowed, Tools, built_in_tools
 
 
 class ToolJson(TypedDict):

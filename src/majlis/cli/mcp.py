@@ -13,8 +13,7 @@ from majlis.cli.running import run_async
 if TYPE_CHECKING:
     from majlis.agents.config.mcp import McpServer
     from majlis.settings import Settings
-    from majlis.tools.allowed import Allowed
-    from majlis.tools.toolbox import Tools
+    from majlis.tools.toolbox import Allowed, Tools
 
 app = typer.Typer(rich_markup_mode=None, help="Try out MCP servers.")
 
@@ -110,7 +109,7 @@ def _server(words: list[str]) -> McpServer:
 
 def _for_now(settings: Settings, server: McpServer) -> Allowed:
     """Who types it means it."""
-    from majlis.tools.allowed import Allowed
+    from majlis.tools.toolbox import Allowed
     from majlis.tools.reach.target import parse_target
 
     if server.url is None:
