@@ -58,7 +58,7 @@ async def test_the_token_comes_from_the_variable_that_is_named_first(bare: Comma
 async def test_a_wrong_token_is_named_with_its_source(majlis: Command) -> None:
     wrong = majlis.given(MAJLIS_TOKEN="mj_wrong", EMPTY="", STRANGE="mj_ü")
     told = await wrong.line("space", "list", code=1)
-    assert told == "This token is not valid, has expired or was revoked. It came from MAJLIS_TOKEN."
+    assert told == "This token is invalid, expired or revoked. It came from MAJLIS_TOKEN."
     assert "names EMPTY, which is not set" in await wrong.line("space", "list", "--token-env", "EMPTY", code=2)
     assert "no token has" in await wrong.line("space", "list", "--token-env", "STRANGE", code=2)
 

@@ -1,1 +1,1 @@
-"""The HTTP edge: a file for each resource that parses, authorises and calls one verb of the domain."""
+"""The HTTP API. A route parses and authenticates a request and calls one function of the domain."""

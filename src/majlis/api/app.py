@@ -1,4 +1,4 @@
-"""The HTTP application: routes, the door they stand behind, and the gateway they call."""
+"""The HTTP application: the routes, their middleware, and the gateway they call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from majlis import __version__
 from majlis.api.auth import KnownTokens
 from majlis.api.error_responses import add_error_handlers
-from majlis.api.middleware import Door
+from majlis.api.middleware import Middleware
 from majlis.api.rate_limit import RateLimit
 from majlis.api.routes import (
     agents,
@@ -24,7 +24,6 @@ from majlis.api.routes import (
     events,
     health,
     inbox,
-    memories,
     messages,
     pages,
     preview,
@@ -36,27 +35,12 @@ from majlis.api.routes import (
 )
 from majlis.gateway import Gateway
 
-# Those in the hot path first: routes are tried in order.
-_ROUTERS = (
-    messages,
-    spaces,
-    events,
-    runs,
-    inbox,
-    entities,
-    tokens,
-    session,
-    agents,
-    preview,
-    memories,
-    health,
-    pages,
-    web,
-)
+# Routes are tried in order, so the most used come first.
+_ROUTERS = (messages, spaces, events, runs, inbox, entities, tokens, session, agents, preview, health, pages, web)
 
 
 def create_app(gateway: Gateway) -> ASGIApp:
-    """Starts the gateway with the server and closes it with it."""
+    """The app starts and closes the gateway."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -65,26 +49,26 @@ def create_app(gateway: Gateway) -> ASGIApp:
         await gateway.close()
 
     app = FastAPI(openapi_url=None, lifespan=lifespan)
-    app.router.routes = _catalogue().router.routes
+    app.router.routes = _routes().router.routes
     add_error_handlers(app)
-    app.add_exception_handler(HTTPException, web.lost)
+    app.add_exception_handler(HTTPException, web.not_found)
     settings = gateway.settings
     app.state.gateway = gateway
     app.state.known_tokens = KnownTokens()
     app.state.caller_limit = RateLimit("caller", settings.requests_per_second, settings.requests_burst)
     app.state.sign_in_limit = RateLimit("sign_in", settings.sign_ins_per_minute / 60, settings.sign_ins_per_minute)
-    return Door(_with_cors(app, settings.allowed_origins), settings.public_url.startswith("https://"))
+    return Middleware(_with_cors(app, settings.allowed_origins), settings.public_url.startswith("https://"))
 
 
 def openapi_document() -> dict[str, Any]:
-    """What `/api/openapi.json` serves, without a gateway: for SDK generators and tests."""
-    return _catalogue().openapi()
+    """The OpenAPI document, without a gateway: for SDK generators and tests."""
+    return _routes().openapi()
 
 
 @cache
-def _catalogue() -> FastAPI:
-    """All routes and their document. They know no gateway: a request brings its app along. FastAPI works out their
-    types at the first request (150 ms), so that is done once in a process, however many gateways it serves."""
+def _routes() -> FastAPI:
+    """All routes and their document, built once per process: FastAPI takes 150 ms to resolve their types. Handlers
+    find the gateway through the request's app."""
     app = FastAPI(
         title="Majlis",
         version=__version__,
@@ -99,7 +83,6 @@ def _catalogue() -> FastAPI:
 
 
 def _with_cors(app: ASGIApp, origins: list[str]) -> ASGIApp:
-    """No other origin may call unless it is named in the settings."""
     if not origins:
         return app
     return CORSMiddleware(
@@ -112,5 +95,5 @@ def _with_cors(app: ASGIApp, origins: list[str]) -> ASGIApp:
 
 
 def _operation_id(route: APIRoute) -> str:
-    """Stable names for SDKs: the resource and the verb, `messages.create`."""
+    """Stable names for SDKs, such as `messages_create`."""
     return f"{route.tags[0]}_{route.name}" if route.tags else route.name

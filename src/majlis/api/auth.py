@@ -1,7 +1,7 @@
-"""Who is calling: a bearer token, or the browser's session cookie with proof that the page is our own.
+"""Authenticates requests: a bearer token, or a session cookie on a request from our own pages.
 
-A route is handed an `Entry` rather than a caller: work is run on the caller's behalf, and the token is looked up in
-the same transaction as the work. That is one round trip less, and a token that ends meanwhile opens nothing.
+A route gets an `Entry` instead of a caller: it looks up the token in the transaction that does the work. That saves a
+round trip, and a token that is revoked meanwhile gives no access.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 
 from majlis.entities.caller import Caller
-from majlis.entities.tokens import TokenKind, find_caller
+from majlis.entities.tokens import TokenKind, find_caller, invalid_token
 from majlis.errors import Forbidden, Unauthenticated
 from majlis.foundation import owner_caller
 from majlis.gateway import Gateway
@@ -28,11 +28,11 @@ _REMEMBERED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What a request brought, not yet believed."""
+    """What a request was sent with, not yet verified."""
 
     digest: str
     kind: TokenKind
-    # The id of the owner, when it is the fixed token of the settings.
+    # The owner's id, for the fixed token of the settings.
     owner_id: str | None = None
 
     def identify(self, tx: Tx) -> Caller:
@@ -40,14 +40,14 @@ class Credential:
             return owner_caller(tx, self.owner_id)
         caller = find_caller(tx, self.digest, self.kind)
         if caller is None and self.kind == "session":
-            raise Unauthenticated("session_ended", "This session has ended. Sign in again.")
+            raise Unauthenticated("session_ended", "Your session has ended. Sign in again.")
         if caller is None:
-            raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
+            raise invalid_token()
         return caller
 
 
 class Entry:
-    """Runs work on the caller's behalf: `work(tx, caller, …)`."""
+    """Runs `work(tx, caller, …)` on behalf of the caller."""
 
     __slots__ = ("_credential", "_gateway", "_known")
 
@@ -57,13 +57,13 @@ class Entry:
         self._known = known
 
     async def write(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        await self._refuse_strangers()
+        await self._check_first_use()
         return await self._gateway.db.write(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
 
     async def write_brief(
         self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        await self._refuse_strangers()
+        await self._check_first_use()
         return await self._gateway.db.write_brief(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
 
     async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -74,8 +74,8 @@ class Entry:
     async def snapshot(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._gateway.db.snapshot(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
 
-    async def _refuse_strangers(self) -> None:
-        """They must not queue up at the writer: a token that was never good here is tried on a reader first."""
+    async def _check_first_use(self) -> None:
+        """Checks a token that was not used before on a reader, so that invalid ones never queue for the writer."""
         if self._credential.digest not in self._known:
             await self.caller()
 
@@ -86,7 +86,7 @@ class Entry:
 
 
 class KnownTokens:
-    """Digests of tokens that were good once; the oldest are forgotten first. It opens nothing by itself."""
+    """Digests of tokens that were valid before; the oldest are dropped first. Gives no access by itself."""
 
     def __init__(self) -> None:
         self._digests: dict[str, None] = {}
@@ -113,8 +113,7 @@ async def enter(request: Request) -> Entry:
 
 
 async def require_caller(request: Request) -> None:
-    """For a request that is refused before its work was begun, and so before its token was looked up: a stranger is
-    told that it is one (401), and nothing about what it asked for."""
+    """Authenticates a request that failed before its work began, if its route requires a caller."""
     route = request.scope.get("route")
     if isinstance(route, APIRoute) and any(each.call is enter for each in route.dependant.dependencies):
         await (await enter(request)).caller()
@@ -137,7 +136,7 @@ def _credential(gateway: Gateway, request: Request) -> Credential:
 
 
 def require_own_page(request: Request) -> None:
-    """A browser says where a request comes from. One that a foreign page made, or that does not say, is refused."""
+    """Rejects requests from other sites' pages, and browser requests that do not name their origin."""
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site is not None:
@@ -145,7 +144,7 @@ def require_own_page(request: Request) -> None:
     else:
         own = origin is not None and urlsplit(origin).netloc == request.headers.get("host")
     if not own and origin not in request.app.state.gateway.settings.allowed_origins:
-        raise Forbidden("cross_site", "This request did not come from a page of this gateway.")
+        raise Forbidden("cross_site", "This request came from another site. Open Majlis at its own URL and try again.")
 
 
 def https(gateway: Gateway) -> bool:

@@ -1,4 +1,4 @@
-"""What requests may hold. Strict: an unknown field, a wrong type or an oversized value is refused with its path."""
+"""Request bodies. Strict: an unknown field, a wrong type or an oversized value is an error with its path."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
 ShortLine = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
 Text = Annotated[str, StringConstraints(max_length=1024 * 1024)]
-# Ids in bodies and cursors: a malformed one is the caller's mistake (422) …
+# A malformed id in a body or a query is a mistake (422); in a path nothing has this id (404).
 IdText = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}_[0-9a-z]{16}$")]
 
 
 class NoSuchId(NotFound):
-    """Known by its looks, before anybody has asked who is calling."""
+    """Raised before authentication, because the path's id is malformed."""
 
 
 def _known_shape(value: str) -> str:
-    """… and in a path it is simply an id of nothing (404)."""
     if not ids.looks_like_id(value):
-        raise NoSuchId("not_found", "There is nothing with this id.")
+        raise NoSuchId("not_found", "Nothing has this id. Check the path.")
     return value
 
 
@@ -50,7 +49,7 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=False)
 
     def changes(self) -> dict[str, Any]:
-        """The fields that were given, under their names in the domain."""
+        """The fields of the request, under their Python names."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
@@ -73,8 +72,8 @@ class NewToken(Body):
 
 
 class SignIn(Body):
-    code: Line | None = Field(default=None, description="From a one-time sign-in link.")
-    token: Line | None = Field(default=None, description="A bearer token, to be exchanged for a session.")
+    code: Line | None = Field(default=None, description="The code of a one-time sign-in link.")
+    token: Line | None = Field(default=None, description="A bearer token to exchange for a session.")
 
 
 class NewAgent(Body):
@@ -85,14 +84,15 @@ class NewAgent(Body):
 class AgentChange(Body):
     name: Name = ""
     config: dict[str, Any] = Field(
-        default_factory=dict, description="Merged into the present config (JSON Merge Patch); null means the default."
+        default_factory=dict,
+        description="Merged into the config (JSON Merge Patch); null restores a default.",
     )
 
 
 class ServiceEvent(Body):
     service_name: ShortLine
     payload: Any = Field(description="Any JSON, up to 256 KiB and 32 levels deep.")
-    event_id: ShortLine | None = Field(default=None, description="The same one again is told once.")
+    event_id: ShortLine | None = Field(default=None, description="A repeated id is delivered once.")
 
 
 class NewSpace(Body):
@@ -108,13 +108,13 @@ class SpaceChange(Body):
     triggers: Triggers = "everyone"
     orchestrator_id: IdText | None = None
     tool_policy: Annotated[list[PolicyRule], Field(max_length=MAX_RULES)] | None = Field(
-        default=None, description="Which tools agents may use here; the first rule that fits decides. null: all."
+        default=None, description="Which tools agents may use here. The first matching rule decides; null allows all."
     )
 
 
 class ToolResult(Body):
     tool_call_id: Annotated[str, StringConstraints(min_length=1, max_length=160)]
-    result: Any = Field(description="What fits the card's `resultSchema`; short for it: a boolean, or an option.")
+    result: Any = Field(description="A value that matches the card's `resultSchema`, or just a boolean or an option.")
 
 
 class NewMember(Body):

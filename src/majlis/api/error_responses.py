@@ -1,4 +1,4 @@
-"""The one error shape, for everything that can go wrong between a request and its answer."""
+"""Turns errors into responses. Every error has the same JSON shape."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from starlette.responses import Response
 from majlis.api.auth import require_caller
 from majlis.api.bodies import NoSuchId
 from majlis.api.reply import reply
-from majlis.errors import Invalid, MajlisError, TooMany, Unauthenticated, Unavailable
+from majlis.errors import Invalid, MajlisError, Malformed, TooMany, Unauthenticated, Unavailable
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 _logger = structlog.get_logger(__name__)
 
-_BY_STATUS = {404: "unknown_route", 405: "method_not_allowed", 400: "malformed_request"}
+_BY_STATUS = {404: "unknown_route", 405: "method_not_allowed"}
 _UNREACHABLE = (ConnectionError, OSError, sa.exc.InterfaceError, sa.exc.TimeoutError)
 
 
 class ErrorDetail(BaseModel):
-    code: str = Field(description="Stable; safe to compare with.")
-    message: str = Field(description="For people: what is wrong, where, and what to do.")
+    code: str = Field(description="Stable: programs can compare it.")
+    message: str = Field(description="What happened and what to do, for people.")
     details: dict[str, Any]
 
     model_config = ConfigDict(title="ErrorDetail")
@@ -39,7 +39,7 @@ class ErrorBody(BaseModel):
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For the OpenAPI document: these statuses, and those that any request may meet, have the one error shape."""
+    """For the OpenAPI document: these error statuses, and those that every route can return."""
     return {status: {"model": ErrorBody} for status in sorted({400, 401, 403, 413, 422, 429, 503, *statuses})}
 
 
@@ -55,30 +55,30 @@ def error_response(error: MajlisError) -> Response:
 
 def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(MajlisError, _majlis_error)
-    app.add_exception_handler(NoSuchId, _after_who(_majlis_error))
-    app.add_exception_handler(RequestValidationError, _after_who(_validation_error))
+    app.add_exception_handler(NoSuchId, _after_authentication(_majlis_error))
+    app.add_exception_handler(RequestValidationError, _after_authentication(_validation_error))
 
 
 def failure_response(error: Exception, request_id: str) -> Response:
-    """For what nobody foresaw: logged whole, told to the caller as no more than a number to ask about."""
-    if isinstance(error, _UNREACHABLE) or _passing(error):
-        _logger.warning("the database is out of reach or overloaded", request_id=request_id, error=str(error))
-        return error_response(Unavailable("unavailable", "The database does not answer now. Try again in a moment."))
+    """For unexpected errors: the log has the details, the caller only the request id."""
+    if isinstance(error, _UNREACHABLE) or _is_temporary(error):
+        _logger.warning("the database is unreachable or overloaded", request_id=request_id, error=str(error))
+        return error_response(Unavailable("unavailable", "The database is not responding. Try again in a moment."))
     _logger.error("a request failed", request_id=request_id, exc_info=error)
-    message = f"Something went wrong here, not with your request. The log has it under {request_id}."
+    message = f"Majlis failed to handle this request. The log has details under the request id {request_id}."
     return error_response(MajlisError("internal", message, {"requestId": request_id}))
 
 
-def _passing(error: Exception) -> bool:
-    """A lost connection, or a lock that was waited for in vain (PostgreSQL's 55P03, SQLite's "locked")."""
+def _is_temporary(error: Exception) -> bool:
+    """A lost connection or a lock timeout (55P03 on PostgreSQL, "locked" on SQLite)."""
     if not isinstance(error, sa.exc.DBAPIError):
         return False
     locked = getattr(error.orig, "sqlstate", None) == "55P03" or "database is locked" in str(error.orig)
     return error.connection_invalidated or locked
 
 
-def _after_who(handler: Handler) -> Handler:
-    """These are raised while a request is read. Who is calling comes first: 401 before 400, 404 and 422."""
+def _after_authentication(handler: Handler) -> Handler:
+    """For errors that are raised before authentication: 401 takes precedence over 400, 404 and 422."""
 
     async def answer(request: Request, error: Exception) -> Response:
         try:
@@ -99,7 +99,7 @@ async def _validation_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     problems = error.errors()
     if any(problem["type"] == "json_invalid" for problem in problems):
-        return _plain(400, "malformed_json", "The body is not valid JSON.")
+        return _malformed_json()
     listed = [{"path": _path(problem["loc"]), "message": problem["msg"]} for problem in problems[:20]]
     first = listed[0]
     message = f"{first['path']}: {first['message']}" if first["path"] else str(first["message"])
@@ -109,22 +109,20 @@ async def _validation_error(_: Request, error: Exception) -> Response:
 async def _http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:
-        return _plain(400, "malformed_json", "The body is not valid JSON.")
+        return _malformed_json()
     code = _BY_STATUS.get(error.status_code, "refused")
-    response = _plain(error.status_code, code, f"{error.detail}.")
-    for name, value in (error.headers or {}).items():
-        response.headers[name] = value
-    return response
+    body = {"error": {"code": code, "message": f"{error.detail}.", "details": {}}}
+    return reply(body, error.status_code, dict(error.headers or {}))
 
 
-def _plain(status: int, code: str, message: str) -> Response:
-    return reply({"error": {"code": code, "message": message, "details": {}}}, status)
+def _malformed_json() -> Response:
+    return error_response(Malformed("malformed_json", "The body is not valid JSON."))
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    """As the caller wrote it: without pydantic's word for where it was (body, query, path)."""
+    """Without pydantic's first part (body, query, path)."""
     return ".".join(str(part) for part in location[1:])
 
 
-# For what Starlette itself refuses: an unknown route, a method that is not offered.
-http_error = _after_who(_http_error)
+# For errors of Starlette itself, such as an unknown route or method.
+http_error = _after_authentication(_http_error)

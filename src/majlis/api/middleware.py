@@ -1,6 +1,6 @@
-"""What every request passes: a request id, the limit on bodies, security headers, figures, and a last catch.
+"""Middleware for every request: request id, body limit, security headers, metrics, unexpected errors.
 
-Plain ASGI, since a stream that stays open for hours must not hold a stack of wrapped responses.
+Plain ASGI: a stream that stays open for hours must not hold a stack of wrapped responses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SECURITY = {
 }
 
 
-class Door:
+class Middleware:
     def __init__(self, app: ASGIApp, https: bool = False) -> None:
         self.app = app
         headers = dict(_SECURITY)
@@ -59,51 +59,47 @@ class Door:
             await send(message)
 
         try:
-            receive = await self._limited(scope, receive)
+            receive = await _limited(scope, receive)
+            await self.app(scope, receive, send_with_headers)
         except TooLarge as error:
             await error_response(error)(scope, receive, send_with_headers)
-            return
-        try:
-            await self.app(scope, receive, send_with_headers)
         except Exception as error:
             if status:
                 raise
             await failure_response(error, request_id)(scope, receive, send_with_headers)
 
-    async def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        """Refuse a body that says it is too large; read one that does not say (chunked) no further than allowed."""
-        headers = dict(scope["headers"])
-        length = headers.get(b"content-length")
-        if length is not None:
-            if not length.isdigit() or int(length) > MAX_BODY:
-                raise _too_large()
+
+async def _limited(scope: Scope, receive: Receive) -> Receive:
+    """Rejects a body by its Content-Length, and buffers a chunked body up to the limit."""
+    headers = dict(scope["headers"])
+    length = headers.get(b"content-length")
+    if length is not None:
+        if not length.isdigit() or int(length) > MAX_BODY:
+            raise _too_large()
+        return receive
+    if b"transfer-encoding" not in headers:
+        return receive
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
             return receive
-        if b"transfer-encoding" not in headers:
-            return receive
-        body = b""
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return receive
-            body += message.get("body", b"")
-            if len(body) > MAX_BODY:
-                raise _too_large()
-            if not message.get("more_body"):
-                return _replayed(body, receive)
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
+            raise _too_large()
+        if not message.get("more_body"):
+            return _replayed(body, receive)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    given = False
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+    async def replay() -> Message:
+        return pending.pop() if pending else await receive()
 
-    return again
+    return replay
 
 
 def _too_large() -> TooLarge:
-    return TooLarge("body_too_large", f"A request body may have at most {MAX_BODY} bytes.", {"maxBytes": MAX_BODY})
+    message = f"The request body is too large: the limit is {MAX_BODY} bytes."
+    return TooLarge("body_too_large", message, {"maxBytes": MAX_BODY})

@@ -1,4 +1,4 @@
-"""Rate limits: a bucket for each caller that refills steadily. In memory, for this process; forgotten when full."""
+"""Rate limits: a token bucket per caller, in the memory of this process."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ class RateLimit:
         self._per_second = per_second
         self._burst = burst
         self._clock = clock
-        # key → (tokens left, when that was so)
+        # key → (tokens left, at this time)
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def spend(self, key: str) -> None:
-        """Take one, or refuse with the time to wait."""
         if self._per_second <= 0:
             return
         now = self._clock()
@@ -31,13 +30,12 @@ class RateLimit:
         if left < 1:
             self._buckets[key] = (left, now)
             metrics.limited.labels(self._name).inc()
-            raise TooMany(
-                "rate_limited", "Too many requests. Wait and try again.", math.ceil((1 - left) / self._per_second)
-            )
+            retry_after = math.ceil((1 - left) / self._per_second)
+            raise TooMany("rate_limited", f"Too many requests. Try again in {retry_after} s.", retry_after)
         self._buckets[key] = (left - 1, now)
         if len(self._buckets) > _SWEEP_AT:
-            self._sweep(now)
+            self._drop_full(now)
 
-    def _sweep(self, now: float) -> None:
+    def _drop_full(self, now: float) -> None:
         full_after = self._burst / self._per_second
         self._buckets = {key: bucket for key, bucket in self._buckets.items() if now - bucket[1] < full_after}

@@ -1,4 +1,4 @@
-"""Answers: the domain's wire shapes as JSON bytes, without a second validation on the way out."""
+"""JSON responses. The domain's wire shapes are serialized without another validation."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""People, agents and services; their tokens, sessions and roles."""
+"""People, agents and services, with their names, roles, tokens and sessions."""

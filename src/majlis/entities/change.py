@@ -1,4 +1,4 @@
-"""Changing and deleting an entity: both are seen in every space it is a member of."""
+"""Changes and deletes entities. Every space that the entity is a member of gets an event."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.entities.caller import Caller, GatewayRole
-from majlis.entities.entities import access_entity, access_entity_to_change, change_role, require_another_owner, taken
+from majlis.entities.entities import LIVING, access_entity, access_entity_to_change, require_owner, taken
 from majlis.entities.names import entity_name, name_key
 from majlis.entities.shapes import EntityJson, entity_json
 from majlis.entities.tokens import end_tokens
-from majlis.errors import Conflict
+from majlis.errors import Conflict, Invalid
 from majlis.spaces.members import depart, tell_member_changed
 from majlis.store.tables import entities, members, runs, spaces, tokens
 from majlis.store.tables.runs import has_status
@@ -21,15 +21,15 @@ from majlis.store.transactions import Tx
 def change_entity(
     tx: Tx, caller: Caller, entity_id: str, changes: dict[str, Any], role: GatewayRole | None = None
 ) -> EntityJson:
-    """`changes` holds any of name, external_id; the rest stays."""
+    """`changes` may contain name and external_id."""
     before = access_entity_to_change(tx, caller, entity_id)
     if role is not None and role != before.role:
-        change_role(tx, caller, entity_id, role)
+        _change_role(tx, caller, before, role)
     if "name" in changes:
         changes["name"] = entity_name(changes["name"])
         changes["name_key"] = name_key(changes["name"])
     renamed = changes.get("name", before.name) != before.name
-    # Spaces before the entity: the one order in which locks are taken.
+    # Lock order: spaces before entities.
     followed = _lock_spaces_of(tx, entity_id) if renamed else []
     if changes:
         try:
@@ -42,19 +42,37 @@ def change_entity(
 
 
 def delete_entity(tx: Tx, caller: Caller, entity_id: str) -> None:
-    """It leaves all spaces, its tokens end, its name is free again. What it said stays, under its name."""
+    """The entity leaves all spaces and its tokens end. Its messages stay; its name can be used again."""
     entity = access_entity_to_change(tx, caller, entity_id)
     if entity.role == "owner":
-        require_another_owner(tx, entity_id)
+        _require_another_owner(tx, entity_id)
     followed = _lock_spaces_of(tx, entity_id)
     if tx.all(sa.select(spaces.c.id).where(spaces.c.orchestrator_id == entity_id, spaces.c.deleted_at.is_(None))):
         raise Conflict("orchestrator", "This agent orchestrates a space. Choose another orchestrator there first.")
     for space_id in followed:
         depart(tx, space_id, entity_id)
-    # What waits for an answer waits for nobody now. The clock finds it at once, and a worker ends it.
+    # Waits of the deleted agent time out now; a worker ends their runs.
     tx.execute(runs.update().where(runs.c.agent_id == entity_id, has_status("waiting_reply")).values(deadline=tx.now))
     end_tokens(tx, tokens.c.entity_id == entity_id)
     tx.execute(entities.update().where(entities.c.id == entity_id).values(deleted_at=tx.now))
+
+
+def _change_role(tx: Tx, caller: Caller, entity: sa.Row[Any], role: GatewayRole) -> None:
+    require_owner(caller)
+    if entity.type == "agent" and role != "member":
+        raise Invalid("invalid_role", "An agent cannot administer the gateway.", {"path": "role"})
+    if entity.role == "owner" and role != "owner":
+        _require_another_owner(tx, entity.id)
+    tx.execute(entities.update().where(entities.c.id == entity.id).values(role=role))
+
+
+def _require_another_owner(tx: Tx, entity_id: str) -> None:
+    # Locks all owners in one order, so that two owners cannot remove each other at the same time.
+    owners = tx.all(
+        sa.select(entities.c.id).where(LIVING, entities.c.role == "owner").order_by(entities.c.id).with_for_update()
+    )
+    if [row.id for row in owners] == [entity_id]:
+        raise Conflict("last_owner", "This is the last owner. Make another person an owner first.")
 
 
 def _lock_spaces_of(tx: Tx, entity_id: str) -> list[str]:

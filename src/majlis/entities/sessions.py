@@ -1,4 +1,4 @@
-"""Signing in from a browser: a one-time link or a token is exchanged for a session, which is a token in a cookie."""
+"""Browser sign-in: exchanges a one-time link or a token for a session, which is a token in a cookie."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.entities.entities import access_entity_to_change
-from majlis.entities.tokens import Hasher, end_tokens, find_caller, issue, opened_with
+from majlis.entities.tokens import Hasher, end_tokens, find_caller, invalid_token, issue, opened_with
 from majlis.errors import Unauthenticated
 from majlis.store.tables import tokens
 from majlis.store.transactions import Tx
@@ -27,25 +27,25 @@ def issue_sign_in_code(tx: Tx, hasher: Hasher, entity_id: str) -> tuple[str, int
 
 
 def find_code_owner(tx: Tx, hasher: Hasher, code: str) -> Caller | None:
-    """Whom a link would sign in; looking does not use it up."""
+    """The entity that the link signs in. Does not use up the link."""
     return find_caller(tx, hasher.hash(code), "sign_in")
 
 
 def sign_in_with_code(tx: Tx, hasher: Hasher, code: str) -> tuple[Caller, str]:
     caller = find_code_owner(tx, hasher, code)
-    # Whoever ends the row has used the link; a second use changes no row.
+    # Only one of two concurrent requests updates the row.
     used = caller and tx.execute(
         tokens.update().where(tokens.c.id == caller.token_id, tokens.c.ended_at.is_(None)).values(ended_at=tx.now)
     )
     if caller is None or not used or used.rowcount != 1:
-        raise Unauthenticated("invalid_link", "This sign-in link was used already or has expired. Ask for a new one.")
+        raise Unauthenticated("invalid_link", "This sign-in link has expired or was already used. Ask for a new one.")
     return caller, _open_session(tx, hasher, caller.id)
 
 
 def sign_in_with_token(tx: Tx, hasher: Hasher, token: str) -> tuple[Caller, str]:
     caller = find_caller(tx, hasher.hash(token), "api")
     if caller is None:
-        raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
+        raise invalid_token()
     return caller, _open_session(tx, hasher, caller.id, opened_with(caller.token_id), caller.expires_at)
 
 
@@ -55,6 +55,7 @@ def sign_out(tx: Tx, caller: Caller) -> None:
 
 def _open_session(tx: Tx, hasher: Hasher, entity_id: str, label: str = "browser", not_after: int | None = None) -> str:
     """A session never outlives the token it was opened with."""
-    expires_at = min(tx.now + SESSION_MILLIS, not_after or tx.now + SESSION_MILLIS)
+    latest = tx.now + SESSION_MILLIS
+    expires_at = min(latest, not_after or latest)
     _, secret = issue(tx, hasher, entity_id, "session", label, expires_at)
     return secret

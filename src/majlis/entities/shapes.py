@@ -1,4 +1,4 @@
-"""Entities and tokens as they look on the wire."""
+"""Wire shapes of entities and tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from typing_extensions import TypedDict
 
 from majlis.clock import iso
-from majlis.entities.caller import EntityType, GatewayRole
+from majlis.entities.caller import Caller, EntityType, GatewayRole
 
 
 class EntityJson(TypedDict):
@@ -53,6 +53,10 @@ def entity_json(row: sa.Row[Any]) -> EntityJson:
         "externalId": row.external_id,
         "createdAt": iso(row.created_at),
     }
+
+
+def me_json(caller: Caller) -> MeJson:
+    return {"id": caller.id, "name": caller.name, "type": caller.type, "role": caller.role}
 
 
 def token_json(row: sa.Row[Any]) -> TokenJson:

@@ -1,8 +1,7 @@
-"""Tokens: made of 256 random bits, kept only as an HMAC under the server's key, found by one indexed look-up.
+"""Tokens: 256 random bits, stored only as an HMAC under the server key, found by one indexed look-up.
 
-A random token needs no slow hash (there is nothing to guess), and a slow one would cost every request. The key makes
-the table useless to whoever can read or write it alone. The look-up is by digest, so its timing tells nothing of
-the token.
+A random token cannot be guessed, so it needs no slow hash. Because of the key, read or write access to the table alone
+gives no access to the gateway. The look-up is by digest, so its timing reveals nothing about the token.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from typing import Any, Literal
+from typing import Literal
 
 import sqlalchemy as sa
 
 from majlis.entities.caller import Caller, require_power_over
 from majlis.entities.entities import access_entity, access_entity_to_change
 from majlis.entities.shapes import TokenJson, token_json
-from majlis.errors import Invalid, NotFound
+from majlis.errors import Invalid, NotFound, Unauthenticated
 from majlis.live.log import TokenEnded
 from majlis.store import ids
 from majlis.store.tables import entities, tokens
@@ -48,8 +47,6 @@ _FIND = (
 
 
 class Hasher:
-    """The server's key, and what is done with it."""
-
     def __init__(self, server_key: bytes) -> None:
         self._key = hashlib.sha256(b"majlis token key" + server_key).digest()
 
@@ -62,14 +59,14 @@ def create_token(
 ) -> tuple[TokenJson, str]:
     access_entity_to_change(tx, caller, entity_id)
     if expires_at is not None and expires_at <= tx.now:
-        raise Invalid("expired", "expiresAt lies in the past.", {"path": "expiresAt"})
+        raise Invalid("expired", "expiresAt is in the past. Choose a later time.", {"path": "expiresAt"})
     return issue(tx, hasher, entity_id, "api", label, expires_at)
 
 
 def issue(
     tx: Tx, hasher: Hasher, entity_id: str, kind: TokenKind, label: str | None = None, expires_at: int | None = None
 ) -> tuple[TokenJson, str]:
-    """Without a question of permission. The token itself is in the answer and nowhere else."""
+    """Without a permission check. The token itself is returned and never stored."""
     token = _PREFIX[kind] + secrets.token_urlsafe(32)
     values = {
         "id": ids.new("tok"),
@@ -94,8 +91,8 @@ def list_tokens(tx: Tx, caller: Caller, entity_id: str) -> list[TokenJson]:
 
 
 def revoke_token(tx: Tx, caller: Caller, token_id: str) -> None:
-    """One's own token may always be given up; another's needs power over its entity. Browsers that were signed in with
-    it are signed out."""
+    """Callers may revoke their own tokens; other tokens need power over their entity. Sessions that were opened with
+    the token end as well."""
     row = tx.one(sa.select(tokens.c.entity_id).where(tokens.c.id == token_id, tokens.c.ended_at.is_(None)))
     if row is None or not (caller.administers or row.entity_id == caller.id):
         raise NotFound("unknown_token", f"There is no token {token_id}.")
@@ -108,7 +105,7 @@ def revoke_token(tx: Tx, caller: Caller, token_id: str) -> None:
 
 
 def opened_with(token_id: str) -> str:
-    """The label of a session that was opened with this token, and that ends with it."""
+    """The label of a session that was opened with this token and ends with it."""
     return f"browser, with {token_id}"
 
 
@@ -119,11 +116,10 @@ def end_tokens(tx: Tx, which: sa.ColumnElement[bool]) -> None:
     tx.outbox.extend(TokenEnded(row.id) for row in ended)
 
 
+def invalid_token() -> Unauthenticated:
+    return Unauthenticated("invalid_token", "This token is invalid, expired or revoked.")
+
+
 def find_caller(tx: Tx, hash: str, kind: TokenKind) -> Caller | None:
-    return as_caller(tx.one(_FIND, {"hash": hash, "kind": kind, "now": tx.now}))
-
-
-def as_caller(row: sa.Row[Any] | None) -> Caller | None:
-    if row is None:
-        return None
-    return Caller(row.id, row.name, row.type, row.role, row.token_id, row.expires_at)
+    row = tx.one(_FIND, {"hash": hash, "kind": kind, "now": tx.now})
+    return None if row is None else Caller(row.id, row.name, row.type, row.role, row.token_id, row.expires_at)

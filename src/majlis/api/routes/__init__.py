@@ -1,1 +1,1 @@
-"""One file for each resource of the contract."""
+"""One file per resource."""

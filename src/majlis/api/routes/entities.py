@@ -1,4 +1,4 @@
-"""Who is there: people, agents and services, and oneself."""
+"""People, agents and services, and the caller itself."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from majlis.api.auth import TheEntry
 from majlis.api.bodies import EntityChange, IdText, NewEntity, PathId
 from majlis.api.error_responses import refusals
 from majlis.api.reply import nothing, reply
-from majlis.entities.caller import Caller, EntityType
+from majlis.entities.caller import EntityType
 from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import access_entity, create_entity, list_entities
-from majlis.entities.shapes import EntityJson, MeJson, entity_json
-from majlis.store.transactions import Tx
+from majlis.entities.shapes import EntityJson, MeJson, entity_json, me_json
 
 router = APIRouter(tags=["entities"])
 
 
 @router.get("/api/me", response_model=MeJson, responses=refusals())
 async def get_me(entry: TheEntry) -> Response:
-    caller = await entry.caller()
-    return reply({"id": caller.id, "name": caller.name, "type": caller.type, "role": caller.role})
+    return reply(me_json(await entry.caller()))
 
 
 @router.post("/api/entities", status_code=201, response_model=EntityJson, responses=refusals(409))
@@ -35,15 +33,15 @@ async def create(entry: TheEntry, body: NewEntity) -> Response:
 async def list_all(
     entry: TheEntry,
     type: EntityType | None = None,
-    after: Annotated[IdText | None, Query(description="The last id of the page before.")] = None,
+    after: Annotated[IdText | None, Query(description="The last id of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> Response:
-    return reply(await entry.read(_list, type, after, limit))
+    return reply(await entry.read(lambda tx, _: list_entities(tx, type, after, limit)))
 
 
 @router.get("/api/entities/{entity_id}", response_model=EntityJson, responses=refusals(404))
 async def get_one(entry: TheEntry, entity_id: PathId) -> Response:
-    return reply(await entry.read(_get, entity_id))
+    return reply(await entry.read(lambda tx, _: entity_json(access_entity(tx, entity_id))))
 
 
 @router.patch("/api/entities/{entity_id}", response_model=EntityJson, responses=refusals(404, 409))
@@ -57,11 +55,3 @@ async def change(entry: TheEntry, entity_id: PathId, body: EntityChange) -> Resp
 async def delete(entry: TheEntry, entity_id: PathId) -> Response:
     await entry.write(delete_entity, entity_id)
     return nothing()
-
-
-def _list(tx: Tx, _: Caller, type: EntityType | None, after: str | None, limit: int) -> list[EntityJson]:
-    return list_entities(tx, type, after, limit)
-
-
-def _get(tx: Tx, _: Caller, entity_id: str) -> EntityJson:
-    return entity_json(access_entity(tx, entity_id))

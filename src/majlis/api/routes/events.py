@@ -1,7 +1,7 @@
 """Live events as Server-Sent Events: one space, or all of the caller's spaces and its own notices.
 
-Written by hand rather than with a library: one small task for each open stream, one timer for all heartbeats, and a
-reader that stalls is cut off at the socket.
+Not by a library: there is one small task per open stream, one timer for all heartbeats, and a client that stops
+reading is disconnected at the socket.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import PathId
 from majlis.api.error_responses import refusals
 from majlis.cards.queries import open_cards
-from majlis.entities.caller import Caller
-from majlis.errors import Unauthenticated
+from majlis.entities.tokens import invalid_token
 from majlis.gateway import Gateway
 from majlis.live.hub import Hub
 from majlis.live.stream import Stream
@@ -33,7 +32,7 @@ router = APIRouter(tags=["live"])
 ABORT = "majlis.abort"
 _HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"x-accel-buffering", b"no"),  # proxies must pass events on as they come
+    (b"x-accel-buffering", b"no"),  # tells proxies not to buffer events
 ]
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events."}
@@ -51,10 +50,10 @@ async def follow_space(
     last_event_id: LastEventIdParam = None,
 ) -> Response:
     caller = await entry.caller()
-    space_ids = await entry.read(_if_member, space_id)
+    await entry.read(access_space, space_id)
 
     async def hello() -> str:
-        return await _hello(gateway, space_ids, caller.id, space_id)
+        return await _hello(gateway, [space_id], caller.id, space_id)
 
     stream = await gateway.hub.open_space(caller, space_id, header or last_event_id, hello)
     if stream is None:
@@ -73,7 +72,7 @@ async def follow_all(
 
     stream = await gateway.hub.open_gateway(caller, header or last_event_id, hello)
     if stream is None:
-        raise Unauthenticated("invalid_token", "This token is not valid, has expired or was revoked.")
+        raise invalid_token()
     return EventStream(gateway.hub, stream)
 
 
@@ -86,7 +85,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         stream = self._stream
         stream.cut_off = scope.get(ABORT)
-        gone = asyncio.create_task(_wait_until_gone(receive, stream))
+        disconnect = asyncio.create_task(_close_on_disconnect(receive, stream))
         metrics.open_streams.inc()
         try:
             await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
@@ -94,34 +93,25 @@ class EventStream(Response):
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
-            gone.cancel()
+            disconnect.cancel()
             metrics.open_streams.dec()
             self._hub.leave(stream)
 
 
-async def _wait_until_gone(receive: Receive, stream: Stream) -> None:
+async def _close_on_disconnect(receive: Receive, stream: Stream) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     stream.close()
 
 
-def _if_member(tx: Tx, caller: Caller, space_id: str) -> list[str]:
-    access_space(tx, caller, space_id)
-    return [space_id]
-
-
 async def _hello(gateway: Gateway, space_ids: list[str], entity_id: str, space_id: str | None) -> str:
-    """What is going on at this moment, read when the stream follows already: nothing falls between the two. Events that
-    follow are applied on top, whichever of the two came first."""
-    active, pending = await gateway.db.read(_going_on, space_ids, entity_id, space_id)
-    connected = {
-        "type": "connected",
-        "activeAgents": active,
-        "pendingToolCalls": pending,
-        "streams": gateway.hub.spoken_in(space_ids),
-    }
-    return orjson.dumps(connected).decode()
+    """The data of `connected`, read after the stream has subscribed, so that no change is missed."""
 
+    def current(tx: Tx) -> dict[str, Any]:
+        return {
+            "type": "connected",
+            "activeAgents": active_agents(tx, space_ids),
+            "pendingToolCalls": open_cards(tx, entity_id, space_id),
+        }
 
-def _going_on(tx: Tx, space_ids: list[str], entity_id: str, space_id: str | None) -> tuple[list[Any], list[Any]]:
-    return list(active_agents(tx, space_ids)), list(open_cards(tx, entity_id, space_id))
+    return orjson.dumps(await gateway.db.read(current) | {"streams": gateway.hub.spoken_in(space_ids)}).decode()

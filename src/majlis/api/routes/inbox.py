@@ -1,4 +1,4 @@
-"""What agents are owed: the state of each message for each agent, inboxes, consciousness, and events from services."""
+"""Deliveries to agents, their inboxes and cycles, and events from services."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_NUMBER = 2**63 - 1
 
 @router.get("/api/messages/{message_id}/deliveries", response_model=list[MessageDeliveryJson], responses=refusals(404))
 async def list_of_message(entry: TheEntry, message_id: PathId) -> Response:
-    """For each agent that was to hear of this message: whether it has, and in which run."""
+    """The delivery of this message to each agent: its state, and the run that handles it."""
     return reply(await entry.read(list_deliveries, message_id))
 
 
@@ -40,7 +40,7 @@ async def list_of_message(entry: TheEntry, message_id: PathId) -> Response:
     responses=refusals(404, 409),
 )
 async def retry(entry: TheEntry, message_id: PathId, agent_id: PathId) -> Response:
-    """Offer a message to an agent that has failed over it once more. 409 unless its delivery has failed."""
+    """Deliver the message to this agent again. 409 unless its delivery has failed."""
     return reply(await entry.write(retry_delivery, message_id, agent_id), 202)
 
 
@@ -48,7 +48,7 @@ async def retry(entry: TheEntry, message_id: PathId, agent_id: PathId) -> Respon
 async def list_of_agent(
     entry: TheEntry, agent_id: PathId, limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50
 ) -> Response:
-    """What waits for the agent or is being worked on, oldest first."""
+    """The agent's pending and active deliveries, oldest first."""
     return reply(await entry.read(list_inbox, agent_id, limit))
 
 
@@ -58,15 +58,15 @@ async def list_cycles_of(
     agent_id: PathId,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 20,
     before: Annotated[
-        int | None, Query(ge=0, le=_MAX_NUMBER, description="The number of the last cycle of the page before.")
+        int | None, Query(ge=0, le=_MAX_NUMBER, description="The number of the last cycle of the previous page.")
     ] = None,
 ) -> Response:
-    """The cycles of a consciousness, the latest first."""
+    """The cycles of a consciousness, newest first."""
     return reply(await entry.read(list_cycles, agent_id, limit, before))
 
 
 @router.post("/api/agents/{agent_id}/trigger", status_code=202, response_model=TriggeredJson, responses=refusals(404))
 async def trigger(entry: TheEntry, agent_id: PathId, body: ServiceEvent) -> Response:
-    """Tell an agent something, as a service. The same eventId by the same caller again is one delivery (P5)."""
+    """Trigger an agent with an event from a service. A repeated eventId of the same caller is delivered once (P5)."""
     arguments = body.service_name, body.payload, body.event_id
     return reply(await entry.write_brief(trigger_agent, agent_id, *arguments), 202)

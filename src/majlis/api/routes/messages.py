@@ -1,4 +1,4 @@
-"""Messages: posting, paging through history, one message, and search."""
+"""Messages: post, page through the history, get one, search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ router = APIRouter(tags=["messages"])
     status_code=201,
     response_model=MessageJson,
     responses={
-        200: {"model": MessageJson, "description": "A repeated clientId: the first message."},
+        200: {"model": MessageJson, "description": "The clientId was used before: the first message with it."},
         **refusals(404, 409),
     },
 )
@@ -45,8 +45,8 @@ async def list_of_space(
     entry: TheEntry,
     space_id: PathId,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-    before: Annotated[IdText | None, Query(description="Messages before this one.")] = None,
-    after: Annotated[IdText | None, Query(description="Messages after this one.")] = None,
+    before: Annotated[IdText | None, Query(description="Only messages before this one.")] = None,
+    after: Annotated[IdText | None, Query(description="Only messages after this one.")] = None,
 ) -> Response:
     return reply(await entry.read(read_page, space_id, limit, before, after))
 
@@ -59,9 +59,9 @@ async def get_one(entry: TheEntry, message_id: PathId) -> Response:
 @router.get("/api/search", response_model=SearchJson, responses=refusals(404))
 async def find(
     entry: TheEntry,
-    q: Annotated[str, Query(min_length=1, max_length=256, description="Words; the last may be a beginning.")],
+    q: Annotated[str, Query(min_length=1, max_length=256, description="Words; the last may be incomplete.")],
     space_id: Annotated[IdText | None, Query(alias="spaceId")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-    before: Annotated[IdText | None, Query(description="The last message of the page before.")] = None,
+    before: Annotated[IdText | None, Query(description="The last message of the previous page.")] = None,
 ) -> Response:
     return reply(await entry.read(search, q, space_id, limit, before))

@@ -1,13 +1,11 @@
-"""The way in, for a browser: the one-time link and signing in. Plain pages, which work before anything else does.
+"""The sign-in pages. They work without the web app.
 
-The files of `api/page` are read once, at import. A request only ever names one of them, so no path leads elsewhere.
+The files of `api/page` are read at import, and a request only looks up their names, so no path leads elsewhere.
 """
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -25,15 +23,15 @@ from majlis.errors import MajlisError, NotFound, Unauthenticated
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
-# HEAD as well: those who preview a link or watch a server ask with it.
-LOOKING = ["GET", "HEAD"]
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+# Link previews and uptime monitors use HEAD.
+GET = ["GET", "HEAD"]
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _FOLDER = files("majlis.api").joinpath("page")
 
 
-@router.api_route("/sign-in/{code}", methods=LOOKING)
+@router.api_route("/sign-in/{code}", methods=GET)
 async def look_at_link(gateway: TheGateway, code: str) -> Response:
-    """Only looks: previews and prefetching must not use the link up."""
+    """Does not use up the link: browsers and chat apps prefetch links."""
     caller = await gateway.db.read(find_code_owner, gateway.hasher, code)
     return page("sign-in-link.html", {"name": caller.name}) if caller else page("link-expired.html", status=401)
 
@@ -53,33 +51,25 @@ async def use_link(gateway: TheGateway, request: Request, code: str) -> Response
     return answer
 
 
-@router.api_route("/page/{name}", methods=LOOKING)
+@router.api_route("/page/{name}", methods=GET)
 async def asset(name: str, known: Annotated[str | None, Header(alias="If-None-Match")] = None) -> Response:
-    found = _ASSETS.get(name)
-    if found is None:
+    if name not in _ASSETS:
         raise NotFound("unknown_page", "There is no such file.")
-    # Asked for again each time, so that a page never runs with a file of another version.
-    headers = {"ETag": found.etag, "Cache-Control": "no-cache"}
-    if known is not None and found.etag in known:
+    content, media_type, etag = _ASSETS[name]
+    # Revalidated on each use, so that a page never loads a file of another version.
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    if known is not None and etag in known:
         return Response(status_code=304, headers=headers)
-    return Response(found.content, headers=headers, media_type=found.media_type)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asset:
-    content: bytes
-    media_type: str
-    etag: str
+    return Response(content, headers=headers, media_type=media_type)
 
 
 def render(template: str, values: Mapping[str, str]) -> str:
-    """Every value is escaped here, whatever it is; no other way leads into a page."""
+    """Escapes every value. No other function puts values into a page."""
     return Template(template).substitute({name: escape(value) for name, value in values.items()})
 
 
 def page(name: str, values: Mapping[str, str] | None = None, status: int = 200) -> HTMLResponse:
-    content = render(PAGES[name], values or {})
-    return HTMLResponse(content, status, {"Cache-Control": "no-store"})
+    return HTMLResponse(render(PAGES[name], values or {}), status, {"Cache-Control": "no-store"})
 
 
 def _refused(refusal: MajlisError) -> Response:
@@ -91,26 +81,24 @@ def _refused(refusal: MajlisError) -> Response:
 
 
 def _read_pages() -> dict[str, str]:
-    """A page's file has what is its own, for the head and after an empty line for the body; the rest is one frame."""
+    """A page's file has its part of the head, an empty line, and its body; `frame.html` has the rest."""
     parts = {file.name: file.read_text("utf-8") for file in _FOLDER.iterdir() if file.name.endswith(".html")}
     frame = parts.pop("frame.html")
-    return {name: _framed(frame, *text.rstrip().split("\n\n", 1)) for name, text in parts.items()}
+    pages = {}
+    for name, text in parts.items():
+        head, body = text.rstrip().split("\n\n", 1)
+        pages[name] = frame.replace("<!-- head -->", head).replace("<!-- body -->", body)
+    return pages
 
 
-def _framed(frame: str, head: str, body: str) -> str:
-    return frame.replace("<!-- head -->", head).replace("<!-- body -->", body)
-
-
-def _read_assets() -> dict[str, _Asset]:
-    found: dict[str, _Asset] = {}
+def _read_assets() -> dict[str, tuple[bytes, str, str]]:
+    """Content, media type and ETag of each file that is not a page."""
+    assets = {}
     for file in _FOLDER.iterdir():
-        _, dot, ending = file.name.rpartition(".")
-        media_type = _TYPES.get(dot + ending)
-        if media_type is not None:
+        if media_type := _TYPES.get(file.name.rpartition(".")[2]):
             content = file.read_bytes()
-            digest = urlsafe_b64encode(sha256(content).digest()[:12]).decode()
-            found[file.name] = _Asset(content, media_type, f'"{digest}"')
-    return found
+            assets[file.name] = content, media_type, f'"{sha256(content).hexdigest()[:16]}"'
+    return assets
 
 
 PAGES = _read_pages()

@@ -1,4 +1,4 @@
-"""Runs: what agents are doing and have done, step by step, and what they were shown."""
+"""Runs: their status, steps, context and usage, and answers to their cards."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ router = APIRouter(tags=["runs"])
 async def list_mine(
     entry: TheEntry,
     agent_id: Annotated[IdText | None, Query(alias="agentId")] = None,
-    space_id: Annotated[IdText | None, Query(alias="spaceId", description="The space of the trigger.")] = None,
+    space_id: Annotated[IdText | None, Query(alias="spaceId", description="The space that triggered the run.")] = None,
     status: RunStatus | None = None,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-    before: Annotated[IdText | None, Query(description="The last run of the page before.")] = None,
+    before: Annotated[IdText | None, Query(description="The last run of the previous page.")] = None,
 ) -> Response:
-    """Those you may see, newest first: runs triggered in your spaces, and your own if you are an agent."""
+    """The runs you may see, newest first: those triggered in your spaces, and an agent's own."""
     return reply(await entry.read(list_runs, agent_id, space_id, status, limit, before))
 
 
@@ -41,26 +41,26 @@ async def get_one(entry: TheEntry, run_id: PathId) -> Response:
 
 @router.get("/api/runs/{run_id}/steps", response_model=list[StepJson], responses=refusals(404))
 async def list_steps_of(entry: TheEntry, run_id: PathId) -> Response:
-    """The journal. For plain members, what the agent did elsewhere or keeps to itself is `{"hidden": …}`."""
+    """The model steps and tool calls. Members see `{"hidden": …}` for what is private or of other spaces."""
     return reply(await entry.snapshot(list_steps, run_id))
 
 
 @router.get("/api/runs/{run_id}/context", response_model=ContextJson, responses=refusals(404))
 async def get_context_of(entry: TheEntry, run_id: PathId) -> Response:
-    """Exactly what the model was sent, for the agent and for administrators."""
+    """The requests exactly as sent to the model. For the agent itself and admins."""
     return reply(await entry.snapshot(get_context, run_id))
 
 
 @router.post("/api/runs/{run_id}/cancel", response_model=RunJson, responses=refusals(404, 409))
 async def cancel(entry: TheEntry, run_id: PathId) -> Response:
-    """End it at once; nothing more is sent."""
+    """Cancel the run. It posts nothing after this."""
     return reply(await entry.write(cancel_run, run_id))
 
 
 @router.post("/api/runs/{run_id}/tool-results", response_model=MessageJson, responses=refusals(404, 409))
 async def submit_result(entry: TheEntry, run_id: PathId, body: ToolResult) -> Response:
-    """Answer what an interactive tool asks, or permit a call: the first answer counts. 409 when it was answered, is
-    withdrawn or out of time; 422 when it does not fit, and then it is still open."""
+    """Answer a card, or approve a call. The first answer counts. 409: the card is answered, withdrawn or expired. 422:
+    the result does not match the schema, and the card stays open."""
     return reply(await entry.write(submit_tool_result, run_id, body.tool_call_id, body.result))
 
 
@@ -68,13 +68,13 @@ async def submit_result(entry: TheEntry, run_id: PathId, body: ToolResult) -> Re
 async def list_pending_calls(
     entry: TheEntry, space_id: Annotated[IdText | None, Query(alias="spaceId")] = None
 ) -> Response:
-    """What agents ask in your spaces at this moment, oldest first."""
+    """Open cards in your spaces, oldest first."""
     return reply(await entry.read(list_pending, space_id))
 
 
 @router.get("/api/agents/{agent_id}/usage", response_model=AgentUsageJson, responses=refusals(404))
 async def get_usage_of(entry: TheEntry, agent_id: PathId) -> Response:
-    """What all runs of the agent have cost together, for the agent and for administrators."""
+    """The total usage of the agent's runs. For the agent itself and admins."""
     return reply(await entry.read(get_usage, agent_id))
 
 
@@ -82,6 +82,6 @@ async def get_usage_of(entry: TheEntry, agent_id: PathId) -> Response:
 async def list_usage_by_day_of(
     gateway: TheGateway, entry: TheEntry, agent_id: PathId, days: Annotated[int, Query(ge=1, le=366)] = 30
 ) -> Response:
-    """The same day by day (UTC), oldest first; days without a run are left out. `cost` is set where the settings have a
-    price for every model that was used (`model_prices`)."""
+    """Usage per day (UTC), oldest first, without days that had no runs. `cost` is set if `model_prices` has a price for
+    every model used."""
     return reply(await entry.read(list_usage_by_day, agent_id, days, gateway.settings.model_prices))

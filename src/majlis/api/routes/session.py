@@ -1,4 +1,4 @@
-"""The browser's session: opened with a one-time code or a token, ended by signing out."""
+"""Browser sessions: sign in with a one-time code or a token, sign out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from majlis.entities.sessions import (
     sign_in_with_token,
     sign_out,
 )
-from majlis.entities.shapes import MeJson
+from majlis.entities.shapes import MeJson, me_json
 from majlis.errors import Invalid
 from majlis.gateway import Gateway
 
@@ -25,11 +25,11 @@ router = APIRouter(tags=["session"])
 
 @router.post("/api/session", status_code=201, response_model=MeJson, responses=refusals())
 async def sign_in(gateway: TheGateway, request: Request, body: SignIn) -> Response:
-    """Opens a session; the answer sets the cookie."""
+    """Signs in: the response sets the session cookie."""
     require_own_page(request)
     limit_sign_in(request)
     caller, secret = await open_session(gateway, body.code, body.token)
-    answer = reply({"id": caller.id, "name": caller.name, "type": caller.type, "role": caller.role}, 201)
+    answer = reply(me_json(caller), 201)
     set_cookie(answer, gateway, secret)
     return answer
 
@@ -50,7 +50,7 @@ async def open_session(gateway: Gateway, code: str | None, token: str | None) ->
             owners, _ = await gateway.db.write(issue_sign_in_code, gateway.hasher, gateway.owner_id)
             return await gateway.db.write(sign_in_with_code, gateway.hasher, owners)
         return await gateway.db.write(sign_in_with_token, gateway.hasher, token)
-    raise Invalid("invalid_request", "Give either code or token.", {"path": "code"})
+    raise Invalid("invalid_request", "Send either code or token.", {"path": "code"})
 
 
 def limit_sign_in(request: Request) -> None:

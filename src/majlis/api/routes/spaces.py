@@ -1,4 +1,4 @@
-"""Spaces and their members."""
+"""Spaces: settings, members, read positions and phases."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ async def list_mine(entry: TheEntry) -> Response:
     return reply(await entry.snapshot(list_spaces))
 
 
-# Before the next one, which would take "all" for an id.
+# Before the next route, which would read "all" as an id.
 @router.get("/api/spaces/all", response_model=list[SpaceOutlineJson], responses=refusals())
 async def list_all(
     entry: TheEntry,
-    after: Annotated[IdText | None, Query(description="The last id of the page before.")] = None,
+    after: Annotated[IdText | None, Query(description="The last id of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> Response:
-    """Every space of the gateway with its members, for administrators. What is said there is for members only."""
+    """All spaces of the gateway and their members, without messages. For admins."""
     return reply(await entry.read(list_all_spaces, after, limit))
 
 
@@ -66,7 +66,7 @@ async def delete(entry: TheEntry, space_id: PathId) -> Response:
     "/api/spaces/{space_id}/members",
     status_code=201,
     response_model=MemberJson,
-    responses={200: {"model": MemberJson, "description": "Was a member already."}, **refusals(404, 409)},
+    responses={200: {"model": MemberJson, "description": "The entity was already a member."}, **refusals(404, 409)},
 )
 async def add(entry: TheEntry, space_id: PathId, body: NewMember) -> Response:
     member, new = await entry.write(add_member, space_id, body.entity_id, body.role)

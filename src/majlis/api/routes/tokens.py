@@ -1,4 +1,4 @@
-"""Tokens: made once, shown once, ended at any time; and one-time sign-in links for people."""
+"""API tokens and one-time sign-in links."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""The web app: built by `make setup` into `majlis/web_dist`, served at `/` and at every address it has pages for.
+"""The web app: built by `make setup` into `majlis/web_dist`, served at `/` and at every path of its own.
 
-Its files are read once, at import, so no path leads elsewhere. Their names hold a hash of what is in them and never
-mean anything else; the page that names them is asked for each time.
+Its files are read at import, so no path leads elsewhere. Their names contain a hash of their content, so browsers may
+cache them forever; the page that names them is not cached.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.resources import files
 from mimetypes import guess_type
 from typing import Annotated
@@ -17,21 +16,20 @@ from starlette.responses import HTMLResponse
 
 from majlis.api.auth import enter
 from majlis.api.error_responses import http_error
-from majlis.api.routes.pages import LOOKING, page
+from majlis.api.routes.pages import GET, page
 from majlis.errors import NotFound, Unauthenticated
 
 router = APIRouter(tags=["web"], include_in_schema=False)
 
 _FOLDER = files("majlis").joinpath("web_dist")
-_FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
-@router.api_route("/", methods=LOOKING)
-@router.api_route("/spaces/{rest:path}", methods=LOOKING)
-@router.api_route("/admin", methods=LOOKING)
-@router.api_route("/admin/{rest:path}", methods=LOOKING)
+@router.api_route("/", methods=GET)
+@router.api_route("/spaces/{rest:path}", methods=GET)
+@router.api_route("/admin", methods=GET)
+@router.api_route("/admin/{rest:path}", methods=GET)
 async def app(request: Request) -> Response:
-    """Strangers get the way in, at the address they came for: after signing in it is still there."""
+    """Without a session, the sign-in page at the same URL: signing in leads to where the user wanted to go."""
     try:
         await (await enter(request)).caller()
     except Unauthenticated:
@@ -41,53 +39,34 @@ async def app(request: Request) -> Response:
     return HTMLResponse(_INDEX, headers={"Cache-Control": "no-store"})
 
 
-async def lost(request: Request, error: Exception) -> Response:
-    """Who mistypes an address in a browser gets a page; programs, and whoever calls the API, the one error shape."""
+async def not_found(request: Request, error: Exception) -> Response:
+    """Unknown path: HTML for browsers, JSON for API clients."""
     assert isinstance(error, HTTPException)
-    looking = request.method in LOOKING and "text/html" in request.headers.get("Accept", "")
-    if error.status_code == 404 and looking and not request.url.path.startswith("/api/"):
+    browser = request.method in GET and "text/html" in request.headers.get("Accept", "")
+    if error.status_code == 404 and browser and not request.url.path.startswith("/api/"):
         return page("not-found.html", status=404)
     return await http_error(request, error)
 
 
-@router.api_route("/assets/{name}", methods=LOOKING)
-async def asset(name: str, takes: Annotated[str, Header(alias="Accept-Encoding")] = "") -> Response:
-    found = _ASSETS.get(name)
-    if found is None:
+@router.api_route("/assets/{name}", methods=GET)
+async def asset(name: str, accepted: Annotated[str, Header(alias="Accept-Encoding")] = "") -> Response:
+    content = None if name.endswith(".gz") else _ASSETS.get(name)
+    if content is None:
         raise NotFound("unknown_page", "There is no such file.")
-    headers = dict(_FOR_EVER)
-    if found.squeezed is None:
-        return Response(found.content, headers=headers, media_type=found.media_type)
-    headers["Vary"] = "Accept-Encoding"
-    if "gzip" not in takes:
-        return Response(found.content, headers=headers, media_type=found.media_type)
-    headers["Content-Encoding"] = "gzip"
-    return Response(found.squeezed, headers=headers, media_type=found.media_type)
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+    compressed = _ASSETS.get(f"{name}.gz")
+    if compressed is not None:
+        headers["Vary"] = "Accept-Encoding"
+        if "gzip" in accepted:
+            content, headers["Content-Encoding"] = compressed, "gzip"
+    return Response(content, headers=headers, media_type=guess_type(name)[0] or "application/octet-stream")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asset:
-    content: bytes
-    squeezed: bytes | None
-    media_type: str
-
-
-def _read_assets() -> dict[str, _Asset]:
+def _read_assets() -> dict[str, bytes]:
     folder = _FOLDER.joinpath("assets")
-    if not folder.is_dir():
-        return {}
-    read = {file.name: file.read_bytes() for file in folder.iterdir()}
-    return {
-        name: _Asset(content, read.get(f"{name}.gz"), guess_type(name)[0] or "application/octet-stream")
-        for name, content in read.items()
-        if not name.endswith(".gz")
-    }
+    return {file.name: file.read_bytes() for file in folder.iterdir()} if folder.is_dir() else {}
 
 
-def _read_index() -> str | None:
-    index = _FOLDER.joinpath("index.html")
-    return index.read_text("utf-8") if index.is_file() else None
-
-
-_INDEX = _read_index()
+_INDEX_FILE = _FOLDER.joinpath("index.html")
+_INDEX = _INDEX_FILE.read_text("utf-8") if _INDEX_FILE.is_file() else None
 _ASSETS = _read_assets()
