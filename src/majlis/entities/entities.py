@@ -61,7 +61,7 @@ def list_entities(
 def access_entity(tx: Tx, entity_id: str) -> sa.Row[Any]:
     row = tx.one(sa.select(entities).where(LIVING, entities.c.id == entity_id, entities.c.id != SYSTEM.id))
     if row is None:
-        raise NotFound("unknown_entity", f"There is no person, agent or service with the id {entity_id}.")
+        raise NotFound("unknown_entity", f"There is no entity with the id {entity_id}.")
     return row
 
 
@@ -85,5 +85,5 @@ def require_owner(caller: Caller) -> None:
 def taken(error: sa.exc.IntegrityError, name: str) -> Conflict:
     if "external_id" in str(error.orig):
         return Conflict("external_id_taken", "Another entity already has this externalId.", {"path": "externalId"})
-    message = f'The name "{name}" is taken. Choose another; case and character width make no difference.'
+    message = f'The name "{name}" is already taken (case and width are ignored). Choose another name.'
     return Conflict("name_taken", message, {"path": "name"})
