@@ -71,6 +71,12 @@ def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ids, "_last_millis", 0)
 
 
+@pytest.fixture
+def standing_clock(own_time: None) -> None:
+    """Time moves when the test moves it, however slow the machine is."""
+    clock.stand_still()
+
+
 @pytest.fixture(scope="session")
 def sqlite_databases(tmp_path_factory: pytest.TempPathFactory) -> SqliteDatabases:
     return SqliteDatabases(tmp_path_factory.mktemp("sqlite"))

@@ -4,8 +4,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+import majlis.runs.worker
 from majlis.settings import Settings
 from tests.runs.house import House, open_house
+
+
+@pytest.fixture
+def wake_ups_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker does not look for itself: it hears of something at once, or never."""
+    monkeypatch.setattr(majlis.runs.worker, "POLL_MILLIS", 3_600_000)
 
 
 @pytest.fixture

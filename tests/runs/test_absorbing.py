@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.model_server import Reply, by_agent, call, say, sequence, silent
 from tests.runs.house import House
+
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def test_t6_a_run_that_absorbs_another_goes_on_at_the_greater_depth(house: House) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from majlis import clock
 from majlis.cards.close import time_out_cards
 from majlis.settings import Settings
@@ -11,6 +13,8 @@ from tests.model_server import ModelServer, by_agent, call, say
 from tests.runs.cards import APPROVE, QUESTION, asked, card_in, submit
 from tests.runs.house import House, timeline
 from tests.world import serve_world
+
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def test_j5_time_over_resumes_with_a_timeout_and_a_late_answer_is_a_conflict(house: House) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
+
 from tests.model_server import Asked, Reply, by_agent, call, say, sequence, silent
 from tests.runs.house import House, says, timeline
+
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def test_c1_c2_what_a_completed_run_was_shown_is_seen_by_the_next(house: House) -> None:

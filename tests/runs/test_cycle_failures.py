@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from majlis import clock
 from tests.model_server import Asked, Reply, call, say, sequence, silent
 from tests.runs.cycles import conscious, consciousness, done_before, first_requests, inbox, step
 from tests.runs.house import House
@@ -14,10 +13,7 @@ from tests.runs.house import House
 BUSY = Reply(status=503, text="overloaded")
 
 
-@pytest.fixture(autouse=True)
-def standing_clock(own_time: None) -> None:
-    """A second of back-off is over when a test says so, however slow the machine is."""
-    clock.stand_still()
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def test_k8_a_failed_cycle_is_tried_again_with_all_its_events_and_shown_what_was_done(house: House) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.model_server import Asked, Reply, say, silent
 from tests.runs.house import House
+
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def test_t6_a_try_after_a_failure_is_as_deep_as_the_answer_that_the_failed_one_had(house: House) -> None:

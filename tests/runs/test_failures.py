@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from majlis import clock
 from majlis.settings import Settings
 from majlis.store.tables import messages
 from tests.model_server import Asked, ModelServer, Reply, call, calls, say, sequence, silent
@@ -17,11 +16,7 @@ from tests.runs.failing import failing, notices
 from tests.runs.house import House, once, timeline
 from tests.world import serve_world
 
-
-@pytest.fixture(autouse=True)
-def standing_clock(own_time: None) -> None:
-    """A second is the first back-off, and a slow machine's second is soon over."""
-    clock.stand_still()
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 BROKEN = Reply(raw=b'data: {"choices": [{"delta": {"content": "he')

@@ -7,7 +7,6 @@ from itertools import permutations
 
 import pytest
 
-from majlis import clock
 from majlis.inbox.deliver import deliver_tool_result
 from tests.model_server import Asked, Reply, call, say, sequence, silent
 from tests.runs.cycles import conscious, consciousness, done_before, inbox
@@ -17,9 +16,7 @@ from tests.world import Person
 BUSY = Reply(status=503, text="overloaded")
 
 
-@pytest.fixture(autouse=True)
-def standing_clock(own_time: None) -> None:
-    clock.stand_still()
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def change(house: House, agent: Person, mind: str) -> None:

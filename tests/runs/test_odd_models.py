@@ -14,11 +14,7 @@ from tests.model_server import Reply, say, sequence, silent
 from tests.runs.failing import failing, notices
 from tests.runs.house import House
 
-
-@pytest.fixture(autouse=True)
-def standing_clock(own_time: None) -> None:
-    """A second is the first back-off, and a slow machine's second is soon over."""
-    clock.stand_still()
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def test_j7_an_answer_that_a_filter_stopped_is_counted_all_the_same(house: House) -> None:

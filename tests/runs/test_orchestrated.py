@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from majlis import clock
 from majlis.settings import Settings
 from majlis.store.tables import deliveries, turns
 from majlis.store.transactions import Tx
@@ -16,10 +15,7 @@ from tests.model_server import Asked, Part, Reply, by_agent, call, say, sequence
 from tests.runs.house import House, open_house, says
 from tests.world import Person
 
-
-@pytest.fixture(autouse=True)
-def standing_clock(own_time: None) -> None:
-    clock.stand_still()
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def stage(house: House, conductor: str = "roles", **parts: Part) -> tuple[str, dict[str, Person]]:

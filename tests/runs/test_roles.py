@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from majlis import clock
 from majlis.settings import Settings
 from majlis.store.tables import members
 from majlis.store.transactions import Tx
@@ -18,10 +17,7 @@ from tests.runs.cards import submit
 from tests.runs.house import House, once, open_house, says
 from tests.world import Person
 
-
-@pytest.fixture(autouse=True)
-def standing_clock(own_time: None) -> None:
-    clock.stand_still()
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def roles(house: House, name: str, **config: Any) -> Person:

@@ -7,7 +7,6 @@ from itertools import permutations
 
 import pytest
 
-from majlis import clock
 from tests.model_server import Reply, by_agent, say, silent
 from tests.runs.house import House
 from tests.world import Person
@@ -15,9 +14,7 @@ from tests.world import Person
 MINDS = ("timeline", "roles", "consciousness")
 
 
-@pytest.fixture(autouse=True)
-def standing_clock(own_time: None) -> None:
-    clock.stand_still()
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def change_mind(house: House, agent: Person, mind: str) -> None:

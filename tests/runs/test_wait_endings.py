@@ -8,6 +8,8 @@ from tests.model_server import say, sequence, silent
 from tests.runs.asking import asking
 from tests.runs.house import House, timeline
 
+pytestmark = pytest.mark.usefixtures("standing_clock")
+
 
 async def test_m9_time_is_up_and_the_run_goes_on_without_an_answer(house: House) -> None:
     asker, space, _ = await asking(house, say("Nobody answered."), limits={"waitSeconds": 60})

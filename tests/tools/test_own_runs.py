@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from tests.model_server import Asked, Reply, Script, call, say, sequence, silent
 from tests.runs.house import House, timeline
 from tests.world import Person
+
+pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 def by_trigger(parts: dict[str, Script]) -> Script:
