@@ -17,12 +17,10 @@ from majlis.settings import Settings
 from majlis.store.tables import runs
 from tests.acceptance.ledger import Ledger
 from tests.acceptance.tools_of_tests import effects_in, python_tool
-from tests.acceptance.workers import EAGER_MILLIS, WorkerProcess, Workers
+from tests.acceptance.workers import EAGER_MILLIS, NEVER_MILLIS, WorkerProcess, Workers
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
 from tests.waiting import until
 from tests.world import World, serve_world
-
-NEVER_MILLIS = 3_600_000
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from majlis.store.tables import tokens
 from tests.follower import StreamEnded
 from tests.world import serve_world
 
+HOUR = 3_600_000
+
 
 @pytest.fixture
 def quick_timers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +31,10 @@ def quick_timers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_heartbeat_is_due_before_fifteen_seconds_are_over() -> None:
     assert beats._LOOK_SECONDS + beats._BEAT_SECONDS <= 15
+
+
+def test_what_no_hint_told_of_is_found_within_a_second() -> None:
+    assert hub._POLL_SECONDS <= 1
 
 
 @pytest.mark.usefixtures("quick_timers")
@@ -90,9 +96,10 @@ async def test_a_stream_ends_with_its_token_even_if_nobody_said_so(settings: Set
 async def test_a_stream_ends_when_its_token_expires(settings: Settings) -> None:
     async with serve_world(settings) as world:
         sara = await world.person("Sara")
-        brief = await world.with_token(sara.id, "Sara", expiresAt=clock.iso(clock.now() + 700))
+        brief = await world.with_token(sara.id, "Sara", expiresAt=clock.iso(clock.now() + HOUR))
         async with brief.follow() as stream:
             await stream.next()
+            clock.advance(HOUR)
             with pytest.raises(StreamEnded):
                 await stream.next()
 

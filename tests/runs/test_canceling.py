@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.follower import Event
 from tests.model_server import Reply, by_agent, call, say, sequence
 from tests.runs.house import House
@@ -15,6 +17,7 @@ def gated(reply: Reply) -> Reply:
     return reply
 
 
+@pytest.mark.usefixtures("wake_ups_only")
 async def test_j3_cancel_aborts_the_model_and_takes_back_what_was_being_said(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
@@ -25,8 +28,7 @@ async def test_j3_cancel_aborts_the_model_and_takes_back_what_was_being_said(hou
         delta = await follower.until("tool-input-delta")
         [run] = await house.runs()
         canceled = await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
-        async with asyncio.timeout(1):
-            await house.model.until_open(0)
+        await house.model.until_open(0)
         error = await follower.until("tool-call.error")
         assert error.data["streamId"] == delta.data["streamId"]
         await house.owner.say(space, "end of test", mentions=[])
@@ -116,6 +118,7 @@ async def test_j3_a_waiting_run_can_be_canceled(house: House) -> None:
     assert len(house.model.asked) == 1
 
 
+@pytest.mark.usefixtures("wake_ups_only")
 async def test_j3_a_run_that_rests_between_two_tries_is_canceled_at_once(house: House) -> None:
     """The provider asks for half a minute: the cancel does not wait for it."""
     space = await house.space("Project Alpha", await house.agent("Scout"))
@@ -127,8 +130,7 @@ async def test_j3_a_run_that_rests_between_two_tries_is_canceled_at_once(house: 
     await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
     worker = house.world.gateway.worker
     assert worker is not None
-    async with asyncio.timeout(1):
-        await until(lambda: worker.active == 0)
+    await until(lambda: worker.active == 0)
     assert len(house.model.asked) == 1
 
 
