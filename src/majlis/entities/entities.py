@@ -85,5 +85,5 @@ def require_owner(caller: Caller) -> None:
 def taken(error: sa.exc.IntegrityError, name: str) -> Conflict:
     if "external_id" in str(error.orig):
         return Conflict("external_id_taken", "Another entity already has this externalId.", {"path": "externalId"})
-    message = f'The name "{name}" is already taken (case and width are ignored). Choose another name.'
+    message = f'The name "{name}" is taken (ignoring case and width). Choose another.'
     return Conflict("name_taken", message, {"path": "name"})
