@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from majlis.gateway import Gateway
-from majlis.runs.claim.claimed_runs import ClaimedRuns
+from majlis.runs.claim.capacity import ClaimedRuns
 
 _lock = threading.Lock()
 _die_at = 0

@@ -15,7 +15,7 @@ from majlis.spaces.damage import Unreadable, all_sound, reading, set_aside_named
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, entities, members, messages, runs, spaces
 from majlis.store.transactions import Tx
-from majlis.waits.wait import parse_wait
+from majlis.waits.wait import Wait
 
 # The most that a cycle keeps of its events. The messages themselves are stored whole.
 _MAX_BYTES = 1024 * 1024
@@ -115,8 +115,7 @@ def _of_message(delivery: sa.Row[Any], row: sa.Row[Any]) -> TriggerJson:
         trigger["orchestrates"] = True
     if "turnId" in delivery.payload:
         trigger["turnId"] = delivery.payload["turnId"]
-    expired = parse_wait(row.expired_wait)
-    if expired is not None and row.answered in expired.expired_questions:
+    if row.expired_wait is not None and row.answered in Wait.model_validate(row.expired_wait).expired_questions:
         trigger["answersExpired"] = row.answered
     return trigger
 

@@ -2,6 +2,8 @@
 
 The order is fixed: store, resume the runs it answers, trigger the other agents, and last pause the sender (M3). One
 message wakes an agent once: an agent whose run it resumes is not triggered as well (M7).
+
+A delivery is one row per agent and event. Offering the same event again changes nothing (T7).
 """
 
 from __future__ import annotations
@@ -10,17 +12,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
-from majlis.inbox.deliveries import insert_deliveries, insert_delivery, new_delivery
 from majlis.inbox.external_sessions import bind_offered
 from majlis.inbox.mentions import addressed
-from majlis.inbox.turns import speaks_in_turn
+from majlis.inbox.trigger import TriggerType
+from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.post import Draft, Posted, Sender, post_notice, store_message
 from majlis.spaces.shapes import MessageJson
+from majlis.store import ids
 from majlis.store.hot import hot
-from majlis.store.tables import entities, members, messages, runs
+from majlis.store.tables import deliveries, entities, members, messages, runs, turns
 from majlis.store.tables.columns import word
-from majlis.store.transactions import Tx
+from majlis.store.transactions import Dialect, Tx
 from majlis.waits.wait import resume_answered
 
 _AGENTS = hot(
@@ -48,6 +52,16 @@ _AGENTS = hot(
     )
     .order_by(members.c.entity_id)
 )
+_INSERT: dict[Dialect, Any] = {
+    "sqlite": hot(sqlite.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"])),
+    "postgresql": hot(postgresql.insert(deliveries).on_conflict_do_nothing(index_elements=["agent_id", "event_id"])),
+}
+_IN_TURN = (
+    sa.select(turns.c.id)
+    .join(deliveries, deliveries.c.event_id == turns.c.id)
+    .where(deliveries.c.run_id == sa.bindparam("run"), turns.c.space_id == sa.bindparam("space"))
+    .limit(1)
+)
 _MAX_CALL_ID = 128
 _CAUSE = sa.select(messages.c.root_cause).where(messages.c.id == sa.bindparam("message"))
 
@@ -72,7 +86,8 @@ def _deliver(tx: Tx, posted: Posted, max_chain_depth: int) -> None:
         if heard or any(agent.run_id for agent in agents):
             _post_depth_notice(tx, posted, max_chain_depth)
         return
-    resumed = resume_answered(tx, message, agents)
+    waiting = [agent for agent in agents if agent.run_id is not None]
+    resumed = resume_answered(tx, message, waiting) if waiting else {}
     rows = [_delivery(tx, posted, agent, resumed.get(agent)) for agent in sorted({*heard, *resumed})]
     insert_deliveries(tx, rows, bool(resumed))
 
@@ -86,7 +101,7 @@ def _who_hears(tx: Tx, posted: Posted, agents: Sequence[sa.Row[Any]]) -> set[str
     called = everyone & {*posted.message["mentions"], *addressed(posted.message["text"], agents)}
     if posted.triggers == "orchestrated" and not called:
         run_id = posted.message["runId"]
-        in_turn = run_id is not None and speaks_in_turn(tx, run_id, posted.message["spaceId"])
+        in_turn = run_id is not None and _speaks_in_turn(tx, run_id, posted.message["spaceId"])
         return set() if in_turn else everyone & {posted.orchestrator_id or ""}
     return called
 
@@ -139,3 +154,55 @@ def _root(tx: Tx, posted: Posted, max_chain_depth: int) -> str:
             break
         cause = earlier
     return cause
+
+
+def _speaks_in_turn(tx: Tx, run_id: str, space_id: str) -> bool:
+    """Messages within a turn are part of its result: the orchestrator is triggered when the turn is finished."""
+    return tx.one(_IN_TURN, {"run": run_id, "space": space_id}) is not None
+
+
+def new_delivery(
+    tx: Tx,
+    agent_id: str,
+    type: TriggerType,
+    event_id: str,
+    payload: Any,
+    chain_depth: int = 0,
+    *,
+    space_id: str | None = None,
+    message_id: str | None = None,
+    run_id: str | None = None,
+) -> dict[str, Any]:
+    """A row to insert. `run_id` is the run that takes it at once."""
+    return {
+        "id": ids.new("dlv"),
+        "agent_id": agent_id,
+        "event_id": event_id,
+        "type": type,
+        "space_id": space_id,
+        "message_id": message_id,
+        "payload": payload,
+        "chain_depth": chain_depth,
+        "state": "taken" if run_id else "pending",
+        "run_id": run_id,
+        "created_at": tx.now,
+    }
+
+
+def insert_deliveries(tx: Tx, rows: Sequence[dict[str, Any]], resumed: bool = False) -> None:
+    if rows:
+        tx.execute(_INSERT[tx.dialect], rows)
+        tx.outbox.append(WorkAvailable(payload=QUEUED) if resumed else WorkAvailable())
+
+
+def insert_delivery(tx: Tx, row: dict[str, Any]) -> bool:
+    """False if the agent has this event already."""
+    if tx.execute(_INSERT[tx.dialect], row).rowcount == 0:
+        return False
+    tx.outbox.append(WorkAvailable())
+    return True
+
+
+def turn_of_event(event_id: str) -> str | None:
+    """The turn that a delivery is part of; the delivery that reports a finished turn is not."""
+    return event_id if event_id.startswith("trn_") and "." not in event_id else None

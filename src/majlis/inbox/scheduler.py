@@ -14,7 +14,7 @@ from majlis.agents.config.heartbeat import following_beat
 from majlis.agents.plans import when
 from majlis.agents.schedules import next_cron
 from majlis.clock import Millis, iso
-from majlis.inbox.deliveries import insert_deliveries, new_delivery
+from majlis.inbox.deliver import insert_deliveries, new_delivery
 from majlis.store.tables import agents, entities, plans
 from majlis.store.transactions import Tx
 

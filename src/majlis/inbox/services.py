@@ -11,7 +11,7 @@ from majlis.agents.config.plain_json import refuse_unsafe_json
 from majlis.entities.caller import Caller
 from majlis.entities.entities import LIVING
 from majlis.errors import Forbidden, Invalid, NotFound
-from majlis.inbox.deliveries import insert_delivery, new_delivery
+from majlis.inbox.deliver import insert_delivery, new_delivery
 from majlis.store import ids
 from majlis.store.tables import deliveries, entities
 from majlis.store.transactions import Tx

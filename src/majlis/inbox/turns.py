@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.inbox.deliveries import insert_deliveries, new_delivery
+from majlis.inbox.deliver import insert_deliveries, new_delivery
 from majlis.store import ids
 from majlis.store.tables import deliveries, members, messages, spaces, steps, turns
 from majlis.store.tables.columns import word, words
@@ -51,12 +51,6 @@ _ORCHESTRATOR = (
     .where(
         spaces.c.id == sa.bindparam("space"), spaces.c.triggers == word("orchestrated"), spaces.c.deleted_at.is_(None)
     )
-)
-_IN_TURN = (
-    sa.select(turns.c.id)
-    .join(deliveries, deliveries.c.event_id == turns.c.id)
-    .where(deliveries.c.run_id == sa.bindparam("run"), turns.c.space_id == sa.bindparam("space"))
-    .limit(1)
 )
 
 
@@ -111,16 +105,6 @@ def settled_in_turn(tx: Tx, turn_id: str) -> None:
         return
     if tx.execute(_FINISH, {"turn": turn_id, "at": tx.now}).rowcount == 1:
         _tell_orchestrator(tx, turn, which)
-
-
-def speaks_in_turn(tx: Tx, run_id: str, space_id: str) -> bool:
-    """Messages within a turn are part of its result: the orchestrator is triggered when the turn is finished."""
-    return tx.one(_IN_TURN, {"run": run_id, "space": space_id}) is not None
-
-
-def turn_of_event(event_id: str) -> str | None:
-    """The turn that a delivery is part of; the delivery that reports a finished turn is not."""
-    return event_id if event_id.startswith("trn_") and "." not in event_id else None
 
 
 def _tell_orchestrator(tx: Tx, turn: sa.Row[Any], which: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ worker that lost its lease changes nothing.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
@@ -14,7 +15,10 @@ from typing import Any, Literal
 import orjson
 import sqlalchemy as sa
 
+from majlis import clock
 from majlis.clock import Millis
+from majlis.models.chat.wire_format import chat_messages, chat_tools
+from majlis.models.port import Answer, Call, ModelFailed, Prompt, Usage
 from majlis.runs.claim.lease import LEASE_MILLIS
 from majlis.store.hot import hot
 from majlis.store.tables import runs, steps, views
@@ -130,7 +134,40 @@ def _hold(columns: tuple[str, ...]) -> sa.Update:
     )
 
 
-def pack_view(base: int | None, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> bytes:
-    """The view of a request. Later requests of one invocation begin with an earlier one's messages: only what was
-    added is kept, with the step it was added to."""
-    return zlib.compress(orjson.dumps({"base": base, "messages": messages, "tools": tools}), 1)
+def model_entry(n: int, started: int, answer: Answer, shown: Callable[[Call], str], view: bytes) -> Entry:
+    """`shown` are a call's arguments without secrets."""
+    calls = [{"id": call.id, "name": call.name, "arguments": shown(call)} for call in answer.calls]
+    return Entry(
+        n=n,
+        kind="model",
+        started_at=started,
+        ended_at=clock.now(),
+        output={"text": answer.text, "calls": calls},
+        usage=_usage(answer.usage),
+        view=view,
+    )
+
+
+def failed_entry(n: int, started: int, error: ModelFailed, view: bytes) -> Entry:
+    """With the view, so that people can see what the model was shown when it failed (X13)."""
+    return Entry(
+        n=n,
+        kind="model",
+        started_at=started,
+        ended_at=clock.now(),
+        state="error",
+        output={"text": "", "calls": [], "error": error.message},
+        usage=_usage(error.usage) if error.usage != Usage() else None,
+        view=view,
+    )
+
+
+def pack_view(prompt: Prompt, base: int | None, kept: int) -> bytes:
+    """The view of a request. It begins with the messages of an earlier request of this invocation, the step `base`:
+    only the messages after the first `kept` are stored."""
+    tools = chat_tools(prompt) if base is None else None
+    return zlib.compress(orjson.dumps({"base": base, "messages": chat_messages(prompt)[kept:], "tools": tools}), 1)
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    return {"inputTokens": usage.input, "cachedTokens": usage.cached, "outputTokens": usage.output}

@@ -124,7 +124,7 @@ def resume_answered(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]
     message it answers; any other message answers each agent's newest wait (M5–M7)."""
     answered: dict[str, sa.Row[Any]] = {}
     for row in waiting:
-        if row.run_id is None or (message["replyTo"] and row.wait_message_id != message["replyTo"]):
+        if message["replyTo"] and row.wait_message_id != message["replyTo"]:
             continue
         best = answered.get(row.agent_id)
         if best is None or (row.wait["startedAt"], row.run_id) > (best.wait["startedAt"], best.run_id):

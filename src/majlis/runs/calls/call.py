@@ -62,8 +62,9 @@ class Calls:
         return specs
 
     def _specs(self) -> tuple[ToolSpec, ...]:
-        config = self._run.config
-        return offered_specs(config, self._engine.toolbox.specs(config), self._engine.toolbox.is_own)
+        config, toolbox = self._run.config, self._engine.toolbox
+        specs = toolbox.specs(config)
+        return offered_specs(config, specs, toolbox.is_own) if config.policy else specs
 
     def leave(self, space_id: str) -> None:
         """The agent left the space: its tool's progress is not shown there any more (A7)."""

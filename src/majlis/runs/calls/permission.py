@@ -41,8 +41,6 @@ def offered_specs(
 ) -> tuple[ToolSpec, ...]:
     """Leaves out tools that the agent's own policy denies. Tools that a space denies stay: the list of tools starts
     every prompt, and must not change from space to space."""
-    if not config.policy:
-        return specs
     return tuple(
         spec for spec in specs if not (is_own(config, spec.name) and verdict(config.policy, spec.name) == "deny")
     )

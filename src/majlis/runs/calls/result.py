@@ -24,14 +24,6 @@ def plain(value: Any, limit: int = MAX_RESULT_CHARACTERS) -> Any:
     return {"truncated": text[:limit], "note": f"The result was longer than {limit} characters. This is its beginning."}
 
 
-def is_too_deep(value: Any, room: int = MAX_DEPTH) -> bool:
-    """For input, which is stored unchanged or not at all."""
-    if not isinstance(value, dict | list):
-        return False
-    children = value.values() if isinstance(value, dict) else value
-    return room == 0 or any(is_too_deep(child, room - 1) for child in children)
-
-
 class _Copying:
     """Stops at the limit, so that a huge result costs no more than a long one."""
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from majlis.inbox.build_trigger import build_triggers
+from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.trigger import EventJson
-from majlis.inbox.turns import settled_in_turn, turn_of_event
+from majlis.inbox.turns import settled_in_turn
 from majlis.store.tables import deliveries
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx

@@ -1,11 +1,14 @@
-"""How many more runs each agent may have (T8)."""
+"""What a claim has taken so far, and how many more runs each agent may have (T8)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.runs.run import Run
+from majlis.runs.view.run_events import Event, presence, run_event
 from majlis.store.hot import hot
 from majlis.store.tables import agents, entities, runs
 from majlis.store.tables.columns import word
@@ -38,6 +41,24 @@ _SEVERAL_AGENTS = _AGENTS.where(agents.c.id.in_(sa.bindparam("agents", expanding
 _LOCK = sa.select(agents.c.id).order_by(agents.c.id).with_for_update(key_share=True)
 _LOCK_ONE = hot(_LOCK.where(agents.c.id == sa.bindparam("agent")))
 _LOCK_SEVERAL = _LOCK.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
+
+
+@dataclass(slots=True)
+class ClaimedRuns:
+    # Agents at their limit: their queue is skipped until one of their runs ends.
+    full: set[str]
+    # Lanes with a run in progress (`lanes.py`): the deliveries behind it are skipped.
+    lanes: set[str] = field(default_factory=set)
+    runs: list[Run] = field(default_factory=list)
+    # By run: what it sees, where the claim could load it.
+    scenes: dict[str, Any] = field(default_factory=dict)
+    # Queued runs were left behind because their agents were full.
+    behind: bool = False
+    events: list[Event] = field(default_factory=list)
+
+    def add(self, run: Run, event: str, **details: Any) -> None:
+        self.runs.append(run)
+        self.events += run_event(event, run, **details) + presence("agent.active", run)
 
 
 def known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any
 
-from majlis.runs.claim.claimed_runs import ClaimedRuns
+from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.resume import resume_runs
 from majlis.runs.claim.start import start_runs
 from majlis.runs.run import Run

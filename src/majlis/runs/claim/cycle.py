@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from majlis import clock
 from majlis.inbox.build_trigger import cycle_trigger
 from majlis.runs.claim.arrivals import Arrival, earlier_runs, lock_arrivals, take_arrivals
-from majlis.runs.claim.claimed_runs import ClaimedRuns
+from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.run import Run
 from majlis.store import ids
 from majlis.store.tables import agents, runs

@@ -3,7 +3,7 @@ blocks of missed messages (R5). A failed try comes before later messages. Differ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -52,12 +52,6 @@ class Lanes:
 
     def take(self, delivery: sa.Row[Any]) -> None:
         self._busy.add((delivery.agent_id, delivery.space_id))
-
-
-def lanes_of(tx: Tx, known: Mapping[str, sa.Row[Any]]) -> Lanes | None:
-    """None if no agent has lanes, so that other agents cost no query."""
-    agents = [agent.id for agent in known.values() if agent.mind == "roles"]
-    return Lanes(tx, agents) if agents else None
 
 
 def lane_of(delivery: sa.Row[Any]) -> str:

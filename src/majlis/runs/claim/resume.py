@@ -7,8 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.runs.claim.capacity import known_agents
-from majlis.runs.claim.claimed_runs import ClaimedRuns
+from majlis.runs.claim.capacity import ClaimedRuns, known_agents
 from majlis.runs.claim.lease import LEASE_MILLIS, is_dead
 from majlis.runs.end.settle import settle_deliveries
 from majlis.runs.run import Run

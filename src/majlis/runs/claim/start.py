@@ -9,12 +9,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.inbox.build_trigger import build_triggers
+from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.trigger import TriggerJson
-from majlis.inbox.turns import settled_in_turn, turn_of_event
-from majlis.runs.claim.capacity import known_agents
-from majlis.runs.claim.claimed_runs import ClaimedRuns
+from majlis.inbox.turns import settled_in_turn
+from majlis.runs.claim.capacity import ClaimedRuns, known_agents
 from majlis.runs.claim.cycle import start_cycle
-from majlis.runs.claim.lanes import LANE, lane_of, lanes_of
+from majlis.runs.claim.lanes import LANE, Lanes, lane_of
 from majlis.runs.run import Run
 from majlis.store import ids
 from majlis.store.hot import hot
@@ -89,7 +89,8 @@ def _with_room(
 ) -> list[sa.Row[Any]]:
     """A consciousness starts its cycle at once: it takes all its pending deliveries, not only this one."""
     room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
-    lanes = lanes_of(tx, known)
+    roles = [agent.id for agent in known.values() if agent.mind == "roles"]
+    lanes = Lanes(tx, roles) if roles else None
     chosen: list[sa.Row[Any]] = []
     for delivery in due:
         agent = known.get(delivery.agent_id)

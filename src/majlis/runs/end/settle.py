@@ -11,9 +11,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.external_sessions import keep_session
 from majlis.inbox.retry import back_off
-from majlis.inbox.turns import settled_in_turn, turn_of_event
+from majlis.inbox.turns import settled_in_turn
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.minds.consciousness.remember import Lived
 from majlis.runs.calls.visible import show_stopped

@@ -7,8 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.minds.timeline.scene import Action, Resume
-from majlis.runs.run import Run
+from majlis.minds.timeline.scene import Action
 from majlis.store.tables import messages, runs, spaces, steps
 from majlis.store.transactions import Tx
 
@@ -73,18 +72,3 @@ def next_step(tx: Tx, run_id: str) -> int:
 def unknown_outcomes(tx: Tx, run_id: str) -> Sequence[sa.Row[Any]]:
     """Calls that were started when the worker died."""
     return tx.all(_UNKNOWN, {"run": run_id})
-
-
-def resume_of(run: Run) -> Resume | None:
-    if run.wait is None or run.wait.outcome is None:
-        return None
-    outcome = run.wait.outcome
-    return Resume(
-        status=outcome.status,
-        message_id=outcome.message_id,
-        sender_name=outcome.sender_name,
-        seconds=run.wait.timeout_seconds,
-        reason=outcome.reason,
-        tool=outcome.tool_name,
-        approved=outcome.approved,
-    )

@@ -35,11 +35,10 @@ from majlis.runs.calls.call import Calls
 from majlis.runs.claim.resume import MAX_TAKE_OVERS
 from majlis.runs.end.settle import complete, fail, hand_back
 from majlis.runs.engine import Engine
-from majlis.runs.journal import Entry, Fenced
+from majlis.runs.journal import Entry, Fenced, failed_entry, model_entry, pack_view
 from majlis.runs.loop.deltas import Deltas
 from majlis.runs.loop.earlier_calls import next_step
 from majlis.runs.loop.live_cycle import LiveCycle
-from majlis.runs.loop.model_step import failed_entry, model_entry, view_of
 from majlis.runs.loop.perceive import mind_of
 from majlis.runs.run import Run
 
@@ -156,13 +155,13 @@ class Loop:
             try:
                 answer = await self._ask(model, prompt)
             except ModelFailed as error:
-                self._entries.append(failed_entry(self._step, started, error, view_of(prompt, base, kept)))
+                self._entries.append(failed_entry(self._step, started, error, pack_view(prompt, base, kept)))
                 raise
             self.run.spend(answer.usage)
             if answer.session_id is not None and view.keeps_session:
                 self.run.continue_session(answer.session_id)
             shown = self._calls.shown_arguments
-            self._entries.append(model_entry(self._step, started, answer, shown, view_of(prompt, base, kept)))
+            self._entries.append(model_entry(self._step, started, answer, shown, pack_view(prompt, base, kept)))
             base, kept = self._step, len(prompt.turns)
             self._step += 1
             if not answer.calls:

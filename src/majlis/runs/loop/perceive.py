@@ -15,9 +15,9 @@ from majlis.minds.roles import perceive as roles_perceiving
 from majlis.minds.roles.scene import Scene as RolesScene
 from majlis.minds.timeline.load import load_scene
 from majlis.minds.timeline.perceive import perceive
-from majlis.minds.timeline.scene import Scene, Who
+from majlis.minds.timeline.scene import Resume, Scene, Who
 from majlis.minds.view import View
-from majlis.runs.loop.earlier_calls import load_actions, resume_of
+from majlis.runs.loop.earlier_calls import load_actions
 from majlis.runs.run import Run
 from majlis.store.transactions import Tx
 
@@ -48,7 +48,7 @@ def _load_timeline(tx: Tx, run: Run) -> Scene | RolesScene:
         run.trigger,
         run.active_space_id,
         actions=load_actions(tx, run.earlier) if run.earlier else (),
-        resume=resume_of(run),
+        resume=_resume(run),
         alone=run.alone,
     )
 
@@ -62,7 +62,7 @@ def _load_roles(tx: Tx, run: Run) -> RolesScene:
         run.trigger,
         run.active_space_id,
         actions=load_actions(tx, run.earlier) if run.earlier else (),
-        resume=resume_of(run),
+        resume=_resume(run),
         tried=run.earlier[0] if run.earlier else None,
     )
 
@@ -76,6 +76,21 @@ def _load_consciousness(tx: Tx, run: Run) -> Waking:
         run.trigger.get("events", ()),
         run.active_space_id,
         actions=load_actions(tx, run.earlier) if run.earlier else (),
+    )
+
+
+def _resume(run: Run) -> Resume | None:
+    if run.wait is None or run.wait.outcome is None:
+        return None
+    outcome = run.wait.outcome
+    return Resume(
+        status=outcome.status,
+        message_id=outcome.message_id,
+        sender_name=outcome.sender_name,
+        seconds=run.wait.timeout_seconds,
+        reason=outcome.reason,
+        tool=outcome.tool_name,
+        approved=outcome.approved,
     )
 
 

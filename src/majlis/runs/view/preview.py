@@ -17,8 +17,7 @@ from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.entities.caller import Caller, require_administrator
 from majlis.errors import Conflict
 from majlis.inbox.build_trigger import build_triggers, cycle_trigger
-from majlis.inbox.deliver import post_message
-from majlis.inbox.deliveries import insert_delivery, new_delivery
+from majlis.inbox.deliver import insert_delivery, new_delivery, post_message
 from majlis.inbox.services import trigger_agent
 from majlis.minds.consciousness.token_budget import count, count_turns
 from majlis.models.chat.wire_format import chat_messages, chat_tools
