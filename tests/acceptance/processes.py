@@ -36,8 +36,8 @@ class ServerProcess:
     async def start(self) -> ServerProcess:
         self._said = self._fork()
         line = await asyncio.to_thread(self._said.readline)
-        assert line.startswith("Majlis is at "), line
-        self.base_url = line.removeprefix("Majlis is at ").strip()
+        assert line.startswith("Majlis is running at "), line
+        self.base_url = line.removeprefix("Majlis is running at ").strip()
         return self
 
     async def stop(self) -> int:

@@ -60,8 +60,8 @@ async def test_an_agent_is_made_listed_shown_and_removed(majlis: Command, world:
     made = await majlis.ok(
         "agent", "add", "Scout", "--model", "demo", "--instructions", "@prompt.md", "--space", "lobby"
     )
-    assert made.out.startswith("Made Scout, ent_")
-    assert made.out.endswith(", with demo, in Lobby.\n")
+    assert made.out.startswith("Created agent Scout (ent_")
+    assert made.out.endswith(") with the model demo and added it to Lobby.\n")
     members = (await majlis.ok("space", "members", "Lobby", "--json")).json
     assert [member["name"] for member in members] == ["Owner", "Scout"]
     assert (await config_of(world, "Scout"))["instructions"] == "Be kind.\nBe brief."
@@ -70,25 +70,25 @@ async def test_an_agent_is_made_listed_shown_and_removed(majlis: Command, world:
     assert [agent["name"] for agent in (await majlis.ok("agent", "list", "--json")).json] == ["Scout"]
     shown = (await majlis.ok("agent", "show", "scout")).out
     assert "Be kind.\\nBe brief." in shown
-    assert "There are no such runs." in shown
+    assert "No runs yet." in shown
     assert (await majlis.ok("agent", "show", "Scout", "--json")).json["config"]["mind"] == "timeline"
-    assert (await majlis.ok("agent", "remove", "Scout")).out == "Scout is removed.\n"
-    assert (await majlis.ok("agent", "list")).out == "There are no agents yet.\n"
+    assert (await majlis.ok("agent", "remove", "Scout")).out == "Removed Scout.\n"
+    assert (await majlis.ok("agent", "list")).out == "There are no agents.\n"
 
 
 async def test_what_cannot_be_made_is_told_in_one_line(majlis: Command, world: World, folder: Path) -> None:
     await world.person("Sara")
     (folder / "bad.toml").write_text('mind = "timeline"\n[limits]\nsteps = "many"\n', "utf-8")
-    assert "There is no space called 'Nowhere'" in await majlis.line("agent", "add", "A", "--space", "Nowhere", code=1)
-    assert "is taken" in await majlis.line("agent", "add", "sara", code=1)
+    assert "There is no space named 'Nowhere'" in await majlis.line("agent", "add", "A", "--space", "Nowhere", code=1)
+    assert "already taken" in await majlis.line("agent", "add", "sara", code=1)
     assert "model" in await majlis.line("agent", "add", "A", "--model", "nonsense", code=1)
     assert await majlis.line("agent", "add", "A", "--instructions", "@none.md", code=2) == (
-        "none.md cannot be read: No such file or directory."
+        "Cannot read none.md: No such file or directory."
     )
     assert (await majlis.line("agent", "add", "A", "--file", "bad.toml", code=2)).startswith(
         "bad.toml: limits.steps should be a valid integer"
     )
-    assert await majlis.line("agent", "show", "Sara", code=1) == "Sara is no agent but a human."
+    assert await majlis.line("agent", "show", "Sara", code=1) == "Sara is a person, not an agent."
     assert await world.owner.ok("GET", "/api/agents") == []
 
 
@@ -96,17 +96,17 @@ async def test_single_settings_are_changed_and_put_back(majlis: Command, world: 
     await world.agent("Scout")
     edit = "agent", "edit", "Scout", "--set"
     assert (await majlis.ok(*edit, "limits.steps=5", "--set", "instructions=Look around.")).out == (
-        "Scout is changed, from its next run on.\n"
+        "Scout is updated. The change applies from its next run.\n"
     )
     config = await config_of(world, "Scout")
     assert config["instructions"] == "Look around."
     assert config["limits"]["steps"] == 5
-    assert (await majlis.ok(*edit, "limits.steps=5")).out == "Scout stays as it was.\n"
+    assert (await majlis.ok(*edit, "limits.steps=5")).out == "Scout is unchanged.\n"
     changed = (await majlis.ok(*edit, "limits.steps=null", "--json")).json
     assert (changed["config"]["limits"]["steps"], changed["config"]["instructions"]) == (20, "Look around.")
     assert "limits.steps" in await majlis.line(*edit, "limits.steps=-1", code=1)
     for usage in ("limits", "=5", "a..b=1"):
-        assert "should be key=value" in await majlis.line(*edit, usage, code=2)
+        assert "should be KEY=VALUE" in await majlis.line(*edit, usage, code=2)
     assert "--file" in await majlis.line("agent", "edit", "Scout", code=2)
 
 
@@ -142,7 +142,7 @@ async def test_a_config_is_changed_in_an_editor(majlis: Command, world: World, f
         return majlis.given(EDITOR=command, TMPDIR=str(folder))
 
     async with in_terminal(editing({"window": 9}), "agent", "edit", "Scout") as terminal:
-        await terminal.until("Scout is changed")
+        await terminal.until("Scout is updated")
     assert (await config_of(world, "Scout"))["window"] == 9
     assert left_in(folder) == []
     async with in_terminal(editing({"windo": 9}), "agent", "edit", "Scout") as terminal:
@@ -156,14 +156,14 @@ async def test_one_agent_or_all_get_another_model(majlis: Command, world: World)
     await world.agent("Scout", model={"provider": "openai", "name": "x", "settings": {"temperature": 1}})
     await world.agent("Guide")
     assert (await majlis.ok("agent", "set-model", "Scout", "anthropic:claude-sonnet-4-5")).out == (
-        "Scout thinks with anthropic:claude-sonnet-4-5.\n"
+        "Scout now uses anthropic:claude-sonnet-4-5.\n"
     )
     assert (await config_of(world, "Guide"))["model"] == "demo"
     local = "--base-url", "http://127.0.0.1:11434/v1"
     shown = await majlis.ok("agent", "set-model", "--all", "qwen3:8b", *local, "--api-key-env", "MY_KEY")
     assert shown.out.splitlines() == [
-        "Scout thinks with openai:qwen3:8b at http://127.0.0.1:11434/v1.",
-        "Guide thinks with openai:qwen3:8b at http://127.0.0.1:11434/v1.",
+        "Scout now uses openai:qwen3:8b at http://127.0.0.1:11434/v1.",
+        "Guide now uses openai:qwen3:8b at http://127.0.0.1:11434/v1.",
     ]
     model = (await config_of(world, "Scout"))["model"]
     assert model == {
@@ -218,7 +218,7 @@ async def test_toml_and_json_describe_agents_too_and_missing_spaces_can_be_made(
     (folder / "a.toml").write_text('name = "Scout"\nwindow = 9\nspaces = ["New Room"]\n', "utf-8")
     (folder / "b.json").write_text('{"name": "Guide", "spaces": ["New Room"]}', "utf-8")
     told = await majlis.line("agent", "apply", "a.toml", "b.json", code=1)
-    assert told == "There is no space called 'New Room' here. Or make it with --create-spaces."
+    assert told == "There is no space named 'New Room'. Use --create-spaces to create it."
     assert await world.owner.ok("GET", "/api/agents") == []
     await majlis.ok("agent", "apply", "a.toml", "b.json", "--create-spaces", "--dry-run")
     assert await world.owner.ok("GET", "/api/spaces") == []
@@ -228,14 +228,14 @@ async def test_toml_and_json_describe_agents_too_and_missing_spaces_can_be_made(
 
 
 BAD_FILES = [
-    ("a.yaml", "name: [", "a.yaml is no valid YAML: "),
-    ("a.json", '{"name": }', "a.json is no valid JSON: "),
-    ("a.toml", "name = ", "a.toml is no valid TOML: "),
-    ("a.txt", "", "a.txt: the name should end with .yaml, .yml, .toml or .json."),
-    ("a.yaml", "", "a.yaml: should hold an agent"),
-    ("a.yaml", "- name: Scout", "a.yaml: should hold an agent"),
-    ("a.yaml", "agents: {}", "a.yaml: should hold an agent"),
-    ("a.yaml", "agents: []\nname: x", "a.yaml: should hold an agent"),
+    ("a.yaml", "name: [", "a.yaml is not valid YAML: "),
+    ("a.json", '{"name": }', "a.json is not valid JSON: "),
+    ("a.toml", "name = ", "a.toml is not valid TOML: "),
+    ("a.txt", "", "a.txt: the file name should end with .yaml, .yml, .toml or .json."),
+    ("a.yaml", "", "a.yaml should contain an agent"),
+    ("a.yaml", "- name: Scout", "a.yaml should contain an agent"),
+    ("a.yaml", "agents: {}", "a.yaml should contain an agent"),
+    ("a.yaml", "agents: []\nname: x", "a.yaml should contain an agent"),
     ("a.yaml", "window: 9", "a.yaml: name is required"),
     ("a.yaml", "agents: [{name: A}, {name: 5}]", "a.yaml: agents.1.name is required"),
     ("a.yaml", "agents: [7]", "a.yaml: agents.0 should be an object"),
@@ -243,11 +243,11 @@ BAD_FILES = [
     ("a.yaml", "name: A\nwindo: 9", "a.yaml: windo is not a setting here"),
     ("a.yaml", "agents: [{name: A, limits: {steps: x}}]", "a.yaml: agents.0.limits.steps should be a valid integer"),
     ("a.yaml", "name: A\nconfig: {window: x}", "a.yaml: config.window should be"),
-    ("a.yaml", "name: A\nconfig: {}\nwindow: 9", "a.yaml: window should stand under config."),
+    ("a.yaml", "name: A\nconfig: {}\nwindow: 9", "a.yaml: window should be under config."),
     ("a.yaml", "name: A\ninstructions: 2026-01-01", "a.yaml: instructions should be JSON"),
-    ("a.yaml", "agents: [{name: A}, {name: a}]", "a.yaml: 'a' is described twice, first in a.yaml."),
-    ("a.yaml", "x: &x [1]\nname: !!python/object:os.system A", "a.yaml is no valid YAML: "),
-    ("a.json", "[" * 100_000, "a.json is no valid JSON: "),
+    ("a.yaml", "agents: [{name: A}, {name: a}]", "a.yaml: 'a' is already described in a.yaml."),
+    ("a.yaml", "x: &x [1]\nname: !!python/object:os.system A", "a.yaml is not valid YAML: "),
+    ("a.json", "[" * 100_000, "a.json is not valid JSON: "),
 ]
 
 
@@ -258,7 +258,7 @@ async def test_a_bad_file_is_told_with_its_path_and_changes_nothing(
         (folder / name).write_text(text, "utf-8")
         line = await majlis.line("agent", "apply", name, code=2)
         assert line.startswith(told), (name, text)
-    assert "no-such.yaml cannot be read" in await majlis.line("agent", "apply", "no-such.yaml", code=2)
+    assert "Cannot read no-such.yaml" in await majlis.line("agent", "apply", "no-such.yaml", code=2)
     assert await world.owner.ok("GET", "/api/agents") == []
 
 
@@ -274,7 +274,7 @@ async def test_k3_the_cycles_of_a_consciousness_are_listed_by_their_closing_word
     majlis: Command, world: World
 ) -> None:
     scout = await world.agent("Scout", mind="consciousness")
-    assert (await majlis.ok("agent", "cycles", "Scout")).out == "It has lived no cycle yet.\n"
+    assert (await majlis.ok("agent", "cycles", "Scout")).out == "There are no cycles yet.\n"
     run = await add_run(world, scout)
     for n in range(1, 4):
         await add_cycle(world, scout, n, run, summary=f"what {n} was about")

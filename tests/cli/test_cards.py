@@ -33,7 +33,7 @@ async def test_j5_a_card_is_shown_and_answered_by_a_line(majlis: Command, world:
         await house.until_waiting()
         [run] = await house.runs()
         shown = await majlis.ok("run", "show", run["id"])
-        assert "for people's answer to approve, since" in shown.out
+        assert "for an answer to approve since" in shown.out
         ran = await majlis.ok("chat", "Releases", stdin=b"/cards\n/approve go ahead\n")
         assert "Bot: Shall I? (/approve or /deny)" in ran.out
         await house.until_waiting()
@@ -44,15 +44,15 @@ async def test_j5_a_card_is_shown_and_answered_by_a_line(majlis: Command, world:
         assert (await house.texts(space))[-1] == ("Bot", "Done.")
         nothing = await majlis("chat", "Releases", stdin=b"/deny\n")
         assert nothing.code == 1
-        assert "No agent asks for that here at the moment (/deny)." in nothing.err
+        assert "There is no open card here that /deny can answer." in nothing.err
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 async def test_j4_the_policy_of_a_space_is_shown_and_set(majlis: Command, world: World) -> None:
     space = await world.owner.create_space("Releases")
-    assert (await majlis.ok("space", "policy", "Releases")).out == "In Releases agents may use all their tools.\n"
+    assert (await majlis.ok("space", "policy", "Releases")).out == "Agents may use all their tools in Releases.\n"
     shown = (await majlis.ok("space", "policy", "Releases", "deploy_test=allow", "deploy*=ask")).out.splitlines()
-    assert [line.split() for line in shown] == [["Tools", "Do"], ["deploy_test", "allow"], ["deploy*", "ask"]]
+    assert [line.split() for line in shown] == [["Tools", "Action"], ["deploy_test", "allow"], ["deploy*", "ask"]]
     assert (await world.owner.space(space))["toolPolicy"][1] == {"tools": "deploy*", "do": "ask"}
     told = await majlis.line("space", "policy", "Releases", "deploy=maybe", code=1)
     assert "toolPolicy.0.do" in told or "'allow', 'ask' or 'deny'" in told

@@ -70,7 +70,7 @@ async def test_what_is_refused_ends_a_pipe_with_one_line(majlis: Command, world:
     space = await world.owner.create_space("Lobby")
     assert "U+0000" in await majlis.line("chat", "Lobby", "--lines", "0", code=1, stdin=b"\x00\nnever said\n")
     assert "not UTF-8" in await majlis.line("chat", "Lobby", code=1, stdin=b"\xff\n")
-    assert "There is no space called 'Nowhere'" in await majlis.line("chat", "Nowhere", code=1)
+    assert "There is no space named 'Nowhere'" in await majlis.line("chat", "Nowhere", code=1)
     assert await said(world, space) == []
 
 
@@ -95,10 +95,10 @@ async def test_after_a_cut_everything_is_shown_once(majlis: Command, world: Worl
         await world.owner.say(space, "before")
         assert (await chat.out()).endswith("before")
         await proxy.close()
-        assert (await chat.err()).endswith("Trying again until it is back.")
+        assert (await chat.err()).endswith("Reconnecting…")
         await world.owner.say(space, "meanwhile")
         await proxy.open()
-        assert await chat.err() == "Connected again."
+        assert await chat.err() == "Reconnected."
         await world.owner.say(space, "after")
         assert [(await chat.out()).split(": ")[1] for _ in range(2)] == ["meanwhile", "after"]
 
@@ -118,7 +118,7 @@ async def test_a_person_sees_words_as_they_are_written_who_thinks_and_who_waits(
         assert await terminal.until("all\n") == "there,\n    all\n"
         await delta(world, space, "str_1", "late", 0)
         await tell(world, space, "run.waiting_reply", agentId=scout.id, runId="run_1")
-        assert await terminal.until("answer.\n") == "Scout waits for your answer.\n"
+        assert await terminal.until("reply.\n") == "Scout is waiting for your reply.\n"
         await tell(world, space, "agent.inactive", agentId=scout.id, runId="run_1")
         terminal.type("/quit\n")
         assert await terminal.end() == 0
@@ -139,7 +139,7 @@ async def test_a_line_that_somebody_breaks_into_is_shown_whole_in_the_end(majlis
         await write(world, space, scout, "str_2", "Never mi")
         await terminal.until("Scout: Never mi")
         world.gateway.hub.publish_ephemeral(space, "tool-call.error", {"streamId": "str_2", "error": "canceled"})
-        await terminal.until(" … (taken back)\n")
+        await terminal.until(" … (canceled)\n")
 
 
 async def test_commands_tell_who_is_there_and_stop_agents(majlis: Command, world: World) -> None:
@@ -152,11 +152,11 @@ async def test_commands_tell_who_is_there_and_stop_agents(majlis: Command, world
         terminal.type("/who\n")
         await terminal.until("Owner (human)\nScout (agent, thinking)\n")
         terminal.type("/stop\n")
-        await terminal.until("Scout was stopped.\n")
+        await terminal.until("Stopped Scout.\n")
         terminal.type("/stop\n")
-        await terminal.until("No agent is doing anything here.\n")
+        await terminal.until("No agent is running here.\n")
         terminal.type("/nonsense\n")
-        await terminal.until("//     says a line that begins with a slash\n")
+        await terminal.until("//     post a line that starts with a slash\n")
         terminal.type("\x04")
         assert await terminal.end() == 0
     assert (await world.owner.ok("GET", f"/api/runs/{run}"))["status"] == "canceled"
@@ -169,7 +169,7 @@ async def scout_in_a_space(world: World) -> tuple[Person, str]:
 
 
 async def begun(terminal: Terminal, world: World) -> None:
-    await terminal.until("/quit ends it.")
+    await terminal.until("/quit to leave.")
     await until(lambda: world.gateway.hub.open_streams)
 
 

@@ -10,9 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from majlis import clock
-from majlis.cli.checks import clock as clock_check
-from majlis.cli.checks import database as database_check
-from majlis.cli.checks import disk as disk_check
+from majlis.cli.checks import database as database_checks
+from majlis.cli.checks import environment as environment_checks
 from majlis.settings import Settings
 from majlis.store.open import open_database
 from majlis.store.tables import events
@@ -38,7 +37,7 @@ async def test_a_served_gateway_is_well_in_every_part(local: Command, world: Wor
     areas = [finding["area"] for finding in ran.json["findings"]]
     assert set(areas) == {"configuration", "database", "bus", "disk", "clock", "port"}
     [served] = found(ran, "port", "ok")
-    assert f"serves {world.base_url} (database {world.gateway.db.dialect}" in served["message"]
+    assert f"runs at {world.base_url} (database {world.gateway.db.dialect}" in served["message"]
     told = await local.ok("doctor", "--port", port)
     assert told.out.endswith("\nno problems, no warnings.\n")
     assert len(told.out.splitlines()) == len(areas) + 2
@@ -47,7 +46,7 @@ async def test_a_served_gateway_is_well_in_every_part(local: Command, world: Wor
 async def test_an_empty_folder_is_ready_for_a_first_start_and_stays_empty(bare: Command, tmp_path: Path) -> None:
     ran = await bare("doctor", "--json")
     assert (ran.code, ran.json["problems"]) == (0, 0)
-    assert "There is no majlis-data/majlis.db yet." in found(ran, "database", "warning")[0]["message"]
+    assert "majlis-data/majlis.db does not exist yet." in found(ran, "database", "warning")[0]["message"]
     assert "is free" in found(ran, "port", "ok")[0]["message"]
     assert list((tmp_path / "empty").iterdir()) == []
 
@@ -83,7 +82,7 @@ async def test_another_key_or_none_is_a_problem(local: Command, world: World, tm
     assert "another server key" in problem["message"]
     keyless = local.given(MAJLIS_DATA_DIR=str(tmp_path / "keyless"))
     [problem] = found(await keyless("doctor", "--json"), "database", "problem")
-    assert "not here" in problem["message"]
+    assert "is missing" in problem["message"]
     assert not (tmp_path / "keyless").exists()
 
 
@@ -144,10 +143,10 @@ async def test_an_old_postgresql_and_a_wrong_clock_are_problems(
     world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     db = world.gateway.db
-    monkeypatch.setattr(database_check, "_OLDEST_POSTGRES", 99)
-    assert (await database_check.reach(db, settings)).level == "problem"
+    monkeypatch.setattr(database_checks, "_OLDEST_POSTGRES", 99)
+    assert (await database_checks.check_connection(db, settings)).level == "problem"
     monkeypatch.setattr(clock, "now", lambda: 1_000_000_000_000)
-    assert [finding.level async for finding in clock_check.check(db)] == ["problem", "ok"]
+    assert [finding.level async for finding in database_checks.check_clock(db)] == ["problem", "ok"]
 
 
 def test_a_full_disk_and_a_folder_that_cannot_be_written_are_found(
@@ -155,12 +154,13 @@ def test_a_full_disk_and_a_folder_that_cannot_be_written_are_found(
 ) -> None:
     levels = []
     for enough in (0, 2**62):
-        monkeypatch.setattr(disk_check, "_LITTLE", 2**62)
-        monkeypatch.setattr(disk_check, "_TOO_LITTLE", enough)
-        levels.append([finding.level for finding in disk_check.check(Settings(data_dir=tmp_path / "new"))][1])
+        monkeypatch.setattr(environment_checks, "_LITTLE", 2**62)
+        monkeypatch.setattr(environment_checks, "_TOO_LITTLE", enough)
+        [_, space, _] = environment_checks.check_disk(Settings(data_dir=tmp_path / "new"))
+        levels.append(space.level)
     assert levels == ["warning", "problem"]
     (tmp_path / "file").write_text("")
-    [blocked, *_] = disk_check.check(Settings(data_dir=tmp_path / "file"))
+    [blocked, *_] = environment_checks.check_disk(Settings(data_dir=tmp_path / "file"))
     assert blocked.level == "problem"
 
 

@@ -23,7 +23,7 @@ async def test_no_server_is_one_clear_line(bare: Command) -> None:
     port = free_port()
     nobody = bare.given(MAJLIS_PORT=str(port))
     expected = (
-        f"No Majlis answers at http://127.0.0.1:{port}. Start it with `majlis serve`, or name another with --url."
+        f"Cannot connect to http://127.0.0.1:{port}. Start Majlis with `majlis serve`, or set another URL with --url."
     )
     for arguments in (["space", "list", "--json"], ["send", "Lobby", "hello"]):
         assert await nobody.line(*arguments, code=1) == expected
@@ -40,7 +40,7 @@ async def test_a_server_that_is_not_majlis_is_told_apart(bare: Command) -> None:
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as other:
         url = f"http://127.0.0.1:{other.sockets[0].getsockname()[1]}"
-        assert "no answer of Majlis" in await bare.line("space", "list", "--url", url, code=1)
+        assert "not as a Majlis server" in await bare.line("space", "list", "--url", url, code=1)
 
 
 async def test_the_token_comes_from_the_variable_that_is_named_first(bare: Command, world: World) -> None:
@@ -58,9 +58,9 @@ async def test_the_token_comes_from_the_variable_that_is_named_first(bare: Comma
 async def test_a_wrong_token_is_named_with_its_source(majlis: Command) -> None:
     wrong = majlis.given(MAJLIS_TOKEN="mj_wrong", EMPTY="", STRANGE="mj_ü")
     told = await wrong.line("space", "list", code=1)
-    assert told == "This token is invalid, expired or revoked. It came from MAJLIS_TOKEN."
-    assert "names EMPTY, which is not set" in await wrong.line("space", "list", "--token-env", "EMPTY", code=2)
-    assert "no token has" in await wrong.line("space", "list", "--token-env", "STRANGE", code=2)
+    assert told == "This token is invalid, expired or revoked. The token is from MAJLIS_TOKEN."
+    assert "--token-env names, is not set" in await wrong.line("space", "list", "--token-env", "EMPTY", code=2)
+    assert "contains invalid characters" in await wrong.line("space", "list", "--token-env", "STRANGE", code=2)
 
 
 async def test_beside_the_database_no_token_is_needed_and_none_is_left(local: Command, world: World) -> None:
@@ -85,18 +85,18 @@ async def test_a_database_that_is_not_the_servers_is_noticed(
     elsewhere = str(tmp_path / "elsewhere")
     other = bare.given(MAJLIS_URL=world.base_url, MAJLIS_DATA_DIR=elsewhere)
     told = await other.line("space", "list", code=2)
-    assert told.startswith("No token: set MAJLIS_TOKEN, or run this where the gateway's own database is.")
+    assert told.startswith("There is no token. Set MAJLIS_TOKEN, or run this on the server's machine.")
     assert not (tmp_path / "elsewhere").exists(), "looking must not make anything"
     await other.ok("migrate")
-    assert "the server must be using another one" in await other.line("space", "list", code=1)
+    assert "but the server uses another one" in await other.line("space", "list", code=1)
 
 
 async def test_without_the_servers_key_nothing_is_done_and_none_is_made(
     local: Command, world: World, tmp_path: Path, settings: Settings
 ) -> None:
     keyless = local.given(MAJLIS_URL=world.base_url, MAJLIS_DATA_DIR=str(tmp_path / "keyless"))
-    assert "server's key is not here" in await keyless.line("space", "list", code=2)
-    assert "server's key is not here" in await keyless.line("token", "create", "Owner", code=2)
+    assert "The server key is missing" in await keyless.line("space", "list", code=2)
+    assert "The server key is missing" in await keyless.line("token", "create", "Owner", code=2)
     assert not (tmp_path / "keyless").exists()
 
 

@@ -51,8 +51,8 @@ async def test_runs_are_listed_newest_first_and_by_what_is_asked(majlis: Command
     assert await found("--space", "Room of Scout") == [first]
     assert await found("--status", "failed") == [second]
     assert await found("--limit", "1") == [third]
-    assert (await majlis.ok("runs", "--status", "running")).out == "There are no such runs.\n"
-    assert "no entity called 'Nobody'" in await majlis.line("runs", "--agent", "Nobody", code=1)
+    assert (await majlis.ok("runs", "--status", "running")).out == "No runs found.\n"
+    assert "no person, agent or service named 'Nobody'" in await majlis.line("runs", "--agent", "Nobody", code=1)
     assert "'asleep'" in await majlis.line("runs", "--status", "asleep", code=2)
 
 
@@ -108,7 +108,7 @@ async def test_a_run_is_shown_with_its_steps_its_cost_and_its_error(majlis: Comm
 async def test_x13_what_the_model_was_sent_is_shown_when_asked_for(majlis: Command, world: World) -> None:
     _, run = await asked(world, "hello")
     nothing = (await majlis.ok("run", "show", run, "--context")).out
-    assert "not kept any more" in nothing
+    assert "no longer stored" in nothing
     told = [
         {"role": "system", "content": "You are Scout.\n  Be kind \x1b[2J."},
         {"role": "tool", "content": None, "x": 1},
@@ -132,5 +132,5 @@ async def test_a_run_that_is_not_there_for_the_caller_is_told_in_one_line(bare: 
 
 async def test_j3_a_run_is_canceled_once(majlis: Command, world: World) -> None:
     _, run = await asked(world, "hello", status="running")
-    assert (await majlis.ok("run", "cancel", run)).out == f"{run} of Scout is canceled.\n"
+    assert (await majlis.ok("run", "cancel", run)).out == f"Canceled {run} of Scout.\n"
     assert await majlis.line("run", "cancel", run, code=1) == "This run has ended already."

@@ -22,21 +22,21 @@ async def test_a_space_is_made_listed_and_shown(majlis: Command, world: World) -
     assert "[b]All[/b]" in shown
     assert "Owner" in shown
     assert (await majlis.ok("space", "show", made["id"], "--json")).json["id"] == made["id"]
-    assert (await majlis.ok("space", "create", "Second")).out.startswith("Made Second, spc_")
+    assert (await majlis.ok("space", "create", "Second")).out.startswith("Created space Second (spc_")
 
 
 async def test_members_come_and_go_by_name(majlis: Command, world: World) -> None:
     sara = await world.person("Sara")
     space = await world.owner.create_space("Lobby")
     assert (await majlis.ok("space", "add-member", "lobby", "sara", "--role", "viewer")).out == (
-        "Sara is in Lobby as viewer.\n"
+        "Sara is now in Lobby with the role viewer.\n"
     )
     assert (await majlis.ok("space", "add-member", "lobby", sara.id, "--role", "admin", "--json")).json[
         "role"
     ] == "admin"
     listed = (await majlis.ok("space", "members", "Lobby")).out.splitlines()
     assert [line.split()[1] for line in listed] == ["Name", "Owner", "Sara"]
-    assert (await majlis.ok("space", "remove-member", "Lobby", "Sara")).out == "Sara is no longer in Lobby.\n"
+    assert (await majlis.ok("space", "remove-member", "Lobby", "Sara")).out == "Removed Sara from Lobby.\n"
     members = (await majlis.ok("space", "members", space, "--json")).json
     assert [member["id"] for member in members] == [world.owner.id]
     assert "is not a member" in await majlis.line("space", "remove-member", "Lobby", "Sara", code=1)
@@ -45,9 +45,9 @@ async def test_members_come_and_go_by_name(majlis: Command, world: World) -> Non
 async def test_a_name_that_two_spaces_have_needs_the_id(majlis: Command, world: World) -> None:
     ids = {await world.owner.create_space("Twin"), await world.owner.create_space("TWIN")}
     told = await majlis.line("send", "twin", "hello", code=1)
-    assert told.startswith("2 spaces are called 'twin': ")
+    assert told.startswith("2 spaces are named 'twin': ")
     assert all(id in told for id in ids)
-    assert "There is no space called 'Win' here. Did you mean" in await majlis.line("space", "show", "Win", code=1)
+    assert "There is no space named 'Win'. Did you mean" in await majlis.line("space", "show", "Win", code=1)
 
 
 async def test_what_others_wrote_cannot_drive_the_terminal(majlis: Command, world: World) -> None:
@@ -76,7 +76,7 @@ async def test_a_message_is_sent_from_the_command_line_and_from_stdin(majlis: Co
 async def test_what_cannot_be_sent_is_refused_in_one_line(majlis: Command, world: World) -> None:
     space = await world.owner.create_space("Lobby")
     assert await majlis.line("send", "Lobby", "", code=1) == "text is empty."
-    assert await majlis.line("send", "Lobby", "-", code=1, stdin=b"\xff\xfe") == "What came on stdin is not UTF-8 text."
+    assert await majlis.line("send", "Lobby", "-", code=1, stdin=b"\xff\xfe") == "The input on stdin is not UTF-8 text."
     assert "U+0000" in await majlis.line("send", "Lobby", "-", code=1, stdin=b"a\x00b")
     assert "valid Unicode" in await majlis.line("send", "Lobby", b"half \xc3", code=1)
     assert "at most 65536" in await majlis.line("send", "Lobby", "-", code=1, stdin=b"x" * 70_000)

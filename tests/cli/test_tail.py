@@ -70,10 +70,10 @@ async def test_after_a_cut_it_says_so_and_shows_everything_once(majlis: Command,
         await world.owner.say(space, "before")
         assert (await tail.out()).endswith("before")
         await proxy.close()
-        assert (await tail.err()).endswith("Trying again until it is back.")
+        assert (await tail.err()).endswith("Reconnecting…")
         await world.owner.say(space, "meanwhile")
         await proxy.open()
-        assert await tail.err() == "Connected again."
+        assert await tail.err() == "Reconnected."
         await world.owner.say(space, "after")
         assert [(await tail.out()).split(": ")[1] for _ in range(2)] == ["meanwhile", "after"]
         assert await tail.stop(signal.SIGTERM) == 0
@@ -106,7 +106,7 @@ async def until_following(world: World) -> None:
 
 
 async def last_line(tail: Running) -> str:
-    while "Trying again" in (line := await tail.err()):
+    while "Reconnecting" in (line := await tail.err()):
         pass
     return line
 

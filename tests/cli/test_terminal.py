@@ -10,8 +10,8 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from majlis.cli.durations import moment_from_now
 from majlis.cli.terminal import safe, safe_line
+from majlis.cli.token import moment_from_now
 from majlis.clock import now
 
 

@@ -45,7 +45,7 @@ async def test_a_sign_in_link_works_once(local: Command, world: World) -> None:
 async def test_nobody_is_told_with_the_nearest_name(local: Command, world: World) -> None:
     await world.person("Sara")
     told = await local.line("token", "create", "Sarah", code=1)
-    assert told == "There is no entity called 'Sarah' here. Did you mean 'Sara'?"
+    assert told == "There is no person, agent or service named 'Sarah'. Did you mean 'Sara'?"
     assert "There is no entity" in await local.line("token", "list", "ent_0000000000000000", code=1)
 
 

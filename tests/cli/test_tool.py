@@ -79,7 +79,7 @@ async def test_an_agents_tools_are_listed_with_what_cannot_be_used(scout: Comman
 async def test_a_tool_can_be_tried_out(scout: Command, web: Web) -> None:
     ran = await scout.ok("tool", "test", "Scout", "look_up", '{"word": "tea"}')
     assert ran.json == "tea in None"
-    assert "look_up was called and is done after" in ran.err
+    assert "Called look_up in " in ran.err
     web.answers = lambda asked: answer('"no"', 500)
     failed = await scout("tool", "test", "Scout", "shop", "--json")
     assert failed.code == 1
@@ -90,8 +90,8 @@ async def test_a_tool_can_be_tried_out(scout: Command, web: Web) -> None:
 async def test_what_cannot_be_tried_out_is_one_line(scout: Command) -> None:
     """Nor does an exception of a tool become a traceback."""
     asked = [
-        (["test", "Scout", "send_message"], "talk to Scout instead"),
-        (["test", "Owner", "motto"], "is no agent"),
+        (["test", "Scout", "send_message"], "Ask Scout in a space instead"),
+        (["test", "Owner", "motto"], "not an agent"),
     ]
     lines = await asyncio.gather(*(scout.line("tool", *words, code=1) for words, _ in asked))
     for line, (_, reason) in zip(lines, asked, strict=True):
@@ -108,7 +108,10 @@ async def test_an_mcp_server_is_tried_out(bare: Command) -> None:
     assert "mcp_commands" in found["notAllowed"]
     assert "Name one server" in await bare.line("mcp", "test", code=2)
     refused = await bare.line("mcp", "test", "ftp://example.com/mcp", code=2)
-    assert refused == 'ftp://example.com/mcp is no server: it should be a URL such as "https://api.example.com/v1".'
+    assert (
+        refused
+        == 'ftp://example.com/mcp is not a valid MCP server: it should be a URL such as "https://api.example.com/v1".'
+    )
 
 
 async def test_an_agent_without_servers_is_said_to_have_none(local: Command, settings: Settings) -> None:

@@ -36,11 +36,9 @@ from majlis.store.tables import (
 )
 from majlis.store.transactions import Database, Tx
 from majlis.transfer.export import export
+from majlis.transfer.file import Rejected, Source
 from majlis.transfer.import_ import import_file
-from majlis.transfer.progress import Progress
-from majlis.transfer.file import Source
-from majlis.transfer.rejected import Rejected
-from majlis.transfer.report import Summary
+from majlis.transfer.report import Progress, Summary
 
 Said = dict[str, Any]
 
@@ -136,7 +134,7 @@ async def exported(db: Database, space: str | None = None) -> list[Said]:
 async def imported(
     db: Database, lines: list[Said] | bytes, folder: Path, dry_run: bool = False
 ) -> tuple[Summary, list[Said]]:
-    """The summary, and the lines that were set aside."""
+    """The summary, and the rejected lines."""
     content = lines if isinstance(lines, bytes) else written(lines)
     aside = folder / "rejected.jsonl"
     with Rejected(aside) as rejected:

@@ -94,7 +94,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
-def test_an_import_says_what_it_did_and_sets_bad_lines_aside(
+def test_an_import_says_what_it_did_and_rejects_bad_lines(
     lines: list[Said], target_url: str, here: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def majlis(*arguments: str) -> tuple[int, str, list[str]]:
@@ -107,8 +107,8 @@ def test_an_import_says_what_it_did_and_sets_bad_lines_aside(
     (here / "all.jsonl.rejected.jsonl").write_text("of an earlier import")
     code, out, err = majlis("import", "all.jsonl", "--dry-run")
     assert (code, out) == (1, "")
-    assert "message    9 would be imported, 1 set aside" in err
-    assert err[-1] == "1 lines were set aside; all.jsonl.rejected.jsonl has each with its number and reason."
+    assert "message    9 would be imported, 1 rejected" in err
+    assert err[-1] == "Rejected lines: 1. all.jsonl.rejected.jsonl has the number and the reason of each."
     aside = json.loads((here / "all.jsonl.rejected.jsonl").read_text())
     assert (aside["type"], aside["reason"]) == ("message", "text: input should be a valid string")
     assert orjson.loads(aside["content"]) == lines[aside["line"] - 1]
@@ -132,11 +132,11 @@ def test_bad_usage_is_one_line_and_exit_code_2(
     (here / "notes.txt").write_text("hello\n")
     (here / "all.jsonl").write_text("of an earlier export")
     for url, arguments, code, problem in (
-        (database_url, ("import", "notes.txt"), 2, "notes.txt is no export of Majlis"),
+        (database_url, ("import", "notes.txt"), 2, "notes.txt is not a Majlis export"),
         (database_url, ("import", "missing.jsonl"), 2, "missing.jsonl cannot be read"),
-        (database_url, ("export", "--space", "Nowhere", "-o", "all.jsonl"), 2, 'There is no space "Nowhere" here'),
+        (database_url, ("export", "--space", "Nowhere", "-o", "all.jsonl"), 2, 'There is no space "Nowhere"'),
         ("sqlite:///none.db", ("export",), 2, "There is no database"),
-        (database_url, ("export", "-o", "no/such/folder"), 1, "no/such/folder cannot be written"),
+        (database_url, ("export", "-o", "no/such/folder"), 1, "Cannot write no/such/folder"),
     ):
         assert execute([*arguments, "--database-url", url]) == code, arguments
         out, err = capfd.readouterr()

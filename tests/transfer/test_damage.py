@@ -1,4 +1,4 @@
-"""Bad lines are set aside with their number and a reason; the rest is imported, and no message number shifts."""
+"""Invalid lines are rejected with their number and a reason; the rest is imported, and no message number shifts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from majlis.errors import ConfigurationError
 from majlis.store.tables import messages, spaces
 from majlis.store.transactions import Database, Tx
-from majlis.transfer import file as reading
 from majlis.transfer.export import export
+from majlis.transfer.file import MAX_LINE_BYTES, Source
 from majlis.transfer.placeholders import PLACEHOLDER
-from majlis.transfer.progress import Progress
+from majlis.transfer.report import Progress
 from tests.transfer.house import (
     House,
     Said,
@@ -53,12 +53,12 @@ def hostile(house: House) -> list[tuple[bytes, str]]:
         ({**entity, "name": 7}, "name: input should be a valid string"),
         ({**entity, "name": "Sara\n← TRIGGER"}, "must not contain U+000A"),
         ({**entity, "name": "[Sara]"}, "must not contain U+005B"),
-        ({**entity, "name": "sARA"}, "its name is taken here by another entity"),
-        ({**entity, "externalId": "x-1"}, "its externalId is taken"),
+        ({**entity, "name": "sARA"}, "the name is taken by another entity"),
+        ({**entity, "externalId": "x-1"}, "the externalId is taken"),
         ({**entity, "id": "ent_1' OR 1=1"}, "id: should be an id like ent_"),
         ({**entity, "id": f"spc_{ID}"}, "id: should be an id like ent_"),
         ({**entity, "entityType": "agent", "role": "owner"}, "An agent cannot administer"),
-        ({**entity, "nameKey": "owner"}, "nameKey: is not a key of such a line"),
+        ({**entity, "nameKey": "owner"}, "nameKey: is not a known key"),
         ({**entity, "createdAt": 12}, "createdAt: should be a time"),
         ({**entity, "createdAt": "-0001-01-01T00:00:00Z"}, "createdAt"),
         ({key: value for key, value in entity.items() if key != "name"}, "name: is missing"),
@@ -67,22 +67,22 @@ def hostile(house: House) -> list[tuple[bytes, str]]:
         ({**message, "text": " "}, "text is empty"),
         ({**message, "seq": True}, "seq: input should be a valid integer"),
         ({**message, "seq": 2**60}, "seq: input should be less than"),
-        ({**message, "seq": 6}, "seq 6 lies beyond the newest message of its space, 5"),
-        ({**message, "seq": 0}, "the database refuses it"),
-        ({**message, "seq": -1}, "seq -1 lies beyond"),
-        ({**message}, "another message has its number"),
-        ({**message, "senderId": f"ent_{ID}"}, "depends on ent_0123456789abcdef (senderId), which was set aside"),
-        ({**message, "senderId": "ent_fedcba9876543210"}, "senderId leads to ent_fedcba9876543210, which is not here"),
+        ({**message, "seq": 6}, "seq 6 should be between 0 and 5, the newest message"),
+        ({**message, "seq": 0}, "the database rejected it"),
+        ({**message, "seq": -1}, "seq -1 should be between"),
+        ({**message}, "another message has this number"),
+        ({**message, "senderId": f"ent_{ID}"}, "depends on ent_0123456789abcdef (senderId), which was rejected"),
+        ({**message, "senderId": "ent_fedcba9876543210"}, "senderId refers to ent_fedcba9876543210, which does not"),
         ({**message, "mentions": {"a": 1}}, "mentions should be a list"),
         ({**message, "tool": "rm"}, "tool should be an object"),
         ({**message, "clientId": "c" * 129}, "clientId: string should have at most 128"),
         ({**run, "trigger": None}, "trigger: should not be null"),
         ({**run, "trigger": 5}, "trigger should be an object"),
-        ({**run, "fence": 9}, "fence: is not a key"),
-        ({**plan}, "the database refuses it"),
-        ({**agent}, "or is of another type"),
+        ({**run, "fence": 9}, "fence: is not a known key"),
+        ({**plan}, "the database rejected it"),
+        ({**agent}, "or has another type"),
         ({**agent, "id": house.scout, "config": {"instructions": 5}}, "The agent config is invalid: instructions"),
-        ({**member, "seenSeq": 9}, "seenSeq 9 lies beyond"),
+        ({**member, "seenSeq": 9}, "seenSeq 9 should be between"),
         ({**member, "sessionId": "\u202e" + "x" * 256}, "sessionId: string should have at most 256"),
     ]
     deep = b'{"type":"run","id":"run_%s","trigger":%s}'
@@ -96,11 +96,11 @@ def hostile(house: House) -> list[tuple[bytes, str]]:
         (deep % (ID.encode(), b"[" * 2000 + b"]" * 2000), "not valid JSON"),
         (orjson.dumps(run).replace(b"{}", b'{"a":' + b"[" * 500 + b"]" * 500 + b"}"), "trigger: is nested too deeply"),
         (orjson.dumps({**message, "text": "x" * 10_000_000}), "text has 10000000 bytes"),
-        (b'{"type":"message","text":"' + b"x" * reading.MAX_LINE_BYTES + b'"}', "the line is longer than"),
+        (b'{"type":"message","text":"' + b"x" * MAX_LINE_BYTES + b'"}', "the line is longer than"),
     ]
 
 
-async def test_hostile_lines_are_set_aside_and_change_nothing(
+async def test_hostile_lines_are_rejected_and_change_nothing(
     source: Database, furnished: House, tmp_path: Path
 ) -> None:
     before = await contents(source)
@@ -125,7 +125,7 @@ async def test_good_lines_between_bad_ones_are_imported(
     assert of_type(await exported(target), "message") == of_type(lines, "message")
 
 
-async def test_a_second_line_with_the_same_id_is_present_or_set_aside(
+async def test_a_second_line_with_the_same_id_is_present_or_rejected(
     house: House, lines: list[Said], target: Database, tmp_path: Path
 ) -> None:
     header, *rest = lines
@@ -137,7 +137,7 @@ async def test_a_second_line_with_the_same_id_is_present_or_set_aside(
     summary, asides = await imported(target, [header, *twice, {**rest[-1], "counts": {}}], tmp_path)
     assert summary.counts["message", "imported"] == summary.counts["message", "present"] == 10
     assert {aside["reason"] for aside in asides if aside["type"] == "message"} == {
-        "differs from what is here (createdAt)"
+        "differs from the existing row (createdAt)"
     }
     assert of_type(await exported(target), "message") == of_type(rest, "message")
 
@@ -155,7 +155,7 @@ async def test_a_missing_message_keeps_its_number_until_a_repeat_brings_it(
     second["unheardOf"] = 1
     summary, asides = await imported(target, damaged, tmp_path)
     assert (summary.placeholders, len(asides)) == (4, 1)
-    assert summary.notes == ["The file promises 10 message lines and has 7."]
+    assert summary.notes == ["The end line counts 10 message lines, but the file has 7."]
     assert await head_seq(target, house.alpha) == 5
 
     here = [m for m in of_type(await exported(target), "message") if m["spaceId"] == house.alpha]
@@ -184,7 +184,7 @@ async def test_a_cut_off_file_is_noticed_and_the_whole_one_completes_it(
     content = written(lines)
     summary, _ = await imported(target, content[: content.index(b'"type":"phase"') - 200], tmp_path)
     assert not summary.clean
-    assert "cut off" in summary.notes[0]
+    assert "truncated" in summary.notes[0]
     # Numbers are kept for what is still to come: nothing that is posted meanwhile can take them.
     assert await head_seq(target, house.beta) == 5
     assert summary.placeholders == 0
@@ -220,13 +220,13 @@ async def test_cursors_and_heads_move_forward_only(
     assert of_type(await exported(target), "member") == of_type(lines, "member")
 
 
-async def test_what_differs_here_is_set_aside_and_left_alone(
+async def test_a_line_that_differs_from_its_row_is_rejected_and_the_row_left_alone(
     house: House, lines: list[Said], target: Database, tmp_path: Path
 ) -> None:
     await imported(target, lines, tmp_path)
     await target.write(Tx.execute, spaces.update().where(spaces.c.id == house.beta).values(name="Gamma"))
     summary, asides = await imported(target, lines, tmp_path)
-    assert [(aside["type"], aside["reason"]) for aside in asides] == [("space", "differs from what is here (name)")]
+    assert [(aside["type"], aside["reason"]) for aside in asides] == [("space", "differs from the existing row (name)")]
     assert outcomes(summary) == {"present": len(lines) - 3, "setAside": 1}
 
 
@@ -236,15 +236,15 @@ async def test_what_differs_here_is_set_aside_and_left_alone(
 )
 def test_a_file_that_is_no_export_is_refused(content: bytes) -> None:
     with pytest.raises(ConfigurationError, match=r"^it "):
-        reading.Source(io.BytesIO(content), "it", Progress("test"))
+        Source(io.BytesIO(content), "it", Progress("test"))
 
 
 def test_a_file_of_a_newer_majlis_is_refused() -> None:
     header = {"type": "majlis-export", "version": 1, "schema": "0001", "scope": "space"}
-    assert reading.Source(io.BytesIO(orjson.dumps(header)), "it", Progress("test")).scope == "space"
+    assert Source(io.BytesIO(orjson.dumps(header)), "it", Progress("test")).scope == "space"
     for change in ({"version": 2}, {"schema": "9999"}, {"scope": "world"}):
         with pytest.raises(ConfigurationError, match=r"^it "):
-            reading.Source(io.BytesIO(orjson.dumps({**header, **change})), "it", Progress("test"))
+            Source(io.BytesIO(orjson.dumps({**header, **change})), "it", Progress("test"))
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])  # PostgreSQL does not keep what is no JSON

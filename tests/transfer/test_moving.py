@@ -123,12 +123,12 @@ async def test_the_owner_of_a_gateway_in_use_stays(lines: list[Said], target: Da
     theirs = await target.write(furnish)
     summary, asides = await imported(target, lines, tmp_path)
     assert await target.read(find_owner) == theirs.owner
-    # The space without an orchestrator needs nobody; whatever names somebody was set aside, and says why.
+    # The space without an orchestrator refers to no entity. Lines that refer to one are rejected with the reason.
     assert {key for key, count in summary.counts.items() if key[1] != "setAside"} == {("space", "imported")}
-    assert "its name is taken here by another entity" in asides[0]["reason"]
+    assert "the name is taken by another entity" in asides[0]["reason"]
     message = next(aside for aside in asides if aside["type"] == "message")
     assert message["reason"].startswith("depends on spc_")
-    assert "line 4: its name is taken here" in message["reason"]
+    assert "line 4: the name is taken" in message["reason"]
     # They make room for the names, and the repeated import brings everything.
     await target.write(rename_all)
     assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 39, "present": 1, "updated": 5}

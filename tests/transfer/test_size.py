@@ -12,12 +12,10 @@ from majlis.foundation import find_owner
 from majlis.store import ids
 from majlis.store.tables import messages, spaces
 from majlis.store.transactions import Database, Tx
-from majlis.transfer import tables as kinds
-from majlis.transfer import file as reading
+from majlis.transfer import file, tables
 from majlis.transfer.export import export
 from majlis.transfer.import_ import import_file
-from majlis.transfer.progress import Progress
-from majlis.transfer.rejected import Rejected
+from majlis.transfer.report import Progress
 
 PAGE = 10
 TEXT = "x" * 10_000
@@ -33,14 +31,14 @@ def add_space(tx: Tx, size: int) -> None:
 async def peaks(source: Database, target: Database, folder: Path) -> list[int]:
     """The most that was in use at once while exporting, and while importing."""
     found = []
-    with (folder / "big.jsonl").open("wb") as file:
+    with (folder / "big.jsonl").open("wb") as opened:
         tracemalloc.start()
-        await source.snapshot(export, None, file.write, Progress("test"))
+        await source.snapshot(export, None, opened.write, Progress("test"))
         found.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    with (folder / "big.jsonl").open("rb") as file, Rejected(folder / "rejected") as rejected:
+    with (folder / "big.jsonl").open("rb") as opened, file.Rejected(folder / "rejected") as rejected:
         tracemalloc.start()
-        source_file = reading.Source(file, "big", Progress("test"))
+        source_file = file.Source(opened, "big", Progress("test"))
         assert (await import_file(target, source_file, rejected, "Owner")).clean
         found.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
@@ -50,8 +48,8 @@ async def peaks(source: Database, target: Database, folder: Path) -> list[int]:
 async def test_an_export_and_its_import_hold_a_page_in_memory_not_the_gateway(
     source: Database, target: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "KINDS", tuple(replace(kind, page=PAGE) for kind in kinds.KINDS))
-    monkeypatch.setattr(reading, "BATCH_LINES", PAGE)
+    monkeypatch.setattr(tables, "KINDS", tuple(replace(kind, page=PAGE) for kind in tables.KINDS))
+    monkeypatch.setattr(file, "BATCH_LINES", PAGE)
     await source.write(add_space, 2 * PAGE)
     of_few = await peaks(source, target, tmp_path)
     await source.write(add_space, 60 * PAGE)

@@ -14,7 +14,7 @@ from majlis.spaces.spaces import create_space, delete_space
 from majlis.store import ids
 from majlis.store.tables import agents, deliveries, entities, members, messages, runs, steps
 from majlis.store.transactions import Database, Tx
-from majlis.transfer.discretion import STAYED
+from majlis.transfer.scope import HIDDEN
 from tests.transfer.house import House, exported, imported, of_type
 
 
@@ -48,7 +48,7 @@ async def test_the_export_of_a_space_gives_nobody_power_over_a_gateway(
     forged = [{**line, "role": "owner"} if line["type"] == "entity" else line for line in lines]
     _, asides = await imported(target, forged, tmp_path)
     assert {aside["type"] for aside in asides} == {"entity"}
-    assert "gives nobody power" in asides[0]["reason"]
+    assert "role is not allowed" in asides[0]["reason"]
 
 
 async def test_what_leads_to_another_space_is_not_said(
@@ -111,7 +111,7 @@ async def test_words_of_another_space_do_not_leave_with_what_an_agent_did(
     [moved] = [line for line in of_type(lines, "run") if line["id"] == furnished.run]
     assert moved["trigger"] == {**here, "events": [here]}
     told = [(line["state"], line["output"]) for line in of_type(lines, "step")][1:]
-    stayed = [("done", STAYED)] * 3 + [("error", STAYED)]
+    stayed = [("done", HIDDEN)] * 3 + [("error", HIDDEN)]
     assert told == [*stayed, ("done", back), ("done", {"done": True})]
     assert (await imported(source, lines, tmp_path))[0].counts.keys() == {
         (name, "present") for name in lines[-1]["counts"]
@@ -136,7 +136,7 @@ async def test_a_deleted_space_leaves_its_tombstone_only(
     assert (summary.clean, summary.placeholders) == (True, 0)
 
 
-async def test_what_belongs_to_a_space_that_is_deleted_here_is_set_aside(
+async def test_what_belongs_to_a_space_that_is_deleted_here_is_rejected(
     source: Database, furnished: House, target: Database, tmp_path: Path
 ) -> None:
     lines = await exported(source)
@@ -148,8 +148,8 @@ async def test_what_belongs_to_a_space_that_is_deleted_here_is_set_aside(
     await target.write(delete)
     _, asides = await imported(target, lines, tmp_path)
     assert {aside["type"]: aside["reason"] for aside in asides} == {
-        "space": "differs from what is here (deletedAt)",
-        "member": f"its space {furnished.beta} is deleted here",
+        "space": "differs from the existing row (deletedAt)",
+        "member": f"its space {furnished.beta} is deleted",
     }
     row = await target.read(Tx.one, sa.select(sa.func.count()).where(members.c.space_id == furnished.beta))
     assert row == (0,)
@@ -157,7 +157,7 @@ async def test_what_belongs_to_a_space_that_is_deleted_here_is_set_aside(
 
 async def test_a_space_is_found_by_id_or_by_a_name_that_is_its_own(source: Database, furnished: House) -> None:
     assert (await exported(source, "Beta"))[1:] == (await exported(source, furnished.beta))[1:]
-    with pytest.raises(ConfigurationError, match='There is no space "Gamma" here'):
+    with pytest.raises(ConfigurationError, match='There is no space "Gamma"'):
         await exported(source, "Gamma")
 
     def second(tx: Tx) -> str:

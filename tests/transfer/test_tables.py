@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from majlis.store.tables import metadata
 from majlis.store.tables.columns import moment
 from majlis.store.transactions import Database, Tx
-from majlis.transfer import tables as kinds
-from majlis.transfer.checking import Line, Refused, parse
-from majlis.transfer.tables import KINDS, NOT_EXPORTED, describe
+from majlis.transfer import tables
 from majlis.transfer.file import Raw
+from majlis.transfer.lines import Line, Refused, parse
+from majlis.transfer.tables import KINDS, NOT_EXPORTED, describe
 from tests.transfer.house import House, Said, exported, imported, of_type
 
 
@@ -63,8 +63,8 @@ async def test_a_column_added_later_travels_without_new_code(
     later.tables["goals"].append_column(sa.Column("mood_today", sa.String(8), server_default="calm", nullable=False))
     later.tables["goals"].append_column(moment("due_at"))
     described = describe(later)
-    monkeypatch.setattr(kinds, "KINDS", described)
-    monkeypatch.setitem(kinds.BY_NAME, "goal", next(kind for kind in described if kind.name == "goal"))
+    monkeypatch.setattr(tables, "KINDS", described)
+    monkeypatch.setitem(tables.BY_NAME, "goal", next(kind for kind in described if kind.name == "goal"))
     async with AsyncExitStack() as stack:
         for db in (source, target):
             for column in ("mood_today VARCHAR(8) DEFAULT 'calm' NOT NULL", "due_at BIGINT"):

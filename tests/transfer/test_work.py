@@ -25,7 +25,7 @@ async def test_a_config_that_says_little_arrives_with_its_defaults(
     assert row is not None
     assert row.config == dump_config(parse_config({"instructions": "Help."}))
     claimed = await target.write(claim, "worker", 5, (), ())
-    assert house.run in {run.id for run in claimed.claimed}
+    assert house.run in {run.id for run in claimed.runs}
     before = await contents(target)
     again, _ = await imported(target, [line for line in short if line["type"] not in ("run", "delivery")], tmp_path)
     assert {outcome for _, outcome in again.counts} == {"present"}

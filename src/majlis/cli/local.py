@@ -1,24 +1,31 @@
-"""The gateway's database, opened by a command beside the server: as it is, never made and never migrated."""
+"""The gateway's database, opened by a command next to the server. It is never created or migrated here."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from majlis.entities.tokens import end_tokens, issue
+from majlis.cli.lookup import unknown
+from majlis.entities.caller import Caller
+from majlis.entities.entities import access_entity, find_by_names, list_entities
+from majlis.entities.tokens import Hasher, end_tokens, issue
 from majlis.errors import ConfigurationError
-from majlis.foundation import Foundation, found
+from majlis.foundation import Foundation, found, owner_caller
 from majlis.settings import Settings
+from majlis.store.ids import looks_like_id
 from majlis.store.migrate import revision
 from majlis.store.migrations import REVISIONS
 from majlis.store.open import open_database, parse_database_url, shown
 from majlis.store.tables import gateway as facts
 from majlis.store.tables import tokens
 from majlis.store.transactions import Database, Tx
+
+T = TypeVar("T")
 
 LABEL = "majlis command line"
 LIFE_MILLIS = 3_600_000
@@ -27,7 +34,6 @@ _RENEW_SECONDS = LIFE_MILLIS / 2000
 
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Database]:
-    """The bare database; or one line that says why not."""
     db = open_database(settings.database)
     try:
         with explained(settings):
@@ -42,47 +48,62 @@ def explained(settings: Settings) -> Iterator[None]:
         yield
     except (sa.exc.DBAPIError, OSError) as error:
         raise ConfigurationError(
-            f"The database {shown(settings.database)} cannot be used: {reason(error)}. "
-            "Check --database-url, and that the server runs and lets this user in."
+            f"Cannot use the database {shown(settings.database)}: {reason(error)}. "
+            "Check --database-url, and that the database server is running and accepts this user."
         ) from None
 
 
 async def open_foundation(settings: Settings) -> Foundation:
-    """For changing something directly, as the owner of the machine may. Close its database afterwards."""
-    await _require_gateway(settings)
-    return await found(settings)
-
-
-async def _require_gateway(settings: Settings) -> None:
+    """The caller closes its database."""
     if is_missing(settings):
         raise ConfigurationError(
-            f"There is no database {shown(settings.database)} yet. Start Majlis once with `majlis serve`, "
-            "make it with `majlis migrate`, or name another with --data-dir or --database-url."
+            f"There is no database {shown(settings.database)}. Create it with `majlis migrate` or `majlis serve`, "
+            "or select another one with --data-dir or --database-url."
         )
     async with opened(settings) as db:
         if await db.read(revision) != REVISIONS[-1]:
             raise ConfigurationError(
-                f"The database {shown(settings.database)} is older than this program. Run `majlis migrate` first."
+                f"The database {shown(settings.database)} is older than this version. Run `majlis migrate` first."
             )
         if await db.read(was_served) and not has_key(settings):
             raise ConfigurationError(
-                f"The server's key is not here: set MAJLIS_SECRET_KEY, or name the folder of its server.key with "
-                f"--data-dir (there is none in {settings.data_dir})."
+                f"The server key is missing: {settings.data_dir} has no server.key. Set MAJLIS_SECRET_KEY, "
+                "or select the right directory with --data-dir."
             )
+    return await found(settings)
+
+
+async def as_owner(settings: Settings, work: Callable[[Tx, Hasher, Caller], T]) -> T:
+    """Runs a transaction with the rights of the gateway's owner."""
+    base = await open_foundation(settings)
+    try:
+        with explained(settings):
+            return await base.db.write(lambda tx: work(tx, base.hasher, owner_caller(tx, base.owner_id)))
+    finally:
+        await base.db.close()
+
+
+def find_entity(tx: Tx, asked: str) -> sa.Row[Any]:
+    if looks_like_id(asked):
+        return access_entity(tx, asked)
+    rows = find_by_names(tx, [asked])
+    if not rows:
+        raise unknown("entity", asked, [entity["name"] for entity in list_entities(tx)])
+    return rows[0]
 
 
 @asynccontextmanager
 async def owner_token(base: Foundation) -> AsyncIterator[str]:
-    """A token of the owner for as long as the command runs. Should the command die, it ends within the hour."""
+    """A token of the owner that is revoked when the command ends. If the command is killed, it expires in an hour."""
     db = base.db
     try:
-        made, token = await db.write(_issue, base)
-        renewing = asyncio.create_task(_renew_forever(db, made))
+        token_id, token = await db.write(_issue, base)
+        renewing = asyncio.create_task(_renew_forever(db, token_id))
         try:
             yield token
         finally:
             renewing.cancel()
-            await db.write(end_tokens, tokens.c.id == made)
+            await db.write(end_tokens, tokens.c.id == token_id)
     finally:
         await db.close()
 
@@ -108,7 +129,7 @@ def has_key(settings: Settings) -> bool:
 
 
 def was_served(tx: Tx) -> bool:
-    """Has a server been here and left the mark of its key?"""
+    """A server has stored the fingerprint of its key."""
     return tx.one(sa.select(facts.c.key).where(facts.c.key == "server_key_mark")) is not None
 
 

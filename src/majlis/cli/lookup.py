@@ -1,8 +1,7 @@
-"""People name spaces and members by name; ids are for programs. Both work everywhere."""
+"""Finds spaces, entities and agents by name or id."""
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from majlis.entities.names import name_key
@@ -11,21 +10,22 @@ from majlis.store.ids import looks_like_id
 
 if TYPE_CHECKING:
     from majlis.client import MajlisClient
-    from majlis.client.shapes import EntityJson, SpaceJson
+    from majlis.client.shapes import AgentJson, EntityJson, SpaceJson
 
 _PAGE = 1000
+_NOUNS = {"space": "space", "entity": "person, agent or service"}
 
 
 async def find_space(client: MajlisClient, asked: str) -> SpaceJson:
     if looks_like_id(asked):
         return await client.get_space(asked)
-    mine = await client.list_spaces()
-    found = [space for space in mine if name_key(space["name"]) == name_key(asked)]
+    spaces = await client.list_spaces()
+    found = [space for space in spaces if name_key(space["name"]) == name_key(asked)]
     if len(found) > 1:
         listed = ", ".join(space["id"] for space in found)
-        raise NotFound("ambiguous_space", f"{len(found)} spaces are called {asked!r}: {listed}. Give the id.")
+        raise NotFound("ambiguous_space", f"{len(found)} spaces are named {asked!r}: {listed}. Use the id.")
     if not found:
-        raise nobody("space", asked, [space["name"] for space in mine])
+        raise unknown("space", asked, [space["name"] for space in spaces])
     return found[0]
 
 
@@ -41,12 +41,34 @@ async def find_entity(client: MajlisClient, asked: str) -> EntityJson:
                 return entity
         names += [entity["name"] for entity in page]
         if len(page) < _PAGE:
-            raise nobody("entity", asked, names)
+            raise unknown("entity", asked, names)
         after = page[-1]["id"]
 
 
-def nobody(kind: str, asked: str, names: list[str]) -> NotFound:
+async def find_agent(client: MajlisClient, asked: str) -> AgentJson:
+    entity = await find_entity(client, asked)
+    if entity["type"] != "agent":
+        raise not_an_agent(entity["name"], entity["type"])
+    return await client.get_agent(entity["id"])
+
+
+async def all_agents(client: MajlisClient) -> list[AgentJson]:
+    found: list[AgentJson] = []
+    while True:
+        page = await client.list_agents(found[-1]["id"] if found else None, _PAGE)
+        found += page
+        if len(page) < _PAGE:
+            return found
+
+
+def unknown(kind: str, asked: str, names: list[str]) -> NotFound:
+    from difflib import get_close_matches
+
     by_key = {name_key(name): name for name in names}
     close = get_close_matches(name_key(asked), by_key, 1)
     hint = f" Did you mean {by_key[close[0]]!r}?" if close else ""
-    return NotFound(f"unknown_{kind}", f"There is no {kind} called {asked!r} here.{hint}")
+    return NotFound(f"unknown_{kind}", f"There is no {_NOUNS[kind]} named {asked!r}.{hint}")
+
+
+def not_an_agent(name: str, type: str) -> NotFound:
+    return NotFound("unknown_agent", f"{name} is a {'person' if type == 'human' else type}, not an agent.")

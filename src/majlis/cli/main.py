@@ -1,56 +1,69 @@
-"""The entry of the `majlis` command: every failure becomes one clear line on stderr and an exit code."""
+"""The entry point of the `majlis` command. Every error becomes one line on stderr and an exit code."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from traceback import extract_tb
 
 import typer
+from typer.core import TyperGroup
 
 from majlis import __version__
-from majlis.cli import mcp, space, token, tool
+from majlis.cli import runs, space, token, tool
 from majlis.cli.agent import agent
 from majlis.cli.chat.chat import chat
 from majlis.cli.doctor import doctor
-from majlis.cli.transfer import export
-from majlis.cli.import_ import import_
-from majlis.cli.migrate import migrate
-from majlis.cli.run import app as run_app
-from majlis.cli.runs import runs
 from majlis.cli.send import send
-from majlis.cli.server import serve
+from majlis.cli.server import migrate, serve, worker
 from majlis.cli.tail import tail
 from majlis.cli.terminal import safe_line
-from majlis.cli.worker import worker
+from majlis.cli.transfer import export, import_
 from majlis.errors import ConfigurationError, MajlisError
+
+# In the order of `majlis --help`.
+_COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
+    "serve": serve,
+    "worker": worker,
+    "migrate": migrate,
+    "doctor": doctor,
+    "chat": chat,
+    "send": send,
+    "tail": tail,
+    "space": space.app,
+    "agent": agent.app,
+    "runs": runs.runs,
+    "run": runs.app,
+    "tool": tool.app,
+    "mcp": tool.mcp_app,
+    "token": token.app,
+    "export": export,
+    "import": import_,
+}
+
+
+class _Ordered(TyperGroup):
+    def list_commands(self, ctx: object) -> list[str]:
+        return list(_COMMANDS)
+
 
 app = typer.Typer(
     name="majlis",
-    help="A gateway where people and AI agents are equal members of shared chat spaces.",
+    cls=_Ordered,
+    help="Run a Majlis server, manage its spaces and agents, and chat in the terminal.",
     add_completion=False,
     # Rich's help panels would double the time that --help takes.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(serve)
-app.command(short_help="Run agents only, without HTTP.")(worker)
-app.command()(migrate)
-app.command()(doctor)
-app.add_typer(token.app, name="token")
-app.add_typer(space.app, name="space")
-app.add_typer(agent.app, name="agent")
-app.add_typer(tool.app, name="tool")
-app.add_typer(mcp.app, name="mcp")
-app.command()(runs)
-app.add_typer(run_app, name="run")
-app.command()(send)
-app.command()(tail)
-app.command()(chat)
-app.command(short_help="Write a space or the whole gateway as JSON Lines.")(export)
-app.command("import", short_help="Read what `majlis export` wrote.")(import_)
+for name, command in _COMMANDS.items():
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
 
 
 @app.callback(invoke_without_command=True)
@@ -67,13 +80,13 @@ def majlis(
 
 def run() -> None:
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character must not cost the line it is in.
+        # Characters that the terminal cannot show are escaped.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.exit(execute(sys.argv[1:]))
 
 
 def execute(arguments: list[str]) -> int:
-    """0 ok, 1 failed, 2 bad usage or configuration. No traceback reaches a user."""
+    """Returns 0 for success, 1 for a failure, 2 for wrong usage or configuration. Users never see a traceback."""
     command = typer.main.get_command(app)
     try:
         with command.make_context("majlis", arguments) as context:
@@ -82,19 +95,19 @@ def execute(arguments: list[str]) -> int:
     except typer.Exit as finished:
         return finished.exit_code
     except typer.TyperException as error:
-        return _fail(f"{_sentence(error.format_message())} {_hint(error)}", error.exit_code)
+        message, place = error.format_message(), getattr(error, "ctx", None)
+        stop = "" if message.endswith((".", "?", ")")) else "."
+        return _fail(f"{message}{stop} Try {place.command_path if place else 'majlis'} --help.", error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nothing is wrong, and nothing is left to be flushed.
+        # The reader of the output is gone (`| head`), which is not an error. There is nothing left to flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except ConfigurationError as error:
-        return _fail(error.message, 2)
     except MajlisError as error:
-        return _fail(error.message, 1)
+        return _fail(error.message, 2 if isinstance(error, ConfigurationError) else 1)
     except Exception as error:
-        return _fail(_unforeseen(error), 1)
+        return _fail(_internal(error), 1)
     return 0
 
 
@@ -104,18 +117,9 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _sentence(message: str) -> str:
-    return message if message.endswith((".", "?", ")")) else f"{message}."
-
-
-def _hint(error: typer.TyperException) -> str:
-    context: typer.Context | None = getattr(error, "ctx", None)
-    return f"Try {context.command_path if context else 'majlis'} --help."
-
-
-def _unforeseen(error: Exception) -> str:
-    """Enough for a report, short enough for a line."""
+def _internal(error: Exception) -> str:
+    """One line that is enough for a bug report."""
     *_, last = extract_tb(error.__traceback__)
-    what = str(error).strip().splitlines()
+    text = str(error).strip().splitlines()
     place = f"{Path(last.filename).name}:{last.lineno}"
-    return f"Something went wrong that should not: {type(error).__name__} at {place}{f': {what[0]}' if what else ''}."
+    return f"Internal error: {type(error).__name__} at {place}{f': {text[0]}' if text else ''}. Please report it."

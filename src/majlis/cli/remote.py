@@ -1,4 +1,4 @@
-"""How commands that speak HTTP find the server and who they are."""
+"""Connects commands to a server: its URL and the token to use."""
 
 from __future__ import annotations
 
@@ -14,62 +14,48 @@ from majlis.errors import ConfigurationError, MajlisError, Unauthenticated, Unav
 if TYPE_CHECKING:
     from majlis.settings import Settings
 
-_TOKEN_VARIABLES = ("MAJLIS_TOKEN", "MAJLIS_OWNER_TOKEN")
-
 
 @asynccontextmanager
 async def connected(where: Where) -> AsyncIterator[MajlisClient]:
     url = where.url or os.environ.get("MAJLIS_URL") or default_url(where.settings())
     await _require_server(url)
-    async with _identity(where) as (token, source), MajlisClient(url, token) as client:
+    async with _token(where) as (token, source), MajlisClient(url, token) as client:
         try:
             yield client
         except Unauthenticated as error:
-            raise Unauthenticated(error.code, f"{error.message} It came from {source}.") from None
+            raise Unauthenticated(error.code, f"{error.message} The token is from {source}.") from None
 
 
 def default_url(settings: Settings) -> str:
     if settings.port == 0:
-        raise ConfigurationError("The settings leave the port open (0). Name the server with --url.")
+        raise ConfigurationError("The port in the settings is 0, so the server's URL is unknown. Set it with --url.")
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
 
 async def _require_server(url: str) -> None:
-    """Before a token is looked for, let alone made: is anybody there to show it to?"""
+    """Checked before a token is created."""
     async with MajlisClient(url, patience_seconds=0) as client:
         try:
             await client.health()
         except MajlisError as error:
             if error.code in ("unreachable", "connection_lost"):
-                raise Unavailable(
-                    "unreachable",
-                    f"No Majlis answers at {url}. Start it with `majlis serve`, or name another with --url.",
-                ) from None
-            # One with a part that is down may still do what is asked.
+                message = f"Cannot connect to {url}. Start Majlis with `majlis serve`, or set another URL with --url."
+                raise Unavailable("unreachable", message) from None
+            # A server with a part that is down may still be able to do what is asked.
             if error.code not in ("unhealthy", "unavailable"):
                 raise
 
 
 @asynccontextmanager
-async def _identity(where: Where) -> AsyncIterator[tuple[str, str]]:
-    """A token, and where it came from."""
-    if where.token_env is not None:
-        token = os.environ.get(where.token_env)
-        if not token:
-            raise ConfigurationError(f"--token-env names {where.token_env}, which is not set.")
-        yield token, where.token_env
-        return
-    for variable in _TOKEN_VARIABLES:
+async def _token(where: Where) -> AsyncIterator[tuple[str, str]]:
+    """The token and its source."""
+    if where.token_env is not None and not os.environ.get(where.token_env):
+        raise ConfigurationError(f"The variable {where.token_env}, which --token-env names, is not set.")
+    for variable in [where.token_env] if where.token_env else ("MAJLIS_TOKEN", "MAJLIS_OWNER_TOKEN"):
         if token := os.environ.get(variable):
             yield token, variable
             return
-    async with _owner(where) as found:
-        yield found
-
-
-@asynccontextmanager
-async def _owner(where: Where) -> AsyncIterator[tuple[str, str]]:
     from majlis.cli.local import open_foundation, owner_token
     from majlis.store.open import shown
 
@@ -78,7 +64,7 @@ async def _owner(where: Where) -> AsyncIterator[tuple[str, str]]:
         base = await open_foundation(settings)
     except ConfigurationError as error:
         raise ConfigurationError(
-            f"No token: set MAJLIS_TOKEN, or run this where the gateway's own database is. ({error.message})"
+            f"There is no token. Set MAJLIS_TOKEN, or run this on the server's machine. ({error.message})"
         ) from None
     async with owner_token(base) as token:
-        yield token, f"the database {shown(settings.database)}; the server must be using another one"
+        yield token, f"the database {shown(settings.database)}, but the server uses another one"

@@ -1,4 +1,4 @@
-"""`majlis tail`: follow a space live in the terminal."""
+"""`majlis tail`: follows a space live."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from majlis.cli.chat.cards import card_line, outcome_line
-from majlis.cli.command import AsJson
-from majlis.cli.printing import note, print_json, print_line, shown_time, working
-from majlis.cli.running import over_http
-from majlis.cli.terminal import safe, safe_line
+from majlis.cli.command import AsJson, Space, over_http
+from majlis.cli.lookup import find_space
+from majlis.cli.terminal import indented, local_time, note, print_json, print_line, safe_line, working
 
 if TYPE_CHECKING:
     from majlis.client import Event, MajlisClient
@@ -20,21 +19,17 @@ if TYPE_CHECKING:
 
 _PAGE = 200
 _MOST_LINES = 10_000
+Lines = Annotated[int, typer.Option(min=0, max=_MOST_LINES, help="Number of past messages to show first.")]
 
 
 @over_http
-async def tail(
-    client: MajlisClient,
-    space: Annotated[str, typer.Argument(metavar="SPACE", help="The space's name or id.")],
-    lines: Annotated[int, typer.Option(min=0, max=_MOST_LINES, help="How many past messages to begin with.")] = 20,
-    as_json: AsJson = False,
-) -> None:
-    """Follow a space live, from its last messages on, until Ctrl-C. With --json, a message a line."""
-    from majlis.cli.lookup import find_space
+async def tail(client: MajlisClient, space: Space, lines: Lines = 20, as_json: AsJson = False) -> None:
+    """Print the last messages of a space, then follow it live.
 
+    Press Ctrl-C to stop. --json prints one message per line.
+    """
     found = await find_space(client, space)
     tailing = Tailing(client, found, lines, as_json)
-    # Being stopped is how this ends; what is open is closed on the way out.
     with suppress(asyncio.CancelledError):
         async with aclosing(client.follow(found["id"])) as events:
             async for event in events:
@@ -42,7 +37,7 @@ async def tail(
 
 
 class Tailing:
-    """Prints every message once, in order, whatever the stream goes through."""
+    """Prints every message once and in order, across reconnects."""
 
     def __init__(self, client: MajlisClient, space: SpaceJson, lines: int, as_json: bool) -> None:
         self._client = client
@@ -60,40 +55,39 @@ class Tailing:
                 await self._connect()
             case "disconnected" if not self._lost:
                 self._lost = True
-                note(f"{event.data['reason']} Trying again until it is back.")
+                note(f"{event.data['reason']} Reconnecting…")
             case "resync":
-                await self._catch_up()
+                self._show_all(await self._read_back(_MOST_LINES))
             case "space.message":
                 self._show(event.data["message"])
 
     async def _connect(self) -> None:
         if self._lost:
             self._lost = False
-            note("Connected again.")
-        # Only now, with the stream open: what is said meanwhile is in the page, in the stream, or in both.
+            note("Reconnected.")
+        # Loaded after the stream is open, so that no message is missed.
         if not self._begun:
             self._begun = True
             await self._begin()
 
     async def _begin(self) -> None:
-        async with working("Reading what was said"):
-            last = await self._read_back(self._lines or _MOST_LINES, self._last_seq)
-        for message in last:
-            self._show(message)
+        async with working("Loading messages"):
+            found = await self._read_back(self._lines or _MOST_LINES)
+        self._show_all(found)
 
-    async def _catch_up(self) -> None:
-        """The stream could not tell all that was missed; the history can."""
-        for message in await self._read_back(_MOST_LINES, self._last_seq):
-            self._show(message)
-
-    async def _read_back(self, count: int, since: int) -> list[MessageJson]:
+    async def _read_back(self, count: int) -> list[MessageJson]:
+        """At most `count` messages after the last one shown."""
         found: list[MessageJson] = []
         while True:
             before = found[0]["id"] if found else None
             page = await self._client.list_messages(self._space_id, min(_PAGE, count - len(found)), before)
             found = page["messages"] + found
-            if not page["hasMore"] or len(found) >= count or found[0]["seq"] <= since:
-                return [message for message in found if message["seq"] > since]
+            if not page["hasMore"] or len(found) >= count or found[0]["seq"] <= self._last_seq:
+                return [message for message in found if message["seq"] > self._last_seq]
+
+    def _show_all(self, messages: list[MessageJson]) -> None:
+        for message in messages:
+            self._show(message)
 
     def _show(self, message: MessageJson) -> None:
         if not self._is_new(message):
@@ -105,7 +99,7 @@ class Tailing:
             print_line(_line(message))
 
     def _is_new(self, message: MessageJson) -> bool:
-        """A tool message comes back with its result, under its old number."""
+        """A tool message is sent again with its result, under the same number."""
         if "tool" not in message:
             return message["seq"] > self._last_seq
         key = message["id"], message["tool"]["status"]
@@ -115,16 +109,15 @@ class Tailing:
 
 
 def _line(message: MessageJson) -> str:
-    time = typer.style(shown_time(message["createdAt"]), dim=True)
+    time = typer.style(local_time(message["createdAt"]), dim=True)
     sender = typer.style(safe_line(message["sender"]["name"]), bold=True)
-    return f"{time}  {sender}: {_what(message)}"
+    return f"{time}  {sender}: {_content(message)}"
 
 
-def _what(message: MessageJson) -> str:
-    """Further lines are indented, so that none of them looks like a message of its own."""
-    if "tool" in message and message["tool"]["ui"] is not None:
-        card = message["tool"]
-        return card_line(card) if card["status"] == "running" else outcome_line(card)
-    if "tool" in message:
-        return safe_line(f"[{message['tool']['name']}: {message['tool']['status']}] {message['text']}").rstrip()
-    return safe(message["text"].replace("\r\n", "\n")).replace("\n", "\n    ")
+def _content(message: MessageJson) -> str:
+    if "tool" not in message:
+        return indented(message["text"])
+    tool = message["tool"]
+    if tool["ui"] is None:
+        return safe_line(f"[{tool['name']}: {tool['status']}] {message['text']}").rstrip()
+    return card_line(tool) if tool["status"] == "running" else outcome_line(tool)

@@ -1,120 +1,108 @@
-"""`majlis token`: tokens and sign-in links, made directly in the gateway's database, as its owner."""
+"""`majlis token`: tokens and sign-in links, directly in the gateway's database, with the rights of its owner."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec, TypeVar
+import os
+import re
+from typing import Annotated
 
 import typer
 
-from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir, Url, Where
-from majlis.cli.printing import note, print_json, print_line, print_table, shown_time
-from majlis.cli.running import run_async
+from majlis import clock
+from majlis.cli.command import AsJson, Entity, Url, Where, on_database
+from majlis.cli.terminal import local_time, note, print_json, print_line, print_list, print_result
 
-if TYPE_CHECKING:
-    from majlis.entities.caller import Caller
-    from majlis.entities.tokens import Hasher
-    from majlis.store.transactions import Tx
+app = typer.Typer(rich_markup_mode=None, help="Manage tokens and sign-in links.")
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-app = typer.Typer(rich_markup_mode=None, help="Make, list and end tokens, and make sign-in links.")
-
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name or id of a person, agent or service.")]
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_MOST_YEARS = 100
 
 
 @app.command()
-def create(
-    name: Name,
-    label: Annotated[str | None, typer.Option(help="What it is for, to recognise it by.")] = None,
+@on_database
+async def create(
+    where: Where,
+    name: Entity,
+    label: Annotated[str | None, typer.Option(help="What the token is for.")] = None,
     expires: Annotated[str | None, typer.Option(help="30d, 12h, 45m, or a time like 2027-01-31T12:00:00Z.")] = None,
     as_json: AsJson = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-    config: ConfigFile = None,
 ) -> None:
-    """Make a token and print it, this once. Only it goes to stdout, so TOKEN=$(majlis token create Sara) works."""
-    from majlis.cli.durations import moment_from_now
-    from majlis.cli.owning import create_for
+    """Create a token and print it.
+
+    It is not shown again. Only the token goes to stdout, so TOKEN=$(majlis token create Sara) works.
+    """
+    from majlis.cli.local import as_owner, find_entity
+    from majlis.entities.tokens import create_token
 
     expires_at = moment_from_now(expires) if expires else None
-    made, token = _as_owner(Where(data_dir, database_url, config), create_for, name, label, expires_at)
+    made, token = await as_owner(
+        where.settings(),
+        lambda tx, hasher, owner: create_token(tx, owner, hasher, find_entity(tx, name).id, label, expires_at),
+    )
     if as_json:
         print_json({**made, "token": token})
         return
-    note(f"A token of {name}, {made['id']}, expires {shown_time(made['expiresAt'])}. It is shown only this once:")
+    expiry = f"expires {local_time(made['expiresAt'])}" if expires else "never expires"
+    note(f"Created token {made['id']} for {name}; it {expiry} and is not shown again:")
     print_line(token)
 
 
 @app.command("list")
-def list_(
-    name: Name,
-    as_json: AsJson = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-    config: ConfigFile = None,
-) -> None:
-    """List somebody's tokens. The tokens themselves are not kept anywhere."""
-    from majlis.cli.owning import list_of
+@on_database
+async def list_(where: Where, name: Entity, as_json: AsJson = False) -> None:
+    """List the tokens of a person, agent or service, without the secrets."""
+    from majlis.cli.local import as_owner, find_entity
+    from majlis.entities.tokens import list_tokens
 
-    found = _as_owner(Where(data_dir, database_url, config), list_of, name)
-    if as_json:
-        print_json(found)
-        return
-    rows = [(t["id"], t["label"] or "", shown_time(t["createdAt"]), shown_time(t["expiresAt"])) for t in found]
-    print_table(("Token", "Label", "Made", "Expires"), rows, f"{name} has no tokens.")
+    found = await as_owner(where.settings(), lambda tx, hasher, owner: list_tokens(tx, owner, find_entity(tx, name).id))
+    rows = [(t["id"], t["label"] or "", local_time(t["createdAt"]), local_time(t["expiresAt"])) for t in found]
+    print_list(found, as_json, ("ID", "Label", "Created", "Expires"), rows, f"{name} has no tokens.")
 
 
 @app.command()
-def revoke(
-    token_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the token (tok_…), not the token.")],
+@on_database
+async def revoke(
+    where: Where,
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token (tok_…), not the token itself.")],
     as_json: AsJson = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-    config: ConfigFile = None,
 ) -> None:
-    """End a token at once."""
-    from majlis.cli.owning import revoke as end
+    """Revoke a token."""
+    from majlis.cli.local import as_owner
+    from majlis.entities.tokens import revoke_token
 
-    _as_owner(Where(data_dir, database_url, config), end, token_id)
-    if as_json:
-        print_json({"id": token_id, "revoked": True})
-    else:
-        print_line(f"{token_id} has ended.")
+    await as_owner(where.settings(), lambda tx, hasher, owner: revoke_token(tx, owner, token_id))
+    print_result({"id": token_id, "revoked": True}, as_json, f"Revoked {token_id}.")
 
 
 @app.command()
-def sign_in(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Who is to sign in.")],
-    url: Url = None,
-    as_json: AsJson = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-    config: ConfigFile = None,
-) -> None:
-    """Print a link that signs a browser in once, within the hour."""
-    import os
-
+@on_database
+async def sign_in(where: Where, name: Entity, url: Url = None, as_json: AsJson = False) -> None:
+    """Print a link that signs a browser in once, within an hour."""
+    from majlis.cli.local import as_owner, find_entity
     from majlis.cli.remote import default_url
-    from majlis.cli.owning import sign_in_code
-    from majlis.clock import iso
+    from majlis.entities.sessions import create_sign_in_code
 
-    where = Where(data_dir, database_url, config)
     settings = where.settings()
     base = url or os.environ.get("MAJLIS_URL") or settings.public_url or default_url(settings)
-    code, expires_at = _as_owner(where, sign_in_code, name)
-    link = f"{base.rstrip('/')}/sign-in/{code}"
-    if as_json:
-        print_json({"url": link, "expiresAt": iso(expires_at)})
-        return
-    note(f"Signs {name} in once, until {shown_time(iso(expires_at))}:")
-    print_line(link)
+    code, expires_at = await as_owner(
+        settings, lambda tx, hasher, owner: create_sign_in_code(tx, owner, hasher, find_entity(tx, name).id)
+    )
+    link, expiry = f"{base.rstrip('/')}/sign-in/{code}", clock.iso(expires_at)
+    if not as_json:
+        note(f"Sign-in link for {name}, valid once until {local_time(expiry)}:")
+    print_result({"url": link, "expiresAt": expiry}, as_json, link)
 
 
-def _as_owner(
-    where: Where, verb: Callable[Concatenate[Tx, Hasher, Caller, P], T], *args: P.args, **kwargs: P.kwargs
-) -> T:
-    from majlis.cli.owning import as_owner
-
-    return run_async(as_owner(where.settings(), verb, *args, **kwargs))
+def moment_from_now(text: str) -> clock.Millis:
+    """A duration like 30d, 12h or 45m, or a full ISO 8601 time."""
+    duration = re.fullmatch(r"([0-9]{1,9})([smhdw])", text.strip())
+    now = clock.now()
+    try:
+        at = now + int(duration[1]) * _SECONDS[duration[2]] * 1000 if duration else clock.parse_iso(text)
+    except (ValueError, OverflowError):
+        raise typer.BadParameter(
+            f"{text!r} is not a valid time. Use a duration like 30d, 12h or 45m, or a time like 2027-01-31T12:00:00Z."
+        ) from None
+    if not 0 < at - now < _MOST_YEARS * 365 * 86_400_000:
+        raise typer.BadParameter(f"{text!r} is not within the next {_MOST_YEARS} years.")
+    return at

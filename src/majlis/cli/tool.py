@@ -1,95 +1,117 @@
-"""`majlis tool`: what tools there are, and one of them tried out, on the machine of the gateway."""
+"""`majlis tool` and `majlis mcp`: lists and tests tools and MCP servers, on the machine of the gateway."""
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
-from majlis.cli.printing import note, print_json, print_table
-from majlis.cli.running import run_async
+from majlis.cli.command import AsJson, Where, on_database
+from majlis.cli.terminal import note, print_json, print_table
+from majlis.errors import ConfigurationError
 
-if TYPE_CHECKING:
-    from majlis.cli.agent_tools import ToolJson
-
-app = typer.Typer(rich_markup_mode=None, help="List the tools of agents, and try one out.")
+app = typer.Typer(rich_markup_mode=None, help="List and test the tools of agents.")
+mcp_app = typer.Typer(rich_markup_mode=None, help="Test MCP servers.")
 
 
 @app.command("list")
-def list_(
-    agent: Annotated[str | None, typer.Argument(metavar="AGENT", help="Its name or id; else for all.")] = None,
+@on_database
+async def list_(
+    where: Where,
+    agent: Annotated[str | None, typer.Argument(metavar="AGENT", help="Name or id of the agent.")] = None,
     as_json: AsJson = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-    config: ConfigFile = None,
 ) -> None:
-    """List the tools of an agent as its model is told of them. Its MCP servers are asked for theirs."""
-    tools, problems = run_async(_listed(Where(data_dir, database_url, config), agent))
+    """List the tools that an agent's model is offered.
+
+    Contacts the agent's MCP servers. Without AGENT, lists the built-in tools and the Python functions that a config
+    may name.
+    """
+    from majlis.cli.agent_tools import available_tools, opened_tools
+
+    # Errors are printed as part of the result, so they are not logged again.
+    settings = where.settings(log_level="error")
+    if agent is None:
+        tools, problems = available_tools(settings)
+    else:
+        async with opened_tools(settings, agent) as found:
+            tools, problems = await found.listed()
     if as_json:
         print_json({"tools": tools, "problems": problems})
         return
     rows = [(tool["name"], tool["type"], _first_line(tool["description"])) for tool in tools]
-    print_table(("Tool", "Type", "What it does"), rows, "There are no tools.")
+    print_table(("Tool", "Type", "Description"), rows, "There are no tools.")
     for problem in problems:
         note(problem)
 
 
 @app.command("test")
-def try_out(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The name or id of the agent that has it.")],
-    tool: Annotated[str, typer.Argument(metavar="TOOL", help="Its name, as `majlis tool list AGENT` shows it.")],
-    input: Annotated[str, typer.Argument(metavar="INPUT", help="Its input as a JSON object.")] = "{}",
+@on_database
+async def call(
+    where: Where,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Name or id of the agent.")],
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="Name of the tool, as in `majlis tool list AGENT`.")],
+    input: Annotated[str, typer.Argument(metavar="INPUT", help="Input as a JSON object.")] = "{}",
     as_json: AsJson = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-    config: ConfigFile = None,
 ) -> None:
-    """Call one tool as a run would, and print what the model would read.
+    """Call a tool as a run would, and print the result.
 
-    The call is real: whatever the tool does, it does. It runs here, with the settings and variables of this machine.
+    The call is real. It uses the settings and environment variables of this machine.
     """
-    result, state, seconds = run_async(_tested(Where(data_dir, database_url, config), agent, tool, input))
+    from majlis.cli.agent_tools import opened_tools
+
+    async with opened_tools(where.settings(log_level="error"), agent) as found:
+        result, state, seconds = await found.call(tool, input)
     if as_json:
         print_json({"tool": tool, "state": state, "seconds": round(seconds, 3), "result": result})
     else:
         print_json(result)
-        note(f"{tool} was called and is {state} after {seconds:.2f} s.")
+        note(f"Called {tool} in {seconds:.2f} s; state: {state}.")
     if state == "error":
         raise typer.Exit(1)
 
 
-async def _listed(where: Where, agent: str | None) -> tuple[list[ToolJson], list[str]]:
-    from majlis.cli.agent_tools import everybodys, opened_box, quietly
-
-    if agent is None:
-        return everybodys(quietly(where))
-    async with opened_box(quietly(where), agent) as box:
-        return await box.listed()
+@mcp_app.callback()
+def mcp() -> None:
+    """Test MCP servers."""
 
 
-async def _tested(where: Where, agent: str, name: str, input: str) -> tuple[Any, str, float]:
-    from majlis.cli.agent_tools import opened_box, quietly
-    from majlis.errors import ConfigurationError, Invalid
-    from majlis.runs.calls.call import outcome
-    from majlis.store import ids
-    from majlis.tool_decorator import ToolContext
+@mcp_app.command("test")
+@on_database
+async def probe(
+    where: Where,
+    server: Annotated[
+        list[str] | None, typer.Argument(metavar="URL | -- COMMAND…", help="URL of the server, or command to start it.")
+    ] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Test all servers of this agent.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Connect to an MCP server and list its tools, without calling any.
 
-    async with opened_box(quietly(where), agent) as box:
-        found = await box.find(name)
-        if not found.outside:
-            why = "asks people in a space" if found.own else "is built in and acts for a run"
-            raise Invalid("built_in_tool", f"{name} {why}: talk to {box.agent_name} instead.")
-        try:
-            given = found.parse(input)
-        except Invalid as error:
-            raise ConfigurationError(error.message) from None
-        run_id = ids.new("run")
-        context = ToolContext(box.agent_id, box.agent_name, run_id, None, None, f"{run_id}:test", note)
-        began = time.perf_counter()
-        result, state = await outcome(found, context, given, box.secrets_in(name, input))
-        return result, state, time.perf_counter() - began
+    A server that you name here is contacted even if the settings do not allow it for agents.
+    """
+    from majlis.cli.agent_tools import ServerJson, probe_server, probe_servers
+
+    found: list[ServerJson]
+    if agent is not None and not server:
+        found = await probe_servers(where.settings(log_level="error"), agent)
+    elif server and agent is None:
+        found = [await probe_server(where.settings(log_level="error"), server)]
+    else:
+        raise ConfigurationError("Name one server by its URL, or by -- and its command; or use --agent NAME.")
+    if as_json:
+        print_json(found)
+    for each in () if as_json else found:
+        if each["problem"]:
+            note(f"{each['server']} cannot be used: {each['problem']}")
+            continue
+        rows = [(tool["name"], _first_line(tool["description"])) for tool in each["tools"]]
+        print_table(("Tool", "Description"), rows, f"{each['server']} is running, but has no tools.")
+        if each["notAllowed"]:
+            note(f"Agents cannot use it yet: {each['notAllowed']}")
+    if not found and not as_json:
+        note(f"{agent} has no MCP servers.")
+    if any(each["problem"] for each in found):
+        raise typer.Exit(1)
 
 
 def _first_line(text: str) -> str:

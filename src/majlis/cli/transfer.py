@@ -1,99 +1,144 @@
-"""`majlis export`: a space or the whole gateway as JSON Lines, read from the database, also while a server runs."""
+"""`majlis export` and `majlis import`, directly on the database, even while a server uses it."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from majlis.cli.command import AsJson, ConfigFile, DatabaseUrl, DataDir, Where
-from majlis.cli.running import run_async
-from majlis.cli.terminal import safe_line
+from majlis.cli.command import AsJson, Where, on_database
+from majlis.cli.terminal import print_json, safe_line
 from majlis.errors import ConfigurationError, MajlisError
 
 if TYPE_CHECKING:
     from majlis.settings import Settings
-    from majlis.store.transactions import Database
     from majlis.transfer.export import Exported
 
 
-def export(
-    space: Annotated[str | None, typer.Option(help="Id or name of one space; without it the whole gateway.")] = None,
+@on_database
+async def export(
+    where: Where,
+    space: Annotated[str | None, typer.Option(help="Export only this space, by name or id.")] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write, or - for stdout.")] = "-",
     as_json: AsJson = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-    config: ConfigFile = None,
 ) -> None:
-    """Write a space or the whole gateway as JSON Lines, with members, cursors and pending work; no secrets."""
-    settings = Where(data_dir, database_url, config).settings()
-    exported = run_async(_export(settings, space, output))
-    _print(exported, as_json, to_stderr=output == "-")
+    """Export a space or the whole gateway as JSON Lines.
+
+    Includes members, cursors and pending work, but no tokens.
+    """
+    import orjson
+
+    exported = await _export(where.settings(), space, output)
+    if as_json:
+        summary = {"scope": exported.scope.name, "counts": dict(exported.counts), "leftOut": exported.left_out}
+        typer.echo(orjson.dumps(summary).decode(), err=output == "-")
+    else:
+        for name, count in exported.counts.items():
+            typer.echo(f"{name:<10} {count:,}", err=True)
+        for row in exported.left_out:
+            typer.echo(safe_line(f"Left out: {row['type']} {row['key']} is damaged ({row['reason']})."), err=True)
     if exported.left_out:
         raise typer.Exit(1)
 
 
-async def _export(settings: Settings, space: str | None, target: str) -> Exported:
-    from majlis.transfer.export import export
-    from majlis.transfer.output import Output
-    from majlis.transfer.progress import Progress
+@on_database
+async def import_(
+    where: Where,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="File to import, or - for stdin.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Report the result, but change nothing.")] = False,
+    rejected: Annotated[
+        Path | None, typer.Option(help="File for rejected lines.  [default: FILE.rejected.jsonl]")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import a file that `majlis export` wrote.
 
+    Invalid lines are rejected, with the reason; the rest is imported. Importing the file again is safe.
+    """
+    import sqlalchemy as sa
+
+    from majlis.cli.local import reason
+    from majlis.foundation import open_store
+    from majlis.transfer.file import Rejected, Source
+    from majlis.transfer.import_ import import_file
+    from majlis.transfer.report import Progress
+
+    settings = where.settings()
+    path = rejected or Path(f"{'import' if file == '-' else file}.rejected.jsonl")
+    with (
+        _opened(file, path) as (opened, size),
+        Progress("Importing", bytes=True) as progress,
+        Rejected(path) as refused,
+    ):
+        progress.begin(size)
+        source = Source(opened, "The input" if file == "-" else file, progress)
+        db = await open_store(settings)
+        try:
+            summary = await import_file(db, source, refused, settings.owner_name, dry_run)
+        except (sa.exc.DBAPIError, ConnectionError) as error:
+            message = f"The database failed: {reason(error)}. Imported rows are kept; import the file again."
+            raise MajlisError("database_failed", message) from None
+        finally:
+            await db.close()
+    if as_json:
+        print_json(summary.json())
+    else:
+        for line in summary.lines():
+            typer.echo(safe_line(line), err=True)
+    if not summary.clean:
+        raise typer.Exit(1)
+
+
+async def _export(settings: Settings, space: str | None, target: str) -> Exported:
+    import sqlalchemy as sa
+
+    from majlis.cli.local import is_missing, reason
+    from majlis.store.open import open_database, shown
+    from majlis.transfer.export import export
+    from majlis.transfer.file import Output
+    from majlis.transfer.report import Progress
+
+    database = shown(settings.database)
+    if is_missing(settings):
+        raise ConfigurationError(f"There is no database {database}. Check --data-dir or --database-url.")
     stopped = threading.Event()
-    db = _open_existing(settings)
+    db = open_database(settings.database)
     try:
         with Progress("Exporting messages") as progress, Output(target) as file:
 
             def write(data: bytes) -> None:
-                # On SQLite this runs in another thread, which would otherwise go on after Ctrl-C.
+                # On SQLite this runs in another thread, which would continue after Ctrl-C.
                 if stopped.is_set():
                     raise asyncio.CancelledError
                 file.write(data)
 
-            with _explained(settings):
-                return await db.snapshot(export, space, write, progress)
+            return await db.snapshot(export, space, write, progress)
+    except BrokenPipeError:
+        raise
+    except (sa.exc.DBAPIError, OSError) as error:
+        raise MajlisError("database_failed", f"Cannot read the database {database}: {reason(error)}.") from None
     finally:
         stopped.set()
         await db.close()
 
 
-def _open_existing(settings: Settings) -> Database:
-    from majlis.cli.local import is_missing
-    from majlis.store.open import open_database, shown
-
-    if is_missing(settings):
-        there = shown(settings.database)
-        raise ConfigurationError(f"There is no database {there}. Check --data-dir or --database-url.")
-    return open_database(settings.database)
-
-
 @contextmanager
-def _explained(settings: Settings) -> Iterator[None]:
-    import sqlalchemy as sa
-
-    from majlis.cli.local import reason
-    from majlis.store.open import shown
-
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except (sa.exc.DBAPIError, OSError) as error:
-        message = f"The database {shown(settings.database)} cannot be read: {reason(error)}."
-        raise MajlisError("database_failed", message) from None
-
-
-def _print(exported: Exported, as_json: bool, to_stderr: bool) -> None:
-    import orjson
-
-    if as_json:
-        said = {"scope": exported.scope.name, "counts": dict(exported.counts), "leftOut": exported.left_out}
-        typer.echo(orjson.dumps(said).decode(), err=to_stderr)
+def _opened(name: str, rejected: Path) -> Iterator[tuple[BinaryIO, int | None]]:
+    if name == "-":
+        yield sys.stdin.buffer, None
         return
-    for name, count in exported.counts.items():
-        typer.echo(f"{name:<10} {count:,}", err=True)
-    for row in exported.left_out:
-        typer.echo(safe_line(f"left out: {row['type']} {row['key']} is damaged: {row['reason']}"), err=True)
+    path = Path(name)
+    if path.resolve() == rejected.resolve():
+        raise ConfigurationError("--rejected is the file to import. Choose another file.")
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {name}: {error.strerror}.") from None
+    with file:
+        yield file, path.stat().st_size

@@ -1,7 +1,7 @@
-"""A batch of lines becomes rows: all together, or, when the database refuses one of them, one by one.
+"""Imports a batch of lines: all together, or one by one if the database rejects one of them.
 
-A row that is here already is left as it is. Only positions move, and only forward, so that a repeated import
-changes nothing and an import into a gateway in use takes nothing back.
+An existing row is left as it is. Only positions change, and only forward, so a repeated import changes nothing and an
+import into a gateway in use takes nothing back.
 """
 
 from __future__ import annotations
@@ -13,45 +13,82 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.entities.caller import SYSTEM
+from majlis.store.tables import entities, events, spaces, tokens
 from majlis.store.transactions import Tx
-from majlis.transfer.checking import Line
-from majlis.transfer.discretion import same_but_for_what_stayed
-from majlis.transfer.tables import Kind
+from majlis.transfer.lines import Line, derived, settled
 from majlis.transfer.placeholders import replace_placeholders
-from majlis.transfer.references import missing_references, wrong_numbers
-from majlis.transfer.rules import derived, settled
-from majlis.transfer.verdicts import (
+from majlis.transfer.report import (
     IMPORTED,
     PRESENT,
     UPDATED,
-    Asides,
+    RejectedRows,
     Verdict,
     Verdicts,
     refusal,
+    rejected,
     remember,
-    set_aside,
 )
+from majlis.transfer.scope import same_after_redaction
+from majlis.transfer.tables import Kind
+
+Reasons = dict[int, str]
+"""By line number."""
 
 
-def take_in(tx: Tx, lines: Sequence[Line], asides: Asides) -> Verdicts:
-    """Leaves `asides` alone: a transaction may have to run again."""
+def import_lines(tx: Tx, lines: Sequence[Line], earlier: RejectedRows) -> Verdicts:
+    """Does not change `earlier`: the transaction may run again."""
     verdicts: Verdicts = {}
-    if _tried(tx, lines, verdicts, ChainMap({}, asides)) is None:
+    if _try(tx, lines, verdicts, ChainMap({}, earlier)) is None:
         return verdicts
-    verdicts, known = {}, ChainMap({}, asides)
+    verdicts, known = {}, ChainMap({}, earlier)
     for line in lines:
-        reason = _tried(tx, [line], verdicts, known)
+        reason = _try(tx, [line], verdicts, known)
         if reason is not None:
-            _note(line, set_aside(reason), verdicts, known)
+            _note(line, rejected(reason), verdicts, known)
     return verdicts
 
 
-def _tried(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, asides: Asides) -> str | None:
-    """In a savepoint. The reason when the database refuses, and then nothing has been written."""
+def replace_owner(tx: Tx, lines: Sequence[Line], earlier: RejectedRows) -> Verdicts:
+    """Replaces the owner of a fresh gateway by the imported one, if `lines` has one and the gateway was never used.
+
+    The imported owner takes over tokens and sessions, so the sign-in link that `majlis serve` printed still works.
+    """
+    imported = next(filter(_is_owner, lines), None)
+    fresh = _fresh_owner(tx) if imported is not None else None
+    if imported is None or fresh is None or fresh.id == imported.values["id"]:
+        return {}
+    savepoint = tx.conn.begin_nested()
+    tx.execute(entities.update().where(entities.c.id == fresh.id).values(name_key=fresh.id, external_id=None))
+    verdicts = import_lines(tx, [imported], earlier)
+    if verdicts[imported.raw.number].outcome != "imported":
+        savepoint.rollback()
+        return verdicts
+    tx.execute(tokens.update().where(tokens.c.entity_id == fresh.id).values(entity_id=imported.values["id"]))
+    tx.execute(events.delete().where(events.c.topic == fresh.id))
+    tx.execute(entities.delete().where(entities.c.id == fresh.id))
+    savepoint.commit()
+    return verdicts
+
+
+def _is_owner(line: Line) -> bool:
+    values = line.values
+    return line.kind.name == "entity" and values.get("role") == "owner" and values.get("deleted_at") is None
+
+
+def _fresh_owner(tx: Tx) -> sa.Row[Any] | None:
+    """The only entity of a gateway without spaces."""
+    found = tx.all(sa.select(entities).where(entities.c.id != SYSTEM.id).limit(2))
+    used = len(found) != 1 or tx.one(sa.select(spaces.c.id).limit(1)) is not None
+    return None if used or found[0].role != "owner" else found[0]
+
+
+def _try(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, earlier: RejectedRows) -> str | None:
+    """In a savepoint. Returns the reason if the database rejects a row; then nothing was written."""
     try:
         with tx.conn.begin_nested():
             for _, group in groupby(lines, key=lambda line: line.kind.name):
-                _take_in_group(tx, list(group), verdicts, asides)
+                _import_group(tx, list(group), verdicts, earlier)
     except sa.exc.DBAPIError as error:
         reason = refusal(error)
         if reason is None:
@@ -60,31 +97,31 @@ def _tried(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, asides: Asides) ->
     return None
 
 
-def _take_in_group(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, asides: Asides) -> None:
+def _import_group(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, earlier: RejectedRows) -> None:
     kind = lines[0].kind
-    here = _rows_here(tx, kind, lines)
-    fresh: list[Line] = []
+    existing = _existing_rows(tx, kind, lines)
+    new: list[Line] = []
     moving: list[tuple[Line, dict[str, Any]]] = []
     for line in lines:
-        row = here.get(kind.key_of(line.values))
+        row = existing.get(kind.key_of(line.values))
         if row is None:
-            fresh.append(line)
+            new.append(line)
         elif differing := _differing(line, row):
-            _note(line, set_aside(f"differs from what is here ({', '.join(differing)})"), verdicts, asides)
+            _note(line, rejected(f"differs from the existing row ({', '.join(differing)})"), verdicts, earlier)
         elif ahead := _ahead(line, row):
             moving.append((line, ahead))
         else:
             verdicts[line.raw.number] = PRESENT
-    wrong = wrong_numbers(tx, kind, [*fresh, *(line for line, _ in moving)])
-    wrong = {**missing_references(tx, kind, fresh, asides), **wrong}
-    for line in (*fresh, *(line for line, _ in moving)):
+    changing = [*new, *(line for line, _ in moving)]
+    wrong = {**_missing_references(tx, kind, new, earlier), **_wrong_numbers(tx, kind, changing)}
+    for line in changing:
         if line.raw.number in wrong:
-            _note(line, set_aside(wrong[line.raw.number]), verdicts, asides)
+            _note(line, rejected(wrong[line.raw.number]), verdicts, earlier)
     _move(tx, [(line, ahead) for line, ahead in moving if line.raw.number not in wrong], verdicts)
-    _insert(tx, [line for line in fresh if line.raw.number not in wrong], verdicts)
+    _insert(tx, [line for line in new if line.raw.number not in wrong], verdicts)
 
 
-def _rows_here(tx: Tx, kind: Kind, lines: Sequence[Line]) -> dict[tuple[Any, ...], Mapping[Any, Any]]:
+def _existing_rows(tx: Tx, kind: Kind, lines: Sequence[Line]) -> dict[tuple[Any, ...], Mapping[Any, Any]]:
     columns = [kind.table.c[name] for name in kind.key]
     keys = [kind.key_of(line.values) for line in lines]
     same = columns[0].in_([key[0] for key in keys]) if len(columns) == 1 else sa.tuple_(*columns).in_(keys)
@@ -93,22 +130,67 @@ def _rows_here(tx: Tx, kind: Kind, lines: Sequence[Line]) -> dict[tuple[Any, ...
 
 
 def _differing(line: Line, row: Mapping[Any, Any]) -> list[str]:
-    """The keys that say something else than the row here, as it would arrive from an export of its own."""
+    """The keys whose values differ from what an export of the existing row would have."""
     kind = line.kind
-    here = settled(kind.name, {name: row[name] for name in line.values})
+    existing = settled(kind.name, {name: row[name] for name in line.values})
     return [
         each.wire
         for each in kind.fields
-        if each.name in here
+        if each.name in existing
         and each.name not in kind.positions
-        and here[each.name] != line.values[each.name]
-        and not same_but_for_what_stayed(kind.name, each.name, line.values, row)
+        and existing[each.name] != line.values[each.name]
+        and not same_after_redaction(kind.name, each.name, line.values, row)
     ]
 
 
 def _ahead(line: Line, row: Mapping[Any, Any]) -> dict[str, Any]:
-    said = {name: line.values.get(name) for name in line.kind.positions}
-    return {name: to for name, to in said.items() if to is not None and (row[name] is None or row[name] < to)}
+    positions = {name: line.values.get(name) for name in line.kind.positions}
+    return {name: to for name, to in positions.items() if to is not None and (row[name] is None or row[name] < to)}
+
+
+def _missing_references(tx: Tx, kind: Kind, lines: Sequence[Line], earlier: RejectedRows) -> Reasons:
+    reasons: Reasons = {}
+    for each, table in kind.references:
+        wanted = {line.values[each.name] for line in lines if line.values.get(each.name) is not None}
+        found = _existing_ids(tx, table, wanted, agents_only=each.name in kind.agents_only)
+        for line in lines:
+            target = line.values.get(each.name)
+            if target is None or target in found:
+                continue
+            reason = f"{each.wire} refers to {target}, which does not exist, comes later or has another type"
+            if why := earlier.get((table.name, target)):
+                reason = f"depends on {target} ({each.wire}), which was rejected: {why}"[:1000]
+            reasons.setdefault(line.raw.number, reason)
+    return reasons
+
+
+def _existing_ids(tx: Tx, table: sa.Table, wanted: set[str], agents_only: bool) -> set[str]:
+    if not wanted:
+        return set()
+    statement = sa.select(table.c.id).where(table.c.id.in_(wanted))
+    if agents_only:
+        statement = statement.where(entities.c.type == "agent")
+    return {row.id for row in tx.all(statement)}
+
+
+def _wrong_numbers(tx: Tx, kind: Kind, lines: Sequence[Line]) -> Reasons:
+    """A number above the space's newest message would cause a negative unread count or a gap."""
+    wanted = {line.values["space_id"] for line in lines} if kind.numbers else set()
+    found = {row.id: row for row in tx.all(sa.select(spaces).where(spaces.c.id.in_(wanted)))} if wanted else {}
+    reasons = {line.raw.number: _wrong_number(line, found.get(line.values["space_id"])) for line in lines if wanted}
+    return {number: reason for number, reason in reasons.items() if reason}
+
+
+def _wrong_number(line: Line, space: sa.Row[Any] | None) -> str:
+    if space is None:
+        return ""
+    if space.deleted_at is not None:
+        return f"its space {space.id} is deleted"
+    for each in line.kind.fields:
+        number = line.values.get(each.name) if each.name in line.kind.numbers else None
+        if number is not None and not 0 <= number <= space.head_seq:
+            return f"{each.wire} {number} should be between 0 and {space.head_seq}, the newest message of its space"
+    return ""
 
 
 def _move(tx: Tx, moving: Iterable[tuple[Line, dict[str, Any]]], verdicts: Verdicts) -> None:
@@ -124,14 +206,14 @@ def _move(tx: Tx, moving: Iterable[tuple[Line, dict[str, Any]]], verdicts: Verdi
 def _insert(tx: Tx, lines: Sequence[Line], verdicts: Verdicts) -> None:
     replaced = replace_placeholders(tx, lines)
     verdicts.update((number, UPDATED) for number in replaced)
-    fresh = [line for line in lines if line.raw.number not in replaced]
-    rows = [{**line.values, **derived(line.kind.name, line.values)} for line in fresh]
-    # One statement has one set of columns; neighbours nearly always agree, and their order has to stay.
+    new = [line for line in lines if line.raw.number not in replaced]
+    rows = [{**line.values, **derived(line.kind.name, line.values)} for line in new]
+    # A statement has one set of columns. Neighbours nearly always have the same, and the order must stay.
     for _, group in groupby(rows, key=tuple):
         tx.execute(lines[0].kind.table.insert(), list(group))
-    verdicts.update((line.raw.number, IMPORTED) for line in fresh)
+    verdicts.update((line.raw.number, IMPORTED) for line in new)
 
 
-def _note(line: Line, verdict: Verdict, verdicts: Verdicts, asides: Asides) -> None:
+def _note(line: Line, verdict: Verdict, verdicts: Verdicts, earlier: RejectedRows) -> None:
     verdicts[line.raw.number] = verdict
-    remember(asides, line.kind, line.values, line.raw.number, verdict.reason)
+    remember(earlier, line.kind, line.values, line.raw.number, verdict.reason)

@@ -1,9 +1,12 @@
-"""Export: one snapshot, read page by page and written as it is read, so memory does not grow with the gateway."""
+"""Export: one snapshot, read and written page by page, so memory does not grow with the gateway.
+
+A row that cannot be read is left out; it does not stop the rest.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,16 +18,14 @@ from majlis.errors import ConfigurationError
 from majlis.store.migrate import revision
 from majlis.store.migrations import REVISIONS
 from majlis.store.tables import spaces
+from majlis.store.tables.columns import Key
 from majlis.store.transactions import Tx
-from majlis.transfer import tables as kinds
-from majlis.transfer.damage import DAMAGE
+from majlis.transfer import tables
+from majlis.transfer.report import Progress
+from majlis.transfer.scope import DAMAGE, Redaction, Scope, find_scope, ordered, parts, selected
 from majlis.transfer.tables import Kind
-from majlis.transfer.paging import Selection
-from majlis.transfer.planning import prefer_indexes
-from majlis.transfer.progress import Progress
-from majlis.transfer.scope import Scope, find_scope
 
-VERSION = 1
+Keyed = tuple[tuple[Any, ...], "sa.Row[Any] | Exception"]
 
 
 @dataclass
@@ -32,21 +33,22 @@ class Exported:
     scope: Scope
     counts: Counter[str] = field(default_factory=Counter)
     left_out: list[dict[str, Any]] = field(default_factory=list)
-    """Damaged rows that could not be read: an import puts a notice in the place of such a message."""
+    """Damaged rows. On import, a notice takes the place of a missing message."""
 
 
 def export(tx: Tx, space: str | None, write: Callable[[bytes], object], progress: Progress) -> Exported:
-    """To be given to `Database.snapshot`. It writes out of its own thread: nothing has to wait in memory."""
+    """Runs in `Database.snapshot` and writes from its thread, so nothing is buffered."""
     _require_current(tx)
     prefer_indexes(tx)
     if tx.dialect == "postgresql":
-        # A reader of a pipe may take its time; the snapshot must outlast it.
+        # The snapshot must outlast a slow reader of a pipe.
         tx.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = 0"))
     exported = Exported(find_scope(tx, space))
     progress.begin(_messages_expected(tx, exported.scope))
-    write(_line({"type": "majlis-export", "version": VERSION, "schema": REVISIONS[-1], **_when(tx, exported.scope)}))
-    for kind in kinds.KINDS:
-        for page in _lines(tx, kind, exported):
+    header = {"type": "majlis-export", "version": tables.VERSION, "schema": REVISIONS[-1]}
+    write(_line({**header, "exportedAt": clock.iso(tx.now), "scope": exported.scope.name}))
+    for kind in tables.KINDS:
+        for page in _pages(tx, kind, exported):
             write(b"".join(page))
             exported.counts[kind.name] += len(page)
             progress.advance(len(page) if kind.name == "message" else 0)
@@ -54,12 +56,19 @@ def export(tx: Tx, space: str | None, write: Callable[[bytes], object], progress
     return exported
 
 
+def prefer_indexes(tx: Tx) -> None:
+    """PostgreSQL plans badly for tables that are just being filled. Every query of a transfer has an index, and one
+    table scan per page or batch would make the time grow quadratically."""
+    if tx.dialect == "postgresql":
+        tx.execute(sa.text("SET LOCAL enable_seqscan = off"))
+
+
 def _require_current(tx: Tx) -> None:
     found = revision(tx)
     if found is None:
-        raise ConfigurationError("This database holds no gateway. Check --data-dir or --database-url.")
+        raise ConfigurationError("This database has no Majlis tables. Check --data-dir or --database-url.")
     if found != REVISIONS[-1]:
-        raise ConfigurationError(f"This database is at revision {found}. Bring it up to date first: majlis migrate.")
+        raise ConfigurationError(f"This database is at revision {found}. Run `majlis migrate` first.")
 
 
 def _messages_expected(tx: Tx, scope: Scope) -> int:
@@ -67,15 +76,11 @@ def _messages_expected(tx: Tx, scope: Scope) -> int:
     return int(tx.execute(total if scope.space_id is None else total.where(spaces.c.id == scope.space_id)).scalar_one())
 
 
-def _when(tx: Tx, scope: Scope) -> dict[str, str]:
-    return {"exportedAt": clock.iso(tx.now), "scope": scope.name}
-
-
 def _line(value: dict[str, Any]) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _lines(tx: Tx, kind: Kind, exported: Exported) -> Iterator[list[bytes]]:
+def _pages(tx: Tx, kind: Kind, exported: Exported) -> Iterator[list[bytes]]:
     selection = Selection(tx, kind, exported.scope)
     for page in selection.pages():
         lines = []
@@ -86,3 +91,65 @@ def _lines(tx: Tx, kind: Kind, exported: Exported) -> Iterator[list[bytes]]:
                 reason = str(error).splitlines()[0]
                 exported.left_out.append({"type": kind.name, "key": list(key), "reason": reason})
         yield lines
+
+
+class Selection:
+    """The rows of one kind in a scope, read by keyset."""
+
+    def __init__(self, tx: Tx, kind: Kind, scope: Scope) -> None:
+        self._tx = tx
+        self._kind = kind
+        self._scope = scope
+        self._columns = selected(kind, scope)
+        self._redaction = Redaction(tx, scope.space_id) if scope.space_id is not None else None
+        self._order = [_bytewise(tx, column) for column in ordered(kind, scope)]
+        self._keys = [column.label(f"key_{n}") for n, column in enumerate(self._order)]
+        self._everything = sa.select(*(read.label(each.name) for each, read, _ in self._columns), *self._keys)
+
+    def pages(self) -> Iterator[list[Keyed]]:
+        for part in parts(self._kind, self._scope):
+            page = self._page(part)
+            while page:
+                yield page
+                page = self._page(part, _tuple(self._order) > self._literal(page[-1][0]))
+
+    def line(self, row: sa.Row[Any] | Exception) -> bytes:
+        if isinstance(row, Exception):
+            raise row
+        values = {
+            each.name: value
+            for (each, _, optional), value in zip(self._columns, row, strict=False)
+            if not (optional and value is None)
+        }
+        if self._redaction is not None:
+            values = self._redaction.apply(self._kind.name, values)
+        written = {each.wire: each.write(values[each.name]) for each, _, _ in self._columns if each.name in values}
+        return _line({"type": self._kind.name, **written})
+
+    def _page(self, *conditions: sa.ColumnElement[bool]) -> list[Keyed]:
+        def read(what: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+            return self._tx.all(what.where(*conditions).order_by(*self._order).limit(self._kind.page))
+
+        try:
+            return [(tuple(row)[len(self._columns) :], row) for row in read(self._everything)]
+        except DAMAGE:
+            return [(tuple(key), self._alone(key)) for key in read(sa.select(*self._keys))]
+
+    def _alone(self, key: sa.Row[Any]) -> sa.Row[Any] | Exception:
+        try:
+            return self._tx.execute(self._everything.where(_tuple(self._order) == self._literal(key))).one()
+        except DAMAGE as error:
+            return error
+
+    def _literal(self, key: Sequence[Any]) -> sa.ColumnElement[Any]:
+        return _tuple([sa.literal(value, column.type) for value, column in zip(key, self._order, strict=True)])
+
+
+def _bytewise(tx: Tx, column: sa.Column[Any]) -> sa.ColumnElement[Any]:
+    """The same order on both databases. Ids already have it."""
+    wanted = tx.dialect == "postgresql" and isinstance(column.type, sa.String) and column.type is not Key
+    return sa.collate(column, "C") if wanted else column
+
+
+def _tuple(columns: Sequence[sa.ColumnElement[Any]]) -> sa.ColumnElement[Any]:
+    return columns[0] if len(columns) == 1 else sa.tuple_(*columns)

@@ -1,18 +1,23 @@
-"""The file as it comes: its header, and its lines in batches. No line and no batch can be larger than memory allows."""
+"""Files of a transfer: the export that is written or read, and the file of rejected lines."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO, NamedTuple, cast
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Self, cast
 
 import orjson
 
-from majlis.errors import ConfigurationError
+from majlis.errors import ConfigurationError, MajlisError
 from majlis.store.migrations import REVISIONS
-from majlis.transfer.export import VERSION
-from majlis.transfer.progress import Progress
+from majlis.transfer.report import Progress
 from majlis.transfer.scope import ScopeName
+from majlis.transfer.tables import VERSION
 
+# No line and no batch may exceed the memory.
 MAX_LINE_BYTES = 32 * 1024 * 1024
 BATCH_LINES = 500
 BATCH_BYTES = 4 * 1024 * 1024
@@ -27,7 +32,7 @@ class Raw(NamedTuple):
 
 
 class Source:
-    """Raises ConfigurationError for what is no export."""
+    """An export to import: its header, then its lines in batches. Raises ConfigurationError if it is not an export."""
 
     def __init__(self, file: BinaryIO, name: str, progress: Progress) -> None:
         self._file = file
@@ -50,21 +55,21 @@ class Source:
 
     def _read_header(self) -> ScopeName:
         raw = self._next()
-        said = _object(raw.content) if raw is not None else {}
-        if said.get("type") != "majlis-export":
+        header = _object(raw.content) if raw is not None else {}
+        if header.get("type") != "majlis-export":
             raise ConfigurationError(
-                f"{self._name} is no export of Majlis: its first line is not the header of one. "
-                "Give a file written by majlis export."
+                f"{self._name} is not a Majlis export: its first line is not a header. "
+                "Use a file that `majlis export` wrote."
             )
-        if said.get("version") != VERSION or said.get("schema") not in REVISIONS:
+        if header.get("version") != VERSION or header.get("schema") not in REVISIONS:
             raise ConfigurationError(
-                f"{self._name} was written by another Majlis (format {said.get('version')}, schema "
-                f"{said.get('schema')}); this one reads format {VERSION} up to schema {REVISIONS[-1]}. "
-                "Import it with the newer program."
+                f"{self._name} was written by another version of Majlis (format {header.get('version')}, schema "
+                f"{header.get('schema')}). This version reads format {VERSION} up to schema {REVISIONS[-1]}. "
+                "Upgrade Majlis and import the file again."
             )
-        if said.get("scope") not in ("gateway", "space"):
-            raise ConfigurationError(f'{self._name} is no export of Majlis: its scope is not "gateway" or "space".')
-        return cast(ScopeName, said["scope"])
+        if header.get("scope") not in ("gateway", "space"):
+            raise ConfigurationError(f'{self._name} is not a Majlis export: its scope is not "gateway" or "space".')
+        return cast(ScopeName, header["scope"])
 
     def _next(self) -> Raw | None:
         content = self._file.readline(MAX_LINE_BYTES + 1)
@@ -81,9 +86,96 @@ class Source:
         return Raw(self._number, content[:_SHOWN_BYTES], too_long=True)
 
 
+class Output:
+    """stdout, or a file that gets its name only when it is complete."""
+
+    def __init__(self, target: str) -> None:
+        self._path = None if target == "-" else Path(target)
+        # A pipe or device is written to, never replaced.
+        replaces = self._path is not None and (self._path.is_file() or not self._path.exists())
+        self._part = self._path.with_name(f"{self._path.name}.part") if self._path and replaces else None
+        self._file = sys.stdout.buffer
+
+    def write(self, data: bytes) -> None:
+        with self._explained():
+            self._file.write(data)
+
+    def __enter__(self) -> Self:
+        with self._explained():
+            if self._path is not None:
+                self._file = _open_private(self._part or self._path)
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        with self._explained():
+            if error is None:
+                self._finish()
+            elif self._path is not None:
+                with suppress(OSError):
+                    self._file.close()
+                if self._part is not None:
+                    self._part.unlink(missing_ok=True)
+
+    def _finish(self) -> None:
+        self._file.flush()
+        if self._path is None:
+            return
+        if self._part is not None:
+            os.fsync(self._file.fileno())
+            self._part.replace(self._path)
+        self._file.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        with _explained(self._path or "stdout", "-o"):
+            yield
+
+
+class Rejected:
+    """The rejected lines, each with its number and reason. The file is created with the first line; a file of an
+    earlier import is removed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: BinaryIO | None = None
+
+    def add(self, raw: Raw, type: str, reason: str) -> None:
+        if self._file is None:
+            with _explained(self.path, "--rejected"):
+                self._file = _open_private(self.path)
+        content = raw.content.decode("utf-8", "replace").rstrip("\r\n")
+        line = {"line": raw.number, "type": type, "reason": reason, "content": content}
+        self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+    def __enter__(self) -> Self:
+        with _explained(self.path, "--rejected"):
+            self.path.unlink(missing_ok=True)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
 def _object(content: bytes) -> dict[str, Any]:
     try:
-        said = orjson.loads(content)
+        found = orjson.loads(content)
     except orjson.JSONDecodeError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _open_private(path: Path) -> BinaryIO:
+    """Readable by its owner only: it contains people's messages."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
+
+@contextmanager
+def _explained(file: Path | str, option: str) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"Cannot write {file}: {error.strerror}. Choose another file with {option}."
+        raise MajlisError("cannot_write", message) from None

@@ -1,7 +1,7 @@
-"""Clients that are connected learn of an import: those of a changed space load it anew, new members find theirs.
+"""Tells connected clients about an import: those of a changed space reload it, new members learn of their space.
 
-Events are differences, and an import is too large for one: a `resync` in the space's log says "load it again". It is
-recorded with the first thing that changes, and once more at the end if more has come since.
+An import is too large for single events, so the space's log gets a `resync`: with the first change, and again at the
+end if more was changed since.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from majlis.spaces.members import find_member
 from majlis.spaces.shapes import member_json
 from majlis.store.tables import entities, spaces, tokens
 from majlis.store.transactions import Tx
-from majlis.transfer.checking import Line
-from majlis.transfer.verdicts import Verdicts
+from majlis.transfer.lines import Line
+from majlis.transfer.report import Verdicts
 
 _SPACE_COLUMN = {"space": "id", "member": "space_id", "message": "space_id", "phase": "space_id"}
 
 
-class Told(NamedTuple):
-    """`born`: spaces and entities that this import made. `told`: spaces whose members have heard of it. `again`: those
-    of them to which more has happened since."""
+class Notified(NamedTuple):
+    """`created`: spaces and entities that this import created. `told`: spaces whose members were notified. `again`:
+    those of them that have changed since."""
 
-    born: frozenset[str] = frozenset()
+    created: frozenset[str] = frozenset()
     told: frozenset[str] = frozenset()
     again: frozenset[str] = frozenset()
 
 
-def tell(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, before: Told) -> Told:
+def notify(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, before: Notified) -> Notified:
     new = [line for line in lines if verdicts[line.raw.number].outcome == "imported"]
     changed = [line for line in lines if verdicts[line.raw.number].outcome in ("imported", "updated")]
-    born = before.born | {line.values["id"] for line in new if line.kind.name in ("space", "entity")}
+    created = before.created | {line.values["id"] for line in new if line.kind.name in ("space", "entity")}
     touched = {line.values[_SPACE_COLUMN[line.kind.name]] for line in changed if line.kind.name in _SPACE_COLUMN}
-    to_reload = _living(tx, touched - born - before.told)
+    to_reload = _not_deleted(tx, touched - created - before.told)
     joined = _reachable(
-        tx, [line for line in new if line.kind.name == "member" and line.values["entity_id"] not in born]
+        tx, [line for line in new if line.kind.name == "member" and line.values["entity_id"] not in created]
     )
     for space_id in sorted(to_reload):
         resync(tx, space_id)
-    _tell_joined(tx, joined)
-    return Told(
-        born,
+    _notify_joined(tx, joined)
+    return Notified(
+        created,
         before.told | to_reload | {space_id for space_id, _ in joined},
         before.again | (touched & before.told),
     )
@@ -54,30 +54,31 @@ def resync(tx: Tx, space_id: str) -> None:
     log.record_for_space(tx, space_id, "resync", {"spaceId": space_id})
 
 
-def _living(tx: Tx, touched: set[str]) -> set[str]:
-    if not touched:
+def _not_deleted(tx: Tx, space_ids: set[str]) -> set[str]:
+    if not space_ids:
         return set()
-    statement = sa.select(spaces.c.id).where(spaces.c.id.in_(touched), spaces.c.deleted_at.is_(None))
+    statement = sa.select(spaces.c.id).where(spaces.c.id.in_(space_ids), spaces.c.deleted_at.is_(None))
     return {row.id for row in tx.all(statement)}
 
 
 def _reachable(tx: Tx, lines: Sequence[Line]) -> list[tuple[str, str]]:
-    """New members who may be connected: nobody comes in without a token, but the owner by MAJLIS_OWNER_TOKEN."""
+    """New members that may be connected: those with a token, and owners, who can use MAJLIS_OWNER_TOKEN."""
     if not lines:
         return []
-    way_in = sa.exists().where(tokens.c.entity_id == entities.c.id, tokens.c.ended_at.is_(None))
-    asked = {line.values["entity_id"] for line in lines}
+    has_token = sa.exists().where(tokens.c.entity_id == entities.c.id, tokens.c.ended_at.is_(None))
     statement = sa.select(entities.c.id).where(
-        entities.c.id.in_(asked), entities.c.deleted_at.is_(None), sa.or_(way_in, entities.c.role == "owner")
+        entities.c.id.in_({line.values["entity_id"] for line in lines}),
+        entities.c.deleted_at.is_(None),
+        sa.or_(has_token, entities.c.role == "owner"),
     )
     found = {row.id for row in tx.all(statement)}
-    living = _living(tx, {line.values["space_id"] for line in lines})
+    living = _not_deleted(tx, {line.values["space_id"] for line in lines})
     pairs = ((line.values["space_id"], line.values["entity_id"]) for line in lines)
     return sorted((space_id, entity_id) for space_id, entity_id in pairs if entity_id in found and space_id in living)
 
 
-def _tell_joined(tx: Tx, joined: Sequence[tuple[str, str]]) -> None:
-    """As joining does. Spaces before entities: the one order in which locks are taken."""
+def _notify_joined(tx: Tx, joined: Sequence[tuple[str, str]]) -> None:
+    """The same events as for joining. The lock order is spaces before entities."""
     notices = []
     for space_id, entity_id in joined:
         member = find_member(tx, space_id, entity_id)

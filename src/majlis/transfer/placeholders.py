@@ -1,6 +1,6 @@
-"""A message that is missing keeps its number: a notice stands in its place, so that no cursor shifts (R9).
+"""Notices in place of missing messages, so that message numbers and cursors do not shift (R9).
 
-The notice makes way for the message itself when a later import brings it.
+A later import that has the message replaces its notice.
 """
 
 from __future__ import annotations
@@ -14,58 +14,55 @@ import sqlalchemy as sa
 from majlis.store import ids
 from majlis.store.tables import entities, messages
 from majlis.store.transactions import Tx
-from majlis.transfer.checking import Line
+from majlis.transfer.lines import Line
 
-PLACEHOLDER = "A damaged message was set aside here."
-# Beyond that a file is not damaged here and there; its numbers stay reserved, and the summary says so.
+PLACEHOLDER = "This message was damaged and could not be imported."
+# If more are missing, the file is not just damaged in places. The numbers stay reserved, and the summary says so.
 MAX_PLACEHOLDERS = 100_000
 
 _BATCH = 1000
-_IS_PLACEHOLDER = sa.and_(messages.c.kind == "notice", messages.c.text == PLACEHOLDER)
+# The second text was written by earlier versions.
+_TEXTS = (PLACEHOLDER, "A damaged message was set aside here.")
 
 Senders = Mapping[tuple[str, int], str]
-"""Who is said to have written the message with this number in this space."""
+"""By space and number: the sender that the rejected line names."""
 
 
 def replace_placeholders(tx: Tx, lines: Sequence[Line]) -> set[int]:
-    """The lines whose message took its place back."""
+    """Returns the numbers of the lines whose message replaced a notice."""
     if not lines or lines[0].kind.name != "message":
         return set()
-    places = [(line.values["space_id"], line.values["seq"]) for line in lines]
-    around = sa.select(messages).where(_around(places), _IS_PLACEHOLDER)
-    found = {(row.space_id, row.seq): row.n for row in tx.all(around)}
-    replaced = set()
-    for line, place in zip(lines, places, strict=True):
-        if place in found:
-            tx.execute(messages.update().where(messages.c.n == found[place]).values(line.values))
-            replaced.add(line.raw.number)
-    return replaced
-
-
-def _around(places: Sequence[tuple[str, int]]) -> sa.ColumnElement[bool]:
-    """From the first to the last number in each space: far cheaper to plan than five hundred single places."""
+    # A range of numbers per space is much cheaper to plan than five hundred single numbers.
     numbers: dict[str, list[int]] = defaultdict(list)
-    for space_id, seq in places:
-        numbers[space_id].append(seq)
+    for line in lines:
+        numbers[line.values["space_id"]].append(line.values["seq"])
     ranges = (
         sa.and_(messages.c.space_id == space_id, messages.c.seq.between(min(seqs), max(seqs)))
         for space_id, seqs in numbers.items()
     )
-    return sa.or_(*ranges)
+    notices = sa.select(messages).where(sa.or_(*ranges), messages.c.kind == "notice", messages.c.text.in_(_TEXTS))
+    found = {(row.space_id, row.seq): row.n for row in tx.all(notices)}
+    replaced = set()
+    for line in lines:
+        n = found.get((line.values["space_id"], line.values["seq"]))
+        if n is not None:
+            tx.execute(messages.update().where(messages.c.n == n).values(line.values))
+            replaced.add(line.raw.number)
+    return replaced
 
 
-def fill_holes(tx: Tx, space: sa.Row[Any], senders: Senders) -> tuple[int, int]:
-    """How many placeholders were written, and how many numbers are still missing. Under the space's lock."""
+def fill_gaps(tx: Tx, space: sa.Row[Any], senders: Senders) -> tuple[int, int]:
+    """Returns how many placeholders were written and how many numbers are still missing. The space must be locked."""
     of_space = messages.c.space_id == space.id
-    there: int = tx.execute(sa.select(sa.func.count()).select_from(messages).where(of_space)).scalar_one()
-    missing = space.head_seq - there
+    count: int = tx.execute(sa.select(sa.func.count()).select_from(messages).where(of_space)).scalar_one()
+    missing = space.head_seq - count
     if not 0 < missing <= MAX_PLACEHOLDERS:
         return 0, max(0, missing)
     owner = _owner(tx)
-    known = _known(tx, set(senders.values()))
+    known = _existing(tx, set(senders.values()))
     rows = [
         _placeholder(space.id, seq, at, sender if (sender := senders.get((space.id, seq))) in known else owner)
-        for first, last, at in _holes(tx, space)
+        for first, last, at in _gaps(tx, space)
         for seq in range(first, last + 1)
     ]
     for start in range(0, len(rows), _BATCH):
@@ -73,8 +70,8 @@ def fill_holes(tx: Tx, space: sa.Row[Any], senders: Senders) -> tuple[int, int]:
     return len(rows), 0
 
 
-def _holes(tx: Tx, space: sa.Row[Any]) -> list[tuple[int, int, int]]:
-    """First and last number of each, and the time of the message before it, or of the space for the very first."""
+def _gaps(tx: Tx, space: sa.Row[Any]) -> list[tuple[int, int, int]]:
+    """The first and last number of each gap, and the time of the message before it, or of the space."""
     following = sa.func.lead(messages.c.seq).over(order_by=messages.c.seq)
     numbered = (
         sa.select(
@@ -85,20 +82,20 @@ def _holes(tx: Tx, space: sa.Row[Any]) -> list[tuple[int, int, int]]:
         .where(messages.c.space_id == space.id)
         .subquery()
     )
-    gaps = sa.select(numbered).where(numbered.c.following > numbered.c.seq + 1).order_by(numbered.c.seq)
-    holes = [(row.seq + 1, row.following - 1, row.created_at) for row in tx.all(gaps)]
+    found = sa.select(numbered).where(numbered.c.following > numbered.c.seq + 1).order_by(numbered.c.seq)
+    gaps = [(row.seq + 1, row.following - 1, row.created_at) for row in tx.all(found)]
     first = tx.execute(sa.select(sa.func.min(messages.c.seq)).where(messages.c.space_id == space.id)).scalar_one()
     before_all = (first or space.head_seq + 1) - 1
-    return [(1, before_all, space.created_at), *holes] if before_all else holes
+    return [(1, before_all, space.created_at), *gaps] if before_all else gaps
 
 
 def _owner(tx: Tx) -> str:
-    living = sa.select(entities.c.id).where(entities.c.role == "owner", entities.c.deleted_at.is_(None))
-    return str(tx.execute(living.order_by(entities.c.id).limit(1)).scalar_one())
+    owners = sa.select(entities.c.id).where(entities.c.role == "owner", entities.c.deleted_at.is_(None))
+    return str(tx.execute(owners.order_by(entities.c.id).limit(1)).scalar_one())
 
 
-def _known(tx: Tx, asked: set[str]) -> set[str]:
-    listed = sorted(asked)
+def _existing(tx: Tx, wanted: set[str]) -> set[str]:
+    listed = sorted(wanted)
     known: set[str] = set()
     for start in range(0, len(listed), _BATCH):
         some = entities.c.id.in_(listed[start : start + _BATCH])

@@ -1,20 +1,73 @@
-"""What an import has done, for people and as JSON."""
+"""The outcome of each line of an import, the summary, and a progress bar."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
-from majlis.transfer.tables import BY_NAME
+import sqlalchemy as sa
+
 from majlis.transfer.scope import ScopeName
-from majlis.transfer.verdicts import Outcome
+from majlis.transfer.tables import BY_NAME, Kind
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+Outcome = Literal["imported", "present", "updated", "setAside"]
+# Reasons by table and id, for the lines that depend on a rejected row.
+RejectedRows = MutableMapping[tuple[str, str], str]
 
 UNREADABLE = "unreadable"
-
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+_SHOW_AFTER_SECONDS = 1.0
+# By a part of the database's own message.
+_REASONS = {
+    "name_key": "the name is taken by another entity; rename one of the two and import again",
+    "external_id": "the externalId is taken by another entity",
+    "uq_messages_space_id_seq": "another message has this number in this space",
+    "messages.seq": "another message has this number in this space",
+    "client_id": "the sender has used the clientId for another message in this space",
+    "session_id": "the sessionId is bound to another agent or space",
+    "event_id": "the event was already delivered to this agent, under another id",
+}
+
+
+class Verdict(NamedTuple):
+    outcome: Outcome
+    reason: str = ""
+
+
+Verdicts = dict[int, Verdict]
+"""By line number."""
+
+IMPORTED = Verdict("imported")
+PRESENT = Verdict("present")
+UPDATED = Verdict("updated")
+
+
+def rejected(reason: str) -> Verdict:
+    return Verdict("setAside", reason)
+
+
+def remember(rows: RejectedRows, kind: Kind, values: Mapping[str, Any], line: int, reason: str) -> None:
+    row_id = values.get("id")
+    if isinstance(row_id, str):
+        rows[kind.table.name, row_id] = f"line {line}: {reason}"
+
+
+def refusal(error: sa.exc.DBAPIError) -> str | None:
+    """Why the database rejected a row; None if the error is not about the row."""
+    state = str(getattr(error.orig, "sqlstate", ""))
+    if not isinstance(error, sa.exc.IntegrityError) and not state.startswith("22"):
+        return None
+    text = str(error.orig).strip().splitlines()[0]
+    return next((reason for word, reason in _REASONS.items() if word in text), f"the database rejected it: {text}")
 
 
 @dataclass
@@ -24,7 +77,7 @@ class Summary:
     counts: Counter[tuple[str, Outcome]] = field(default_factory=Counter)
     placeholders: int = 0
     notes: list[str] = field(default_factory=list)
-    """What is wrong with the file as a whole."""
+    """Problems of the file as a whole."""
     rejected: Path | None = None
 
     @property
@@ -46,15 +99,56 @@ class Summary:
         }
 
     def lines(self) -> Iterator[str]:
-        words = {"imported": "would be imported" if self.dry_run else "imported", "setAside": "set aside"}
+        words = {"imported": "would be imported" if self.dry_run else "imported", "setAside": "rejected"}
         for name in self._names():
             parts = (f"{self.counts[name, o]:,} {words.get(o, o)}" for o in _OUTCOMES if self.counts[name, o])
             yield f"{name:<10} {', '.join(parts)}"
         if self.placeholders:
-            yield f"{self.placeholders:,} missing messages keep their number: a notice stands in the place of each."
+            yield f"Missing messages: {self.placeholders:,}. A notice takes the number of each."
         yield from self.notes
         if self.rejected is not None:
-            yield f"{self.set_aside:,} lines were set aside; {self.rejected} has each with its number and reason."
+            yield f"Rejected lines: {self.set_aside:,}. {self.rejected} has the number and the reason of each."
 
     def _names(self) -> list[str]:
         return [name for name in (*BY_NAME, UNREADABLE) if any(self.counts[name, o] for o in _OUTCOMES)]
+
+
+class Progress:
+    """A progress bar, on a terminal and only after a second."""
+
+    def __init__(self, title: str, bytes: bool = False) -> None:
+        self._title = title
+        self._bytes = bytes
+        self._wanted = sys.stderr.isatty()
+        self._began = time.monotonic()
+        self._total: int | None = None
+        self._done = 0
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+
+    def begin(self, total: int | None) -> None:
+        self._total = total
+
+    def advance(self, amount: int) -> None:
+        self._done += amount
+        if self._bar is None and self._wanted and time.monotonic() - self._began > _SHOW_AFTER_SECONDS:
+            self._show()
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._done)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _show(self) -> None:
+        from rich import progress as rich
+        from rich.console import Console
+
+        count = rich.DownloadColumn() if self._bytes else rich.MofNCompleteColumn()
+        columns = (rich.TextColumn("{task.description}"), rich.BarColumn(), count, rich.TimeRemainingColumn())
+        self._bar = rich.Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._title, total=self._total)
+        self._bar.start()

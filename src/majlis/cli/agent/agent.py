@@ -1,4 +1,4 @@
-"""`majlis agent`: agents made, shown and changed, over HTTP."""
+"""`majlis agent`: list, add, show, remove, set-model and cycles, over HTTP."""
 
 from __future__ import annotations
 
@@ -8,53 +8,43 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from majlis.cli.agent.apply import apply
-from majlis.cli.agent.cycles import cycles
 from majlis.cli.agent.edit import edit
-from majlis.cli.agent.set_model import model_name, set_model
-from majlis.cli.command import AsJson
-from majlis.cli.printing import print_json, print_line, print_table, shown_time
-from majlis.cli.running import over_http
-from majlis.cli.terminal import safe_line
+from majlis.cli.agent.files import change_to, model_of, read_config, text_of
+from majlis.cli.command import Agent, AsJson, over_http
+from majlis.cli.lookup import all_agents, find_agent, find_space
+from majlis.cli.runs import COLUMNS, run_row
+from majlis.cli.terminal import local_time, print_json, print_line, print_list, print_result, print_table, safe_line
 
 if TYPE_CHECKING:
     from majlis.client import MajlisClient
     from majlis.client.shapes import AgentJson
 
-app = typer.Typer(rich_markup_mode=None, help="Make, list, show, change and remove agents.")
-
-Agent = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name or id.")]
+app = typer.Typer(rich_markup_mode=None, help="Manage agents.")
 
 
 @app.command("list")
 @over_http
 async def list_(client: MajlisClient, as_json: AsJson = False) -> None:
     """List all agents."""
-    from majlis.cli.agent.find import all_agents
-
     found = await all_agents(client)
-    if as_json:
-        print_json(found)
-        return
-    rows = [(a["id"], a["name"], model_name(a), a["config"]["mind"], shown_time(a["updatedAt"])) for a in found]
-    print_table(("Agent", "Name", "Model", "Mind", "Changed"), rows, "There are no agents yet.")
+    rows = [(a["id"], a["name"], _model(a), a["config"]["mind"], local_time(a["updatedAt"])) for a in found]
+    print_list(found, as_json, ("ID", "Name", "Model", "Mind", "Updated"), rows, "There are no agents.")
 
 
 @app.command()
 @over_http
 async def add(
     client: MajlisClient,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
-    model: Annotated[str | None, typer.Option(help="provider:name, or demo, which needs no key.")] = None,
-    instructions: Annotated[str | None, typer.Option(help="What it is to do; @FILE reads a file.")] = None,
-    space: Annotated[list[str] | None, typer.Option(metavar="SPACE", help="Where it is; may be repeated.")] = None,
-    file: Annotated[Path | None, typer.Option(help="Its config as YAML, TOML or JSON.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new agent.")],
+    model: Annotated[str | None, typer.Option(help="provider:model, or demo, which needs no API key.")] = None,
+    instructions: Annotated[str | None, typer.Option(help="Instructions; @FILE reads them from a file.")] = None,
+    space: Annotated[
+        list[str] | None, typer.Option(metavar="SPACE", help="Space to add it to; can be repeated.")
+    ] = None,
+    file: Annotated[Path | None, typer.Option(help="Config as YAML, TOML or JSON.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an agent and put it into spaces."""
-    from majlis.cli.agent.configs import text_of
-    from majlis.cli.agent.files import read_config
-    from majlis.cli.lookup import find_space
-
+    """Create an agent and add it to spaces."""
     config: dict[str, Any] = read_config(file) if file else {}
     given = {"model": model, "instructions": text_of(instructions) if instructions is not None else None}
     config |= {key: value for key, value in given.items() if value is not None}
@@ -62,59 +52,101 @@ async def add(
     made = await client.create_agent(name, config)
     for each in spaces:
         await client.add_member(each["id"], made["id"])
-    if as_json:
-        print_json(made)
-        return
-    there = f", in {', '.join(safe_line(each['name']) for each in spaces)}" if spaces else ""
-    print_line(f"Made {safe_line(made['name'])}, {made['id']}, with {safe_line(model_name(made))}{there}.")
+    added = f" and added it to {', '.join(each['name'] for each in spaces)}" if spaces else ""
+    print_result(made, as_json, f"Created agent {made['name']} ({made['id']}) with the model {_model(made)}{added}.")
 
 
 @app.command()
 @over_http
 async def show(client: MajlisClient, name: Agent, as_json: AsJson = False) -> None:
-    """Show an agent's config, what waits for it, and its latest runs."""
-    from majlis.cli.agent.find import find_agent
-    from majlis.cli.runs import print_runs
-
+    """Show an agent's config, the size of its inbox, and its latest runs."""
     agent = await find_agent(client, name)
     if as_json:
         print_json(agent)
         return
-    waiting = await client.list_inbox(agent["id"], 200)
-    print_table(("Agent", agent["id"]), [*_facts(agent), ("Inbox", str(len(waiting)))], "")
+    config, inbox = agent["config"], await client.list_inbox(agent["id"], 200)
+    facts = [
+        ("Name", agent["name"]),
+        ("Instructions", config["instructions"] or "–"),
+        ("Model", _model(agent)),
+        ("Mind", config["mind"]),
+        ("Tools", ", ".join(each["name"] for each in (*config["tools"], *config["mcp"])) or "–"),
+        ("Created", local_time(agent["createdAt"])),
+        ("Updated", f"{local_time(agent['updatedAt'])}, version {agent['version']}"),
+        ("Inbox", str(len(inbox))),
+    ]
+    print_table(("ID", agent["id"]), facts)
     print_line("")
-    print_runs((await client.list_runs(agent["id"], limit=5))["runs"])
+    print_table(COLUMNS, map(run_row, (await client.list_runs(agent["id"], limit=5))["runs"]), "No runs yet.")
 
 
 @app.command()
 @over_http
 async def remove(client: MajlisClient, name: Agent, as_json: AsJson = False) -> None:
-    """Remove an agent: it leaves all spaces, and what it said stays."""
-    from majlis.cli.agent.find import find_agent
-
+    """Remove an agent from the gateway. Its messages stay."""
     agent = await find_agent(client, name)
     await client.delete_agent(agent["id"])
+    print_result({"id": agent["id"], "removed": True}, as_json, f"Removed {agent['name']}.")
+
+
+@app.command()
+@over_http
+async def set_model(
+    client: MajlisClient,
+    names: Annotated[
+        list[str], typer.Argument(metavar="[NAME] MODEL", help="Agent and model, or only the model with --all.")
+    ],
+    everyone: Annotated[bool, typer.Option("--all", help="Change all agents.")] = False,
+    base_url: Annotated[str | None, typer.Option(help="URL of a server with a Chat Completions API.")] = None,
+    api_key_env: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Environment variable of the server with the API key.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change the model of one agent or of all agents."""
+    if len(names) != (1 if everyone else 2):
+        raise typer.BadParameter("Give the NAME of the agent and the MODEL, or only the MODEL with --all.")
+    model = {"model": model_of(names[-1], base_url, api_key_env)}
+    agents = await all_agents(client) if everyone else [await find_agent(client, names[0])]
+    changed: list[AgentJson] = []
+    for agent in agents:
+        change = change_to(model, {"model": agent["config"]["model"]})
+        changed.append(await client.change_agent(agent["id"], config=change) if change else agent)
     if as_json:
-        print_json({"id": agent["id"], "removed": True})
-    else:
-        print_line(f"{safe_line(agent['name'])} is removed.")
+        print_json(changed)
+        return
+    for agent in changed:
+        print_line(safe_line(f"{agent['name']} now uses {_model(agent)}."))
 
 
-app.command()(set_model)
-app.command()(cycles)
+@app.command()
+@over_http
+async def cycles(
+    client: MajlisClient,
+    name: Agent,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of cycles.")] = 20,
+    before: Annotated[int | None, typer.Option(min=1, help="Only cycles before this number.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the cycles of a consciousness, latest first.
+
+    --json includes everything that was said and done in them.
+    """
+    found = await client.list_cycles((await find_agent(client, name))["id"], limit, before)
+    rows = [
+        (str(each["n"]), local_time(each["createdAt"]), each["runId"], str(each["tokens"]), each["summary"] or "–")
+        for each in found["cycles"]
+    ]
+    print_list(found, as_json, ("Cycle", "Ended", "Run", "Tokens", "Summary"), rows, "There are no cycles yet.")
+
+
 app.command()(edit)
 app.command()(apply)
 
 
-def _facts(agent: AgentJson) -> list[tuple[str, str]]:
-    config = agent["config"]
-    tools = [each["name"] for each in (*config["tools"], *config["mcp"])]
-    return [
-        ("Name", agent["name"]),
-        ("Instructions", config["instructions"] or "–"),
-        ("Model", model_name(agent)),
-        ("Mind", config["mind"]),
-        ("Tools", ", ".join(tools) or "–"),
-        ("Made", shown_time(agent["createdAt"])),
-        ("Changed", f"{shown_time(agent['updatedAt'])}, version {agent['version']}"),
-    ]
+def _model(agent: AgentJson) -> str:
+    model = agent["config"]["model"]
+    if isinstance(model, str):
+        return model
+    where = f" at {model['baseUrl']}" if "baseUrl" in model else ""
+    return f"{model['provider']}:{model['name']}{where}"

@@ -1,4 +1,4 @@
-"""`majlis agent edit`: one setting, a whole file, or the config in an editor."""
+"""`majlis agent edit`: changes single settings, replaces the config by a file, or opens it in an editor."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from majlis.cli.command import AsJson
-from majlis.cli.printing import print_json, print_line
-from majlis.cli.running import over_http
-from majlis.cli.terminal import safe_line
+from majlis.cli.agent.files import change_to, read_config, settings_of
+from majlis.cli.command import Agent, AsJson, over_http
+from majlis.cli.lookup import find_agent
+from majlis.cli.terminal import print_result
 from majlis.errors import ConfigurationError, MajlisError
 
 if TYPE_CHECKING:
@@ -26,21 +26,20 @@ if TYPE_CHECKING:
 @over_http
 async def edit(
     client: MajlisClient,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The agent's name or id.")],
+    name: Agent,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="limits.steps=5; null is the default; may be repeated."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Setting, like limits.steps=5; null restores the default."),
     ] = None,
-    file: Annotated[Path | None, typer.Option(help="Its whole config as YAML, TOML or JSON.")] = None,
+    file: Annotated[Path | None, typer.Option(help="New config as YAML, TOML or JSON.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change an agent's config; without options, in $EDITOR."""
-    from majlis.cli.agent.configs import change_to, settings_of
-    from majlis.cli.agent.files import read_config
-    from majlis.cli.agent.find import find_agent
+    """Change an agent's config.
 
+    --set can be repeated. Without options, the config opens in $EDITOR.
+    """
     if assignments and file:
-        raise typer.BadParameter("give --set or --file, not both")
+        raise typer.BadParameter("Use either --set or --file.")
     wanted = read_config(file) if file else None
     agent = await find_agent(client, name)
     if assignments:
@@ -50,21 +49,15 @@ async def edit(
     else:
         change = await _edited(agent["config"])
     changed = await client.change_agent(agent["id"], config=change) if change else agent
-    if as_json:
-        print_json(changed)
-    elif changed["config"] == agent["config"]:
-        print_line(f"{safe_line(agent['name'])} stays as it was.")
-    else:
-        print_line(f"{safe_line(agent['name'])} is changed, from its next run on.")
+    unchanged = changed["config"] == agent["config"]
+    outcome = "is unchanged" if unchanged else "is updated. The change applies from its next run"
+    print_result(changed, as_json, f"{agent['name']} {outcome}.")
 
 
 async def _edited(config: dict[str, Any]) -> dict[str, Any]:
-    """What was changed in the editor. A file that is refused is kept, so that no work is lost."""
-    from majlis.cli.agent.configs import change_to
-    from majlis.cli.agent.files import read_config
-
+    """The change that was made in the editor. An invalid file is kept, so that no work is lost."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise typer.BadParameter("give --set KEY=VALUE or --file FILE, or run this in a terminal")
+        raise typer.BadParameter("Use --set KEY=VALUE or --file FILE, or run this in a terminal.")
     handle, name = tempfile.mkstemp(".json", "majlis-agent-")
     file = Path(name)
     with os.fdopen(handle, "w", encoding="utf-8") as text:
@@ -73,7 +66,7 @@ async def _edited(config: dict[str, Any]) -> dict[str, Any]:
     try:
         change = change_to(read_config(file), config)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{error.message} Nothing was changed; correct it and use --file {file}.") from None
+        raise ConfigurationError(f"{error.message} Nothing was changed. Fix it and use --file {file}.") from None
     os.unlink(file)
     return change
 
@@ -83,6 +76,6 @@ async def _run_editor(file: Path) -> None:
     try:
         process = await asyncio.create_subprocess_exec(*command, str(file))
     except OSError as error:
-        raise ConfigurationError(f"The editor {command[0]} cannot be started ({error.strerror}). Set EDITOR.") from None
+        raise ConfigurationError(f"Cannot start the editor {command[0]}: {error.strerror}. Set EDITOR.") from None
     if await process.wait() != 0:
-        raise MajlisError("editor_failed", "The editor did not end well. Nothing was changed.")
+        raise MajlisError("editor_failed", "The editor failed. Nothing was changed.")

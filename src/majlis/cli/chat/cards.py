@@ -1,4 +1,4 @@
-"""Answering agents from the terminal: what is asked in a space, and lines such as `/approve go ahead`."""
+"""Cards in the terminal: how they are shown, and slash commands like `/approve go ahead` that answer them."""
 
 from __future__ import annotations
 
@@ -14,47 +14,46 @@ if TYPE_CHECKING:
     from majlis.client import MajlisClient
     from majlis.client.shapes import MessageJson, PendingToolCallJson
 
-COMMANDS = ("/approve", "/deny", "/choose", "/answer")
+COMMANDS = {"/approve": "approval", "/deny": "approval", "/choose": "choice", "/answer": "form"}
 HELP = (
-    "/approve [why], /deny [why]  answer the newest request for approval",
-    "/choose OPTION               answer the newest choice, by its name or number",
-    "/answer NAME=VALUE …         fill in the newest form; JSON does, too",
-    "/cards                       what agents ask here",
+    "/cards                   list the open cards in this space",
+    "/approve, /deny [TEXT]   answer the newest approval, with an optional comment",
+    "/choose OPTION           answer the newest choice, by name or number",
+    "/answer NAME=VALUE …     fill in the newest form; JSON also works",
 )
-_UI = {"/approve": "approval", "/deny": "approval", "/choose": "choice", "/answer": "form"}
 
 
 async def answer_card(client: MajlisClient, space_id: str, line: str) -> MessageJson:
-    """The newest open card that such a line can answer."""
+    """Answers the newest open card that the command fits."""
     command, _, rest = line.partition(" ")
-    fitting = [card for card in await client.list_pending_tool_calls(space_id) if card["ui"] == _UI[command]]
+    fitting = [card for card in await client.list_pending_tool_calls(space_id) if card["ui"] == COMMANDS[command]]
     if not fitting:
-        raise NotFound("nothing_asked", f"No agent asks for that here at the moment ({command}).")
+        raise NotFound("nothing_asked", f"There is no open card here that {command} can answer.")
     card = fitting[-1]
     return await client.submit_tool_result(card["runId"], card["toolCallId"], result_of(card, command, rest.strip()))
 
 
 def card_lines(cards: Sequence[PendingToolCallJson]) -> list[str]:
-    return [f"{safe_line(card['agentName'])}: {card_line(card)}" for card in cards] or ["No agent asks anything here."]
+    return [f"{safe_line(card['agentName'])}: {card_line(card)}" for card in cards] or ["There are no open cards."]
 
 
 def card_line(card: Mapping[str, Any]) -> str:
-    """For a pending call and for the tool of a message alike."""
+    """For a pending call, or the tool of a message."""
     given = card["input"] if isinstance(card["input"], dict) else {}
     question = given.get("question") or given.get("message") or card["name"]
     if card.get("purpose") == "permission":
-        question = f"may I call {card['name']} with {json.dumps(card['input'], ensure_ascii=False)}?"
+        question = f"May I call {card['name']} with {json.dumps(card['input'], ensure_ascii=False)}?"
     return safe_line(f"{question} {_how(card)}")
 
 
 def outcome_line(tool: Mapping[str, Any]) -> str:
     who = tool.get("answeredBy")
-    said = json.dumps(tool["output"], ensure_ascii=False)
-    return safe_line(f"{tool['name']}: {who['name']} answered {said}" if who else f"{tool['name']}: {said}")
+    output = json.dumps(tool["output"], ensure_ascii=False)
+    return safe_line(f"{tool['name']}: {who['name']} answered {output}" if who else f"{tool['name']}: {output}")
 
 
 def _how(card: Mapping[str, Any]) -> str:
-    properties = card.get("resultSchema", {}).get("properties", {})
+    properties = _properties(card)
     match card["ui"]:
         case "approval":
             return "(/approve or /deny)"
@@ -69,35 +68,38 @@ def result_of(card: PendingToolCallJson, command: str, rest: str) -> dict[str, A
         case "/approve" | "/deny":
             return {"approved": command == "/approve", **({"comment": rest} if rest else {})}
         case "/choose":
-            return {"choice": _option(card, rest)}
-    return _fields(card, rest)
+            return {"choice": _option(_properties(card).get("choice", {}).get("enum", []), rest)}
+    return _fields(_properties(card), rest)
 
 
-def _option(card: PendingToolCallJson, rest: str) -> Any:
-    options = card.get("resultSchema", {}).get("properties", {}).get("choice", {}).get("enum", [])
+def _properties(card: Mapping[str, Any]) -> dict[str, Any]:
+    properties: dict[str, Any] = card.get("resultSchema", {}).get("properties", {})
+    return properties
+
+
+def _option(options: list[Any], rest: str) -> Any:
     named = next((option for option in options if str(option).casefold() == rest.casefold()), None)
     if named is not None:
         return named
     return options[int(rest) - 1] if rest.isdecimal() and 0 < int(rest) <= len(options) else rest
 
 
-def _fields(card: PendingToolCallJson, rest: str) -> dict[str, Any]:
+def _fields(properties: dict[str, Any], rest: str) -> dict[str, Any]:
     if rest.startswith("{"):
         return dict(_json(rest))
-    properties = card.get("resultSchema", {}).get("properties", {})
-    names = list(properties)
-    if "=" not in rest and len(names) == 1:
-        return {names[0]: _value(properties[names[0]], rest)}
+    if "=" not in rest and len(properties) == 1:
+        [(name, schema)] = properties.items()
+        return {name: _value(schema, rest)}
     fields: dict[str, str] = {}
     for word in rest.split(" "):
         name, equals, value = word.partition("=")
         if equals and name in properties:
             fields[name] = value
         elif fields:
-            # Words that name no field go on with the value before them.
+            # A word without a field name continues the previous value.
             fields[list(fields)[-1]] += f" {word}"
         else:
-            raise Invalid("bad_answer", f"Write it as NAME=VALUE; the names are {', '.join(names)}.")
+            raise Invalid("bad_answer", f"Use NAME=VALUE. The names are {', '.join(properties)}.")
     return {name: _value(properties[name], value) for name, value in fields.items()}
 
 
@@ -113,4 +115,4 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        raise Invalid("bad_answer", f"{text[:80]} is not JSON.") from None
+        raise Invalid("bad_answer", f"{text[:80]} is not valid JSON.") from None

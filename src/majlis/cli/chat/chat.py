@@ -1,90 +1,171 @@
-"""`majlis chat`: a space in the terminal, both ways: what is said, live, and lines that are said."""
+"""`majlis chat`: shows a space live, posts the lines that are typed, and runs slash commands."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Annotated
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
 
 import typer
 
-from majlis.cli.command import AsJson
-from majlis.cli.printing import note
-from majlis.cli.running import over_http
+from majlis.cli.chat.cards import COMMANDS, HELP, answer_card, card_lines
+from majlis.cli.chat.screen import Screen
+from majlis.cli.chat.stdin import typed_lines
+from majlis.cli.command import AsJson, Space, over_http
+from majlis.cli.lookup import find_entity, find_space
+from majlis.cli.tail import Lines
+from majlis.cli.terminal import note, safe_line
+from majlis.errors import Conflict, MajlisError, NotFound
 
 if TYPE_CHECKING:
-    from majlis.cli.chat.commands import Talking
-    from majlis.cli.chat.screen import ChatView
     from majlis.client import MajlisClient
+    from majlis.client.shapes import RunStatus
 
-_HOURS = 24
+_TOKEN_HOURS = 24
+_HELP = (
+    "/who   list the members and which agents are thinking",
+    "/stop  stop the agents' runs in this space",
+    *HELP,
+    "/quit  leave, like Ctrl-D",
+    "//     post a line that starts with a slash",
+)
+_ACTIVE: tuple[RunStatus, ...] = ("running", "queued", "waiting_reply", "waiting_tool")
 
 
 @over_http
 async def chat(
     client: MajlisClient,
-    space: Annotated[str, typer.Argument(metavar="SPACE", help="The space's name or id.")],
+    space: Space,
     speaker: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Be somebody else, with a token for the time of it.")
+        str | None, typer.Option("--as", metavar="NAME", help="Post as this member, with a temporary token.")
     ] = None,
-    lines: Annotated[int, typer.Option(min=0, max=10_000, help="How many past messages to begin with.")] = 20,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on listening when stdin has ended.")] = False,
+    lines: Lines = 20,
+    follow: Annotated[bool, typer.Option("--follow", help="Keep listening after stdin has ended.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Talk in a space. Every line typed, or piped in, is a message; /help tells more."""
-    from majlis.cli.chat.commands import Talking
-    from majlis.cli.chat.screen import ChatView
-    from majlis.cli.lookup import find_space
+    """Chat in a space.
 
-    async with _speaking(client, speaker) as voice:
-        found = await find_space(voice, space)
+    Every line that you type or pipe in is posted. /help lists the commands.
+    """
+    async with _speaking_as(client, speaker) as own:
+        found = await find_space(own, space)
         live = sys.stdout.isatty() and not as_json
-        view = ChatView(voice, found, lines, as_json, live)
+        screen = Screen(own, found, lines, as_json, live)
         if live and sys.stdin.isatty():
-            note(f"What you type is said in {found['name']}. /help tells more, /quit ends it.")
-        # Being stopped is how this ends; what is open is closed on the way out.
+            note(f"You are chatting in {found['name']}. Type /help for commands, /quit to leave.")
+        conversation = Conversation(own, found["id"], screen, sys.stdin.isatty())
         with suppress(asyncio.CancelledError):
-            await _chat(voice, view, Talking(voice, found, view, sys.stdin.isatty()), follow)
+            await _until_first(conversation.listen(), conversation.speak(follow))
 
 
 @asynccontextmanager
-async def _speaking(client: MajlisClient, name: str | None) -> AsyncIterator[MajlisClient]:
-    """As oneself, or with a token of somebody else that ends with the command, or else within the day."""
-    from datetime import UTC, datetime, timedelta
-
-    from majlis.cli.lookup import find_entity
+async def _speaking_as(client: MajlisClient, name: str | None) -> AsyncIterator[MajlisClient]:
+    """A client of another member, with a token that is revoked at the end. If the command is killed, it expires."""
     from majlis.client import MajlisClient
 
     if name is None:
         yield client
         return
-    who = await find_entity(client, name)
-    made = await client.create_token(who["id"], "majlis chat", datetime.now(UTC) + timedelta(hours=_HOURS))
+    entity = await find_entity(client, name)
+    expires_at = datetime.now(UTC) + timedelta(hours=_TOKEN_HOURS)
+    made = await client.create_token(entity["id"], "majlis chat", expires_at)
     try:
-        async with MajlisClient(client.url, made["token"]) as voice:
-            yield voice
+        async with MajlisClient(client.url, made["token"]) as other:
+            yield other
     finally:
         await client.revoke_token(made["id"])
 
 
-async def _chat(client: MajlisClient, view: ChatView, talking: Talking, follow: bool) -> None:
-    """Ends when there is nothing more to say (unless following on), or when listening fails for good."""
-    listening = asyncio.create_task(_listen(client, view))
-    speaking = asyncio.create_task(talking.talk(follow))
-    both = {listening, speaking}
+async def _until_first(*work: Coroutine[Any, Any, None]) -> None:
+    tasks = [asyncio.create_task(each) for each in work]
     try:
-        done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
     finally:
-        for task in both:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*both, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _listen(client: MajlisClient, view: ChatView) -> None:
-    async with aclosing(client.follow(view.space_id)) as events:
-        async for event in events:
-            await view.take(event)
+class Conversation:
+    """`interactive`: a person types the lines, sees them, and can correct one that is refused."""
+
+    def __init__(self, client: MajlisClient, space_id: str, screen: Screen, interactive: bool) -> None:
+        self._client = client
+        self._space_id = space_id
+        self._screen = screen
+        self._interactive = interactive
+
+    async def listen(self) -> None:
+        async with aclosing(self._client.follow(self._space_id)) as events:
+            async for event in events:
+                await self._screen.take(event)
+
+    async def speak(self, follow: bool) -> None:
+        """Ends with the input, unless `follow` is set."""
+        await self._screen.begun.wait()
+        last = 0
+        async for line in typed_lines():
+            if line == "/quit":
+                return
+            try:
+                last = await self._take(line) or last
+            except MajlisError as error:
+                if not self._interactive:
+                    raise
+                note(error.message)
+        await self._screen.until_shown(last)
+        if follow:
+            await asyncio.Event().wait()
+
+    async def _take(self, line: str) -> int | None:
+        """Returns the number of the message if the line was posted."""
+        match line.strip():
+            case "":
+                return None
+            case "/who":
+                await self._list_members()
+            case "/stop":
+                await self._stop()
+            case "/cards":
+                self._screen.say(*card_lines(await self._client.list_pending_tool_calls(self._space_id)))
+            case command if command.partition(" ")[0] in COMMANDS:
+                await answer_card(self._client, self._space_id, command)
+            case command if command.startswith("/") and not command.startswith("//"):
+                self._screen.say(*_HELP)
+            case _:
+                return await self._post(line.removeprefix("/") if line.startswith("//") else line)
+        return None
+
+    async def _post(self, text: str) -> int:
+        client_id = uuid4().hex
+        if self._interactive:
+            self._screen.typed.add(client_id)
+        return (await self._client.post(self._space_id, text, client_id))["seq"]
+
+    async def _list_members(self) -> None:
+        thinking = set(self._screen.active.values())
+        for member in await self._client.list_members(self._space_id):
+            busy = ", thinking" if member["id"] in thinking else ""
+            self._screen.say(f"{safe_line(member['name'])} ({member['type']}{busy})")
+
+    async def _stop(self) -> None:
+        pages = [await self._client.list_runs(space_id=self._space_id, status=status) for status in _ACTIVE]
+        # Runs of plans and services were triggered elsewhere and are listed here only while they are active.
+        found = dict.fromkeys([*(run["id"] for page in pages for run in page["runs"]), *self._screen.active])
+        for run_id in found:
+            try:
+                run = await self._client.cancel_run(run_id)
+            except Conflict:
+                continue  # it has already ended
+            except NotFound:
+                self._screen.say(f"You may not stop run {run_id}.")
+                continue
+            self._screen.say(f"Stopped {safe_line(run['agentName'])}.")
+        if not found:
+            self._screen.say("No agent is running here.")

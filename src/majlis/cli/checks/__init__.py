@@ -1,1 +1,1 @@
-"""What `majlis doctor` looks at, a file for each part. Looking changes nothing and makes nothing."""
+"""The checks of `majlis doctor`. They change and create nothing."""

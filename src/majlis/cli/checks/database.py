@@ -1,4 +1,4 @@
-"""Does the database answer, take writes, fit this program, and hold together?"""
+"""Checks of the database and of the clock, which is compared with it."""
 
 from __future__ import annotations
 
@@ -6,65 +6,94 @@ from collections.abc import AsyncIterator
 
 import sqlalchemy as sa
 
+from majlis import clock
 from majlis.cli.checks.finding import Finding, guarded, ok, problem, warning
-from majlis.cli.local import has_key, sqlite_file, was_served
-from majlis.cli.printing import working
+from majlis.cli.local import has_key, is_missing, sqlite_file, was_served
+from majlis.cli.terminal import working
 from majlis.server_key import check_server_key, load_server_key
 from majlis.settings import Settings
 from majlis.store.migrate import revision
 from majlis.store.migrations import REVISIONS
-from majlis.store.open import shown
+from majlis.store.open import open_database, shown
+from majlis.store.tables import events, messages
 from majlis.store.tables import gateway as facts
 from majlis.store.transactions import Database, Tx
 
 _OLDEST_POSTGRES = 14
-_DAMAGED = "Stop Majlis and restore a backup; `sqlite3 FILE .recover` may save what is left."
+_DAMAGED = "Stop Majlis and restore a backup. `sqlite3 FILE .recover` may save the rest."
+_NOTICEABLE_MILLIS = 1_000
+# With a larger difference, the replay of missed events is unreliable (majlis.live.cursor).
+_HARMFUL_MILLIS = 15_000
+_SET_CLOCK = "Set the clock, on most systems with: timedatectl set-ntp true"
 
 
-async def reach(db: Database, settings: Settings) -> Finding:
+async def check_database(settings: Settings) -> AsyncIterator[Finding]:
+    if is_missing(settings):
+        advice = "`majlis serve` creates it at its first start. If it should exist, check --data-dir."
+        yield warning("database", f"{sqlite_file(settings)} does not exist yet.", advice)
+        return
+    db = open_database(settings.database)
+    try:
+        reached = await check_connection(db, settings)
+        yield reached
+        if reached.level == "ok":
+            async for finding in _check_contents(db, settings):
+                yield finding
+            async for finding in check_clock(db):
+                yield finding
+    finally:
+        await db.close()
+
+
+async def check_connection(db: Database, settings: Settings) -> Finding:
     advice = (
-        f"Check --data-dir or --database-url, and the file's permissions. Is the file damaged? {_DAMAGED}"
+        f"Check --data-dir or --database-url, and the permissions of the file. If the file is damaged: {_DAMAGED}"
         if settings.embedded
-        else "Check --database-url, and that the server runs and lets this user in."
+        else "Check --database-url, and that the database server is running and accepts this user."
     )
-    return await guarded("database", f"{shown(settings.database)} does not answer", _reach(db, settings), advice)
+    return await guarded("database", f"Cannot connect to {shown(settings.database)}", _version(db, settings), advice)
 
 
-async def check(db: Database, settings: Settings) -> AsyncIterator[Finding]:
-    """Of a database that answers."""
-    newer = "Start the newer program, or restore a backup."
-    at = await guarded("database", "Its revision cannot be read", _revision(db), newer)
-    yield at
+async def check_clock(db: Database) -> AsyncIterator[Finding]:
+    if db.dialect == "postgresql":
+        yield await guarded("clock", "The clocks cannot be compared", _compare_with_server(db), _SET_CLOCK)
+    advice = "Run `majlis migrate` first."
+    yield await guarded("clock", "The newest entry cannot be read", _compare_with_newest(db), advice)
+
+
+async def _check_contents(db: Database, settings: Settings) -> AsyncIterator[Finding]:
+    advice = "Use the newer version of Majlis, or restore a backup."
+    schema = await guarded("database", "The revision cannot be read", _revision(db), advice)
+    yield schema
     if db.dialect == "sqlite":
         yield await guarded("database", "The file is damaged", _integrity(db), _DAMAGED)
         yield await guarded("database", "The journal mode cannot be read", _journal(db), _DAMAGED)
-    if at.level == "ok":
-        stuck = "Check permissions and free space, and that no other writer hangs."
-        yield await guarded("database", "It takes no writes", _writable(db), stuck)
-        same = "Every node needs the key that the database was set up with."
-        yield await guarded("database", "The server's key cannot be compared", _key(db, settings), same)
+    if schema.level == "ok":
+        advice = "Check permissions and free space, and that no other writer is stuck."
+        yield await guarded("database", "The database is not writable", _writable(db), advice)
+        advice = "All nodes need the key that the database was set up with."
+        yield await guarded("database", "The server key cannot be compared", _key(db, settings), advice)
 
 
-async def _reach(db: Database, settings: Settings) -> Finding:
+async def _version(db: Database, settings: Settings) -> Finding:
     if db.dialect == "sqlite":
         version = await db.read(lambda tx: tx.execute(sa.text("SELECT sqlite_version()")).scalar_one())
-        return ok("database", f"SQLite {version} answers ({sqlite_file(settings)}).")
+        return ok("database", f"SQLite {version} is available ({sqlite_file(settings)}).")
     number = int(await db.read(lambda tx: tx.execute(sa.text("SHOW server_version_num")).scalar_one()))
     major, minor = divmod(number, 10_000)
-    answers = f"PostgreSQL {major}.{minor} answers ({shown(settings.database)})."
+    message = f"PostgreSQL {major}.{minor} is available ({shown(settings.database)})."
     if major < _OLDEST_POSTGRES:
-        return problem("database", answers, f"Majlis needs PostgreSQL {_OLDEST_POSTGRES} or newer: upgrade the server.")
-    return ok("database", answers)
+        return problem("database", message, f"Upgrade it: Majlis needs PostgreSQL {_OLDEST_POSTGRES} or newer.")
+    return ok("database", message)
 
 
 async def _revision(db: Database) -> Finding:
     found = await db.read(revision)
     if found == REVISIONS[-1]:
         return ok("database", f"The schema is up to date (revision {found}).")
-    state = f"at revision {found}, this program knows {REVISIONS[-1]}" if found else "empty"
-    return warning(
-        "database", f"The schema is {state}.", "Run `majlis migrate`; `majlis serve` does the same when it starts."
-    )
+    state = f"at revision {found}; this version needs {REVISIONS[-1]}" if found else "empty"
+    advice = "Run `majlis migrate`; `majlis serve` also does this when it starts."
+    return warning("database", f"The schema is {state}.", advice)
 
 
 async def _integrity(db: Database) -> Finding:
@@ -80,34 +109,66 @@ async def _journal(db: Database) -> Finding:
     mode = str(await db.read(lambda tx: tx.execute(sa.text("PRAGMA journal_mode")).scalar_one()))
     if mode == "wal":
         return ok("database", "The journal mode is WAL.")
-    advice = "Put the data directory on a local disk: network file systems cannot do WAL."
-    return warning("database", f"The journal mode is {mode}, not WAL: readers and writers wait for each other.", advice)
+    advice = "Put the data directory on a local disk: network file systems do not support WAL."
+    return warning("database", f"The journal mode is {mode}, not WAL: readers and writers block each other.", advice)
 
 
-class _Undo(Exception):
-    """Rolls back a write that was only a try."""
+class _RollBack(Exception):
+    """Rolls back a test write."""
 
 
 async def _writable(db: Database) -> Finding:
     def attempt(tx: Tx) -> None:
-        tx.execute(facts.insert(), {"key": "doctor", "value": "was here"})
-        raise _Undo
+        tx.execute(facts.insert(), {"key": "doctor", "value": "test"})
+        raise _RollBack
 
     try:
         await db.write(attempt)
-    except _Undo:
-        return ok("database", "It takes writes.")
-    raise AssertionError("a try that raises cannot have succeeded")
+    except _RollBack:
+        return ok("database", "The database is writable.")
+    raise AssertionError("the test write always raises")
 
 
 async def _key(db: Database, settings: Settings) -> Finding:
     if not await db.read(was_served):
-        return ok("database", "No server has been here yet.")
+        return ok("database", "No server has used the database yet.")
     if not has_key(settings):
         return problem(
             "database",
-            f"This database was set up with a server key that is not here ({settings.data_dir}).",
-            "Copy the server.key of the other nodes there, or set MAJLIS_SECRET_KEY.",
+            f"The server key that the database was set up with is missing in {settings.data_dir}.",
+            "Copy server.key from another node, or set MAJLIS_SECRET_KEY.",
         )
     await db.read(check_server_key, load_server_key(settings))
-    return ok("database", "The server's key is the one it was set up with.")
+    return ok("database", "The server key matches the database.")
+
+
+async def _compare_with_server(db: Database) -> Finding:
+    now = sa.text("SELECT extract(epoch FROM clock_timestamp()) * 1000")
+    before = clock.now()
+    there = int(await db.read(lambda tx: tx.execute(now).scalar_one()))
+    difference = abs(there - (before + clock.now()) // 2)
+    if difference < _NOTICEABLE_MILLIS:
+        return ok("clock", f"The clock differs from the database server's by {difference} ms.")
+    message = f"The clock differs from the database server's by {difference / 1000:.1f} s."
+    return (problem if difference >= _HARMFUL_MILLIS else warning)("clock", message, _SET_CLOCK)
+
+
+async def _compare_with_newest(db: Database) -> Finding:
+    newest = await db.read(_newest)
+    if newest is None:
+        return ok("clock", "The database has no entries to compare the time with.")
+    ahead = newest - clock.now()
+    if ahead < _NOTICEABLE_MILLIS:
+        return ok("clock", "No entry in the database is in the future.")
+    return problem(
+        "clock",
+        f"The newest entry is at {clock.iso(newest)}, {ahead // 1000} s in the future: the clock is slow now, or was "
+        "fast when the entry was written.",
+        _SET_CLOCK,
+    )
+
+
+def _newest(tx: Tx) -> int | None:
+    message = tx.execute(sa.select(messages.c.created_at).order_by(messages.c.n.desc()).limit(1)).scalar_one_or_none()
+    event = tx.execute(sa.select(sa.func.max(events.c.at))).scalar_one_or_none()
+    return max((at for at in (message, event) if at is not None), default=None)

@@ -1,41 +1,153 @@
-"""Do the settings fit, and does every variable that looks like one have an effect?"""
+"""Checks of the configuration, the disk, the bus and the port."""
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import os
+import shutil
+import socket
+import stat
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from ipaddress import ip_address
 from pathlib import Path
 
-from majlis.cli.checks.finding import Finding, ok, warning
+from majlis.cli.checks.finding import Finding, ok, problem, warning
+from majlis.cli.local import key_file
+from majlis.cli.remote import default_url
+from majlis.client import MajlisClient
+from majlis.client.transport import is_loopback
+from majlis.errors import MajlisError
 from majlis.settings import CONFIG_FILE, PREFIX, Settings, unknown_variables
 
+_MEGABYTE = 1024 * 1024
+_TOO_LITTLE = 100 * _MEGABYTE
+_LITTLE = 1024 * _MEGABYTE
+_BUS_TIMEOUT_SECONDS = 5
+_PORT_ADVICE = {
+    errno.EADDRINUSE: "Stop the program that uses it, or choose another port with --port.",
+    errno.EACCES: "Choose a port above 1023 with --port.",
+    errno.EADDRNOTAVAIL: "Choose an address of this machine with --host; 0.0.0.0 means all of them.",
+}
 
-def check(settings: Settings, config: Path | None, environment: Mapping[str, str]) -> Iterator[Finding]:
-    yield ok("configuration", f"The settings fit together ({_source(config, environment)}).")
+
+def check_configuration(settings: Settings, config: Path | None, environment: Mapping[str, str]) -> Iterator[Finding]:
+    file = config or environment.get("MAJLIS_CONFIG") or (CONFIG_FILE if Path(CONFIG_FILE).is_file() else None)
+    variables = sum(1 for name in Settings.model_fields if environment.get(PREFIX + name.upper()))
+    source = f"{file or f'no {CONFIG_FILE}'}, {variables} from the environment"
+    yield ok("configuration", f"The settings are valid ({source}).")
     for name in unknown_variables(environment):
-        yield warning("configuration", f"{name} is no setting of Majlis and has no effect.", _did_you_mean(name))
-    if not _is_this_machine(settings.host) and not settings.public_url.startswith("https://"):
+        close = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 1)
+        advice = f"Did you mean {PREFIX}{close[0].upper()}?" if close else "Remove it; see docs/configuration.md."
+        yield warning("configuration", f"{name} is not a Majlis setting and has no effect.", advice)
+    if not is_loopback(settings.host) and not settings.public_url.startswith("https://"):
         yield warning(
             "configuration",
-            f"Majlis listens on {settings.host} for other machines, and nothing says that it is reached over https.",
-            "Put a proxy with https before it and set MAJLIS_PUBLIC_URL, or tokens travel in the open.",
+            f"Majlis listens on {settings.host} for other machines, but MAJLIS_PUBLIC_URL is not an https URL.",
+            "Put an https proxy in front of it and set MAJLIS_PUBLIC_URL; otherwise tokens are sent unencrypted.",
         )
 
 
-def _source(config: Path | None, environment: Mapping[str, str]) -> str:
-    file = config or environment.get("MAJLIS_CONFIG") or (CONFIG_FILE if Path(CONFIG_FILE).is_file() else None)
-    variables = sum(1 for name in Settings.model_fields if environment.get(PREFIX + name.upper()))
-    return f"{file or f'no {CONFIG_FILE}'}, {variables} from the environment"
+def check_disk(settings: Settings) -> Iterator[Finding]:
+    # If the directory does not exist yet, the one that it will be created in.
+    path = settings.data_dir.absolute()
+    folder = next(folder for folder in (path, *path.parents) if folder.exists())
+    yield _writable(settings.data_dir, folder)
+    yield _free_space(folder)
+    yield _key(settings)
 
 
-def _did_you_mean(name: str) -> str:
-    close = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 1)
-    return f"Did you mean {PREFIX}{close[0].upper()}?" if close else "Remove it; docs/configuration.md lists all."
+async def check_bus(settings: Settings) -> Finding:
+    if not settings.bus_url:
+        return ok("bus", "No bus is configured; a single process needs none.")
+    from nats.errors import Error as NatsError
 
-
-def _is_this_machine(host: str) -> bool:
     try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        async with asyncio.timeout(_BUS_TIMEOUT_SECONDS):
+            version = await _nats_version(settings.bus_url)
+    except (NatsError, OSError, TimeoutError, ValueError) as error:
+        return problem(
+            "bus",
+            f"Cannot connect to NATS: {str(error).rstrip('.') or 'no response'}.",
+            "Start NATS, or check --bus-url. Until then, other processes get events up to a second late.",
+        )
+    return ok("bus", f"NATS {version} is available.")
+
+
+async def check_port(settings: Settings) -> Finding:
+    if settings.port == 0:
+        return ok("port", "A free port is selected at each start.")
+    url = default_url(settings)
+    async with MajlisClient(url, patience_seconds=0) as client:
+        try:
+            health = await client.health()
+        except MajlisError as error:
+            if error.code == "unreachable":
+                return _free_port(settings)
+            if error.code == "unhealthy":
+                return problem("port", f"Majlis runs at {url}, but reports: {error.message}", "Fix the part it names.")
+            return problem("port", f"{url} is used by another program, not Majlis.", _PORT_ADVICE[errno.EADDRINUSE])
+    return ok("port", f"Majlis {health['version']} runs at {url} (database {health['database']}, bus {health['bus']}).")
+
+
+def _writable(data_dir: Path, folder: Path) -> Finding:
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        return problem("disk", f"{folder} is not writable.", f"Choose another with --data-dir, or chown {folder}.")
+    created = "" if data_dir.exists() else " (created at the first start)"
+    return ok("disk", f"The data directory {data_dir} is writable{created}.")
+
+
+def _free_space(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    message = f"{free // _MEGABYTE:,} MB are free in {folder}."
+    if free >= _LITTLE:
+        return ok("disk", message)
+    advice = "Free some space, or move the data directory to a larger disk."
+    return (warning if free >= _TOO_LITTLE else problem)("disk", message, advice)
+
+
+def _key(settings: Settings) -> Finding:
+    if settings.secret_key is not None:
+        return ok("disk", "The server key comes from MAJLIS_SECRET_KEY.")
+    path = key_file(settings)
+    if not path.exists():
+        return ok("disk", "There is no server key yet; it is created at the first start.")
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        return problem("disk", f"{path} is readable by other users (mode {mode:o}).", f"Run: chmod 600 {path}")
+    return ok("disk", f"{path} is readable only by its owner.")
+
+
+async def _nats_version(url: str) -> str:
+    import nats
+    from nats.errors import NoServersError
+
+    failures: list[Exception] = []
+
+    async def keep(error: Exception) -> None:
+        failures.append(error)
+
+    try:
+        client = await nats.connect(
+            url, connect_timeout=2, max_reconnect_attempts=1, reconnect_time_wait=0, error_cb=keep, name="majlis doctor"
+        )
+    except NoServersError:
+        # This error gives no reason; the first failure does.
+        raise failures[0] if failures else TimeoutError from None
+    version = client.connected_server_version
+    await client.close()
+    return f"{version.major}.{version.minor}.{version.patch}"
+
+
+def _free_port(settings: Settings) -> Finding:
+    where = f"{settings.host}:{settings.port}"
+    try:
+        [found, *_] = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+        family, kind, protocol, _, address = found
+        with socket.socket(family, kind, protocol) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+    except OSError as error:
+        advice = _PORT_ADVICE.get(error.errno or 0, "Choose another address with --host or --port.")
+        return problem("port", f"Cannot listen on {where}: {error.strerror}.", advice)
+    return ok("port", f"{where} is free.")

@@ -1,4 +1,4 @@
-"""What a check found, and for whatever is not well, what to do about it."""
+"""The result of a check, with advice if it is not ok."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from majlis.cli.local import reason
 from majlis.errors import ConfigurationError
 
 Area = Literal["configuration", "database", "bus", "disk", "clock", "port"]
-Level = Literal["ok", "warning", "problem"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     area: Area
-    level: Level
+    level: Literal["ok", "warning", "problem"]
     message: str
     advice: str | None = None
 
@@ -35,10 +34,10 @@ def problem(area: Area, message: str, advice: str) -> Finding:
     return Finding(area, "problem", message, advice)
 
 
-async def guarded(area: Area, failure: str, look: Awaitable[Finding], advice: str) -> Finding:
-    """A look that fails is a finding, too: `failure` says what that means."""
+async def guarded(area: Area, failure: str, check: Awaitable[Finding], advice: str) -> Finding:
+    """An error in the check becomes a problem; `failure` describes it."""
     try:
-        return await look
+        return await check
     except ConfigurationError as error:
         return problem(area, error.message, advice)
     except (sa.exc.SQLAlchemyError, OSError, TimeoutError) as error:

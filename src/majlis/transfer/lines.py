@@ -1,0 +1,155 @@
+"""From a line of the file to the values of a row: every check that needs no database."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+from pydantic import ValidationError
+
+from majlis.agents.config.config import dump_config, parse_config
+from majlis.entities.names import entity_name, name_key, space_name
+from majlis.errors import Invalid, MajlisError
+from majlis.spaces.post import MAX_MENTIONS
+from majlis.spaces.text import checked_text
+from majlis.store import ids
+from majlis.transfer import tables
+from majlis.transfer.file import MAX_LINE_BYTES, Raw
+from majlis.transfer.scope import ScopeName, Values
+from majlis.transfer.tables import Kind
+
+# More messages than a space can have; a forged number must not create a billion placeholders.
+MAX_HEAD = 1_000_000_000
+
+
+class Line(NamedTuple):
+    raw: Raw
+    kind: Kind
+    values: Values
+    """By column, without the keys that the line leaves out."""
+
+
+class End(NamedTuple):
+    counts: dict[str, int]
+
+
+class Refused(Exception):
+    """`content` is the part of the line that could be parsed."""
+
+    def __init__(self, reason: str, content: dict[str, Any] | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.content = content or {}
+
+
+def parse(raw: Raw, scope: ScopeName) -> Line | End:
+    content = _object(raw)
+    if content.get("type") == "end":
+        return End(_counts(content))
+    kind = tables.BY_NAME.get(str(content.get("type")))
+    if kind is None:
+        raise Refused(f"type should be one of {', '.join(tables.BY_NAME)} or end", content)
+    if scope == "space" and kind.name == "entity" and "role" in content:
+        raise Refused("role is not allowed in the export of a single space", content)
+    try:
+        line = kind.line.model_validate({key: value for key, value in content.items() if key != "type"})
+        values = {each.name: getattr(line, each.name) for each in kind.fields if each.name in line.model_fields_set}
+        _check(kind.name, values)
+    except ValidationError as error:
+        raise Refused(_explained(error), content) from None
+    except MajlisError as error:
+        raise Refused(error.message, content) from None
+    return Line(raw, kind, settled(kind.name, values))
+
+
+def settled(type: str, values: Values) -> Values:
+    """A row as it is imported: work in progress is free to be claimed, and a config has all its defaults."""
+    if type == "agent" and "config" in values:
+        return {**values, "config": _whole_config(values["config"])}
+    if type == "run" and values.get("status") == "running":
+        return {**values, "status": "queued"}
+    if type == "delivery" and values.get("state") == "taken" and values.get("run_id") is None:
+        return {**values, "state": "pending"}
+    return values
+
+
+def derived(type: str, values: Values) -> Values:
+    """Values for columns that are not exported and have no default."""
+    if type == "entity":
+        return {"name_key": name_key(values["name"])}
+    return {"event_at": values["created_at"]} if type == "space" else {}
+
+
+def _object(raw: Raw) -> dict[str, Any]:
+    if raw.too_long:
+        raise Refused(f"the line is longer than {MAX_LINE_BYTES} bytes")
+    try:
+        content = orjson.loads(raw.content)
+    except orjson.JSONDecodeError as error:
+        raise Refused(f"not valid JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise Refused("not a JSON object")
+    return content
+
+
+def _counts(content: dict[str, Any]) -> dict[str, int]:
+    counts = content.get("counts")
+    if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
+        raise Refused("counts should be an object of numbers", content)
+    return counts
+
+
+def _explained(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_input=False)
+    first = problems[0]
+    path = ".".join(str(part) for part in first["loc"])[:200]
+    message = {
+        "extra_forbidden": "is not a known key",
+        "missing": "is missing",
+    }.get(first["type"], first["msg"].removeprefix("Value error, "))
+    more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{path}: {message[0].lower()}{message[1:]}{more}"
+
+
+def _check(type: str, values: Values) -> None:
+    """The rules of the product that a column's type does not express. Normalizes names."""
+    match type:
+        case "entity":
+            values["name"] = entity_name(values["name"])
+            if values["type"] == "agent" and values.get("role", "member") != "member":
+                raise Invalid("invalid_role", "An agent cannot administer the gateway.")
+        case "space":
+            values["name"] = space_name(values["name"])
+            if not 0 <= values.get("head_seq", 0) <= MAX_HEAD:
+                raise Invalid("invalid_line", f"headSeq should be between 0 and {MAX_HEAD}.")
+        case "agent":
+            parse_config(values["config"])
+        case "message":
+            _check_message(values)
+            _require_objects(values, "tool", "origin")
+        case "run":
+            _require_objects(values, "trigger", "wait", "usage")
+
+
+def _check_message(values: Values) -> None:
+    if values.get("kind", "text") == "text":
+        checked_text(values["text"])
+    mentions = values.get("mentions")
+    if mentions is not None and not (isinstance(mentions, list) and len(mentions) <= MAX_MENTIONS):
+        raise Invalid("invalid_line", f"mentions should be a list of at most {MAX_MENTIONS} ids.")
+    if not all(isinstance(mention, str) and ids.looks_like_id(mention) for mention in mentions or []):
+        raise Invalid("invalid_line", "mentions should contain ids of entities.")
+
+
+def _require_objects(values: Values, *names: str) -> None:
+    for name in names:
+        if not isinstance(values.get(name), dict | None):
+            raise Invalid("invalid_line", f"{name} should be an object.")
+
+
+def _whole_config(config: Any) -> Any:
+    try:
+        return dump_config(parse_config(config))
+    except Invalid:
+        # An existing row with an invalid config is compared as it is.
+        return config
