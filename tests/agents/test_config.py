@@ -12,7 +12,7 @@ from majlis.agents.config.config import config_schema, dump_config, parse_config
 from majlis.agents.config.model import ModelObject
 from majlis.agents.config.providers import PROVIDERS
 from majlis.agents.config.tools import BUILT_IN_TOOLS, HttpTool
-from majlis.tools.builtin import turns
+from majlis.tools.builtin.turns import route
 from majlis.tools.toolbox import built_in_tools
 from tests.agents.configs import DEFAULTS, http
 
@@ -162,4 +162,4 @@ def test_the_schema_can_live_inside_an_openapi_document() -> None:
 def test_j4_no_tool_of_a_config_has_the_name_of_a_built_in_one() -> None:
     """`recall_cycles` was not listed: a config could take its place, and models were told of two."""
     minds = {tool.name for mind in ("timeline", "consciousness", "roles") for tool in built_in_tools(mind)}
-    assert minds | {turns.ROUTE.name} == BUILT_IN_TOOLS
+    assert minds | {route.name} == BUILT_IN_TOOLS

@@ -13,7 +13,8 @@ import pytest
 from majlis.agents.config.config import parse_config
 from majlis.agents.config.http import HttpExecution
 from majlis.cli.agent.files import read_data
-from majlis.tools.builtin import messages, turns
+from majlis.tools.builtin.messages import send_message
+from majlis.tools.builtin.turns import route
 from majlis.tools.python.tool import Python
 from majlis.tools.toolbox import Allowed, Tools, built_in_tools
 from tests.tools.web import context
@@ -48,12 +49,12 @@ def test_the_tables_hold_every_tool_with_its_input_in_the_order_in_which_models_
     everybody = built_in_tools()
     conscious = built_in_tools("consciousness")[len(everybody) :]
     roles = built_in_tools("roles")[len(everybody) :]
-    listed = [(tool.name, inputs(tool.spec.schema)) for tool in (*everybody, *conscious, *roles, turns.ROUTE)]
+    listed = [(tool.name, inputs(tool.spec.schema)) for tool in (*everybody, *conscious, *roles, route)]
     assert _ROW.findall(PAGE)[: len(listed)] == listed
 
 
 def test_m2_the_page_tells_the_input_of_send_message_without_waits() -> None:
-    assert f"exactly `{inputs(messages.SEND_MESSAGE.spec.schema)}`" in PAGE
+    assert f"exactly `{inputs(send_message.spec.schema)}`" in PAGE
 
 
 def test_the_examples_of_own_tools_work_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from pydantic import ValidationError
 
-from majlis.agents.config.config import parse_config
 from majlis.errors import Invalid
 from majlis.inbox.trigger import TriggerJson
 from majlis.runs.calls.context import CallContext, ToolResult
@@ -17,13 +16,15 @@ from majlis.runs.run import Run as AgentRun
 from majlis.store.open import open_database
 from majlis.store.tables import plans
 from majlis.store.transactions import Database
-from majlis.tools.builtin import goals, memories
-from majlis.tools.builtin import plans as plan_tools
 from majlis.tools.builtin.base import BuiltIn
+from majlis.tools.builtin.goals import delete_goals, set_goals
+from majlis.tools.builtin.memories import delete_memories, get_memories, set_memories
+from majlis.tools.builtin.plans import delete_plans, get_plans, set_plans
 from tests.agents.actors import new_agent
 
-TOOLS: tuple[BuiltIn, ...] = (*memories.TOOLS, *goals.TOOLS, *plan_tools.TOOLS)
-set_memories, get_memories, delete_memories, set_goals, delete_goals, set_plans, get_plans, delete_plans = TOOLS
+TOOLS: tuple[BuiltIn, ...] = (
+    set_memories, get_memories, delete_memories, set_goals, delete_goals, set_plans, get_plans, delete_plans,
+)  # fmt: skip
 
 
 class Run:

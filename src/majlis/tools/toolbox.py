@@ -13,8 +13,17 @@ from majlis.errors import MajlisError
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.tool_port import Tool
 from majlis.settings import Settings
-from majlis.tools.builtin import cycles, goals, inbox, memories, messages, phases, plans, runs, spaces, turns
 from majlis.tools.builtin.base import BuiltIn
+from majlis.tools.builtin.cycles import recall_cycles
+from majlis.tools.builtin.goals import delete_goals, set_goals
+from majlis.tools.builtin.inbox import peek_inbox, skip
+from majlis.tools.builtin.memories import delete_memories, get_memories, set_memories
+from majlis.tools.builtin.messages import read_messages, send_message, send_message_and_wait
+from majlis.tools.builtin.phases import hand_over
+from majlis.tools.builtin.plans import delete_plans, get_plans, set_plans
+from majlis.tools.builtin.runs import absorb_run, get_my_runs, stop_run
+from majlis.tools.builtin.spaces import enter_space
+from majlis.tools.builtin.turns import route
 from majlis.tools.card import Card
 from majlis.tools.configured import Static
 from majlis.tools.http.exchange import Exchange
@@ -27,14 +36,12 @@ from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 
 _EVERY_MIND = (
-    spaces.ENTER_SPACE, messages.READ_MESSAGES, *runs.TOOLS, *memories.TOOLS, *goals.TOOLS, *plans.TOOLS
+    enter_space, read_messages, get_my_runs, stop_run, absorb_run, set_memories, get_memories, delete_memories,
+    set_goals, delete_goals, set_plans, get_plans, delete_plans,
 )  # fmt: skip
-_BY_MIND: dict[str, tuple[BuiltIn, ...]] = {
-    "consciousness": (*inbox.TOOLS, *cycles.TOOLS),
-    "roles": phases.TOOLS,
-}
+_BY_MIND = {"consciousness": (peek_inbox, skip, recall_cycles), "roles": (hand_over,)}
 # `find` finds them for every agent; they are offered only to an orchestrator.
-_IN_SOME_PLACES = (turns.ROUTE,)
+_IN_SOME_PLACES = (route,)
 
 
 @dataclass(frozen=True)
@@ -155,5 +162,5 @@ class Tools:
 
 def built_in_tools(mind: str = "timeline", waits: bool = True) -> tuple[BuiltIn, ...]:
     """Only a timeline can wait; in other minds an answer comes with a later run or cycle (M2)."""
-    send = messages.SEND_MESSAGE_AND_WAIT if waits and mind == "timeline" else messages.SEND_MESSAGE
+    send = send_message_and_wait if waits and mind == "timeline" else send_message
     return (send, *_EVERY_MIND, *_BY_MIND.get(mind, ()))

@@ -1,11 +1,11 @@
-"""The base of the built-in tools: name, description, input model, and one function that runs in a transaction."""
+"""The base of the built-in tools."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -25,6 +25,9 @@ class Input(BaseModel):
     )
 
 
+Call = Callable[[Tx, CallContext, Any], ToolResult]
+
+
 @dataclass(frozen=True)
 class BuiltIn:
     """`call` runs in the transaction that journals it (J2). A MajlisError becomes the error result, so its message
@@ -33,7 +36,7 @@ class BuiltIn:
     name: str
     description: str
     input: type[Input]
-    call: Callable[[Tx, CallContext, Any], ToolResult]
+    call: Call
     outside: Literal[False] = False
     own: bool = False
     visible: bool = False
@@ -47,3 +50,12 @@ class BuiltIn:
     @cached_property
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, self.description, schema_of(self.input))
+
+
+def built_in(description: str, name: str | None = None) -> Callable[[Call], BuiltIn]:
+    """Makes a tool of a function: its name, and the type of its parameter `input`."""
+
+    def decorate(call: Call) -> BuiltIn:
+        return BuiltIn(name or call.__name__, description, get_type_hints(call)["input"], call)
+
+    return decorate

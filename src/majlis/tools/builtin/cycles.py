@@ -11,7 +11,7 @@ from majlis.clock import iso
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.tables import cycles
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import BuiltIn, Input
+from majlis.tools.builtin.base import Input, built_in
 
 
 class RecallCycles(Input):
@@ -21,19 +21,10 @@ class RecallCycles(Input):
     """How many cycles to read."""
 
 
+@built_in("Read the closing words of your earlier cycles in full. EARLIER CYCLES shows only their beginnings.")
 def recall_cycles(tx: Tx, call: CallContext, input: RecallCycles) -> ToolResult:
     asked = cycles.c.agent_id == call.run.agent_id, cycles.c.n >= input.first
     columns = cycles.c.n, cycles.c.summary, cycles.c.created_at
     rows = tx.all(sa.select(*columns).where(*asked).order_by(cycles.c.n).limit(input.count))
     found = [{"n": row.n, "summary": row.summary, "at": iso(row.created_at)} for row in rows]
     return {"success": True, "cycles": found}
-
-
-TOOLS = (
-    BuiltIn(
-        "recall_cycles",
-        "Read the closing words of your earlier cycles in full. EARLIER CYCLES shows only their beginnings.",
-        RecallCycles,
-        recall_cycles,
-    ),
-)

@@ -7,7 +7,7 @@ from typing import Literal
 from majlis.agents import goals
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import BuiltIn, Input
+from majlis.tools.builtin.base import Input, built_in
 
 
 class GoalItem(Input):
@@ -31,34 +31,24 @@ class DeleteGoals(Input):
     ids: list[str]
 
 
+@built_in(
+    "Add goals, or change existing goals by id; fields you omit stay unchanged. You see your active goals at the "
+    "start of every run. Mark a goal as completed when you reach it. If you do not know its id, send any id "
+    "without a description: the error lists the ids of your goals. Examples: "
+    '{"goals": [{"id": "q4", "description": "Complete the Q4 report", "priority": 2}]}, later '
+    '{"goals": [{"id": "q4", "status": "completed"}]}'
+)
 def set_goals(tx: Tx, call: CallContext, input: SetGoals) -> ToolResult:
     items = [goals.GoalChange(**item.model_dump()) for item in input.goals]
     return {"success": True, "goals": goals.set_goals(tx, call.run.agent_id, items)}
 
 
+@built_in(
+    "Delete goals that no longer matter. If you reached a goal, mark it as completed with set_goals instead. "
+    'Example: {"ids": ["q4"]}. The result lists the deleted ids and, under notFound, the ids you do not have; '
+    "in that case yours lists your goals with their ids."
+)
 def delete_goals(tx: Tx, call: CallContext, input: DeleteGoals) -> ToolResult:
     deleted = goals.delete_goals(tx, call.run.agent_id, input.ids)
     yours = {"yours": goals.known_goals(tx, call.run.agent_id)} if deleted["notFound"] else {}
     return {"success": True, **deleted, **yours}
-
-
-TOOLS = (
-    BuiltIn(
-        "set_goals",
-        "Add goals, or change existing goals by id; fields you omit stay unchanged. You see your active goals at the "
-        "start of every run. Mark a goal as completed when you reach it. If you do not know its id, send any id "
-        "without a description: the error lists the ids of your goals. Examples: "
-        '{"goals": [{"id": "q4", "description": "Complete the Q4 report", "priority": 2}]}, later '
-        '{"goals": [{"id": "q4", "status": "completed"}]}',
-        SetGoals,
-        set_goals,
-    ),
-    BuiltIn(
-        "delete_goals",
-        "Delete goals that no longer matter. If you reached a goal, mark it as completed with set_goals instead. "
-        'Example: {"ids": ["q4"]}. The result lists the deleted ids and, under notFound, the ids you do not have; '
-        "in that case yours lists your goals with their ids.",
-        DeleteGoals,
-        delete_goals,
-    ),
-)

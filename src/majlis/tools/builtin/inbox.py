@@ -13,7 +13,7 @@ from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.claim.arrivals import Arrival, lock_arrivals, take_arrivals
 from majlis.store.tables import steps
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import BuiltIn, Input
+from majlis.tools.builtin.base import Input, built_in
 from majlis.tools.builtin.messages import MAX_PAGE, size_of
 
 _NAMES = ("type", "spaceName", "senderName", "planName", "serviceName", "toolName")
@@ -36,6 +36,10 @@ class Skip(Input):
     """Why you skip, in a few words, for the people who run you."""
 
 
+@built_in(
+    "Take events that arrived during this cycle into it, and handle them now. The events you leave come with your "
+    "next cycle."
+)
 def peek_inbox(tx: Tx, call: CallContext, input: PeekInbox) -> ToolResult:
     """Takes the events in the transaction that journals the call: each is delivered again only if this cycle fails."""
     arrived = lock_arrivals(tx, call.run.agent_id, wait=True)
@@ -61,6 +65,10 @@ def _matches(event: EventJson, filter: str | None) -> bool:
     return any(wanted in str(event.get(name, "")).casefold() for name in _NAMES)
 
 
+@built_in(
+    "End this cycle at once because nothing in the inbox concerns you. Call it as your first action. The events "
+    "count as handled, and nothing of the cycle is kept in your memory."
+)
 def skip(tx: Tx, call: CallContext, input: Skip) -> ToolResult:
     """Only as the first action: anything the agent did has to stay in its memory."""
     if tx.one(_ACTED, {"runs": [call.run.id, *call.run.earlier]}) is not None:
@@ -71,21 +79,3 @@ def skip(tx: Tx, call: CallContext, input: Skip) -> ToolResult:
         )
     call.skipped = (input.reason or "").strip() or "skipped"
     return {"success": True, "status": "skipped"}
-
-
-TOOLS = (
-    BuiltIn(
-        "peek_inbox",
-        "Take events that arrived during this cycle into it, and handle them now. The events you leave come with your "
-        "next cycle.",
-        PeekInbox,
-        peek_inbox,
-    ),
-    BuiltIn(
-        "skip",
-        "End this cycle at once because nothing in the inbox concerns you. Call it as your first action. The events "
-        "count as handled, and nothing of the cycle is kept in your memory.",
-        Skip,
-        skip,
-    ),
-)

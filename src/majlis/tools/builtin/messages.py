@@ -22,7 +22,7 @@ from majlis.spaces.shapes import MessageJson
 from majlis.store.tables import agents, messages, runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import BuiltIn, Input
+from majlis.tools.builtin.base import Input, built_in
 from majlis.waits.deadlock import are_among_agents
 
 # The rest of a result holds a space's name and a few numbers.
@@ -61,11 +61,18 @@ class ReadMessages(Input):
     """How many of the newest messages to skip."""
 
 
+# The tool of an agent with `waits` off: its input is exactly {text} (M2).
+@built_in("Post a message to the active space.")
 def send_message(tx: Tx, call: CallContext, input: SendMessage) -> ToolResult:
     message = _post(tx, call, input.text, None, False)
     return {"success": True, "messageId": message["id"], "status": "delivered"}
 
 
+@built_in(
+    "Post a message to the active space. With wait: true the run pauses until a reply arrives or the wait times out. "
+    "With messageId it replies to that message, and a run that waits for a reply to it resumes.",
+    name="send_message",
+)
 def send_message_and_wait(tx: Tx, call: CallContext, input: SendMessageAndWait) -> ToolResult:
     """Post, deliver, resume the waiting run and pause this one in one transaction (M3): a reply cannot arrive between
     the question and the wait."""
@@ -162,6 +169,10 @@ def _check_wait_limits(tx: Tx, call: CallContext) -> None:
         )
 
 
+@built_in(
+    "Read messages of one of your spaces, oldest first. offset counts from the newest message: limit 50 with offset 50 "
+    "returns the 50 messages before the last 50."
+)
 def read_messages(tx: Tx, call: CallContext, input: ReadMessages) -> ToolResult:
     space_id = input.space_id or call.run.active_space_id
     if space_id is None:
@@ -257,21 +268,3 @@ def _line(row: sa.Row[Any]) -> dict[str, Any]:
     if row.reply_to is not None:
         line["replyTo"] = row.reply_to
     return line
-
-
-# With `waits` off the input is exactly {text} (M2).
-SEND_MESSAGE = BuiltIn("send_message", "Post a message to the active space.", SendMessage, send_message)
-SEND_MESSAGE_AND_WAIT = BuiltIn(
-    "send_message",
-    "Post a message to the active space. With wait: true the run pauses until a reply arrives or the wait times out. "
-    "With messageId it replies to that message, and a run that waits for a reply to it resumes.",
-    SendMessageAndWait,
-    send_message_and_wait,
-)
-READ_MESSAGES = BuiltIn(
-    "read_messages",
-    "Read messages of one of your spaces, oldest first. offset counts from the newest message: limit 50 with offset 50 "
-    "returns the 50 messages before the last 50.",
-    ReadMessages,
-    read_messages,
-)

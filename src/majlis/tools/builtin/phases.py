@@ -10,7 +10,7 @@ from majlis.errors import Forbidden, Invalid, NotFound
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import BuiltIn, Input
+from majlis.tools.builtin.base import Input, built_in
 
 
 class HandOver(Input):
@@ -24,6 +24,10 @@ class HandOver(Input):
     """Why the phase ends now."""
 
 
+@built_in(
+    "End the current phase of the work in the active space and start another. The agents of the next phase see "
+    "the summary."
+)
 def hand_over(tx: Tx, call: CallContext, input: HandOver) -> ToolResult:
     if call.run.active_space_id is None:
         raise Invalid("no_active_space", "Nothing was handed over: no space is active. Call enter_space first.")
@@ -37,14 +41,3 @@ def hand_over(tx: Tx, call: CallContext, input: HandOver) -> ToolResult:
     except Forbidden:
         raise Forbidden("viewer", "Nothing was handed over: you have read-only access to this space.") from None
     return {"success": True, "from": phase["fromPhase"], "to": phase["toPhase"]}
-
-
-TOOLS = (
-    BuiltIn(
-        "hand_over",
-        "End the current phase of the work in the active space and start another. The agents of the next phase see "
-        "the summary.",
-        HandOver,
-        hand_over,
-    ),
-)

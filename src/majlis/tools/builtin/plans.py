@@ -7,7 +7,7 @@ from typing import Literal
 from majlis.agents import plans
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import BuiltIn, Input
+from majlis.tools.builtin.base import Input, built_in
 
 
 class PlanItem(Input):
@@ -38,42 +38,29 @@ class DeletePlans(Input):
     ids: list[str]
 
 
+@built_in(
+    "Schedule runs of your own for later. Give each plan exactly one of runAfter (once), scheduledAt (once) or "
+    "cron (repeatedly). The result shows when each plan fires next (nextAt). Examples: "
+    '{"plans": [{"name": "Ask Sara again", "instruction": "Ask Sara in Project Alpha for the budget, if she has '
+    'not sent it.", "runAfter": "2 hours"}]}, {"plans": [{"name": "Daily report", "instruction": "Post the daily '
+    'report in Daily Reports.", "cron": "0 9 * * *"}]}'
+)
 def set_plans(tx: Tx, call: CallContext, input: SetPlans) -> ToolResult:
     items = [plans.PlanDraft(**item.model_dump()) for item in input.plans]
     return {"success": True, "plans": plans.set_plans(tx, call.run.agent_id, items, call.run.chain_depth)}
 
 
+@built_in(
+    "List your plans with their ids, instructions and next times, active plans first. A completed plan does not "
+    'fire again. Example: {"status": "active"}'
+)
 def get_plans(tx: Tx, call: CallContext, input: GetPlans) -> ToolResult:
     return {"success": True, "plans": plans.list_plans(tx, call.run.agent_id, input.status)}
 
 
+@built_in(
+    "Delete plans so that they do not fire again. Call get_plans to see their ids. "
+    "The result lists the deleted ids and, under notFound, the ids you do not have."
+)
 def delete_plans(tx: Tx, call: CallContext, input: DeletePlans) -> ToolResult:
     return {"success": True, **plans.delete_plans(tx, call.run.agent_id, input.ids)}
-
-
-TOOLS = (
-    BuiltIn(
-        "set_plans",
-        "Schedule runs of your own for later. Give each plan exactly one of runAfter (once), scheduledAt (once) or "
-        "cron (repeatedly). The result shows when each plan fires next (nextAt). Examples: "
-        '{"plans": [{"name": "Ask Sara again", "instruction": "Ask Sara in Project Alpha for the budget, if she has '
-        'not sent it.", "runAfter": "2 hours"}]}, {"plans": [{"name": "Daily report", "instruction": "Post the daily '
-        'report in Daily Reports.", "cron": "0 9 * * *"}]}',
-        SetPlans,
-        set_plans,
-    ),
-    BuiltIn(
-        "get_plans",
-        "List your plans with their ids, instructions and next times, active plans first. A completed plan does not "
-        'fire again. Example: {"status": "active"}',
-        GetPlans,
-        get_plans,
-    ),
-    BuiltIn(
-        "delete_plans",
-        "Delete plans so that they do not fire again. Call get_plans to see their ids. "
-        "The result lists the deleted ids and, under notFound, the ids you do not have.",
-        DeletePlans,
-        delete_plans,
-    ),
-)

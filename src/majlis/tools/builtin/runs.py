@@ -14,7 +14,7 @@ from majlis.runs.view.shapes import RunStatus
 from majlis.store.tables import runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import BuiltIn, Input
+from majlis.tools.builtin.base import Input, built_in
 
 
 class GetMyRuns(Input):
@@ -28,6 +28,7 @@ class OtherRun(Input):
     """The id of one of your runs that has not ended."""
 
 
+@built_in("List your own runs, newest first.")
 def get_my_runs(tx: Tx, call: CallContext, input: GetMyRuns) -> ToolResult:
     statement = (
         sa.select(runs).where(runs.c.agent_id == call.run.agent_id).order_by(runs.c.id.desc()).limit(input.limit)
@@ -52,23 +53,15 @@ def _run(row: sa.Row[Any], call: CallContext) -> dict[str, Any]:
     return run
 
 
+@built_in("Cancel another of your own runs.")
 def stop_run(tx: Tx, call: CallContext, input: OtherRun) -> ToolResult:
     stop_own_run(tx, call.run, input.run_id)
     return {"success": True, "runId": input.run_id, "status": "canceled"}
 
 
+@built_in(
+    "Take over another of your own active runs. It is canceled, and you get its trigger and the actions it has "
+    "taken so far. Continue that work in this run."
+)
 def absorb_run(tx: Tx, call: CallContext, input: OtherRun) -> ToolResult:
     return {"success": True, "runId": input.run_id, **absorb_own_run(tx, call.run, input.run_id)}
-
-
-TOOLS = (
-    BuiltIn("get_my_runs", "List your own runs, newest first.", GetMyRuns, get_my_runs),
-    BuiltIn("stop_run", "Cancel another of your own runs.", OtherRun, stop_run),
-    BuiltIn(
-        "absorb_run",
-        "Take over another of your own active runs. It is canceled, and you get its trigger and the actions it has "
-        "taken so far. Continue that work in this run.",
-        OtherRun,
-        absorb_run,
-    ),
-)

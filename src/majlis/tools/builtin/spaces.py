@@ -11,7 +11,7 @@ from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.view.run_events import Event, announce
 from majlis.spaces.access import access_space
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import BuiltIn, Input
+from majlis.tools.builtin.base import Input, built_in
 from majlis.tools.builtin.messages import newest, remember_shown
 
 
@@ -22,6 +22,10 @@ class EnterSpace(Input):
     """How many of its newest messages to return."""
 
 
+@built_in(
+    "Enter one of your spaces. From then on send_message and visible tools act there. Returns its newest messages, "
+    "oldest first."
+)
 def enter_space(tx: Tx, call: CallContext, input: EnterSpace) -> ToolResult:
     try:
         space = access_space(tx, call.run.caller, input.space_id)
@@ -56,12 +60,3 @@ def _presence(call: CallContext, space_id: str) -> list[Event]:
     if space_id not in (left, *asked_in):
         events.append((space_id, "agent.active", {"spaceId": space_id, **data}))
     return events
-
-
-ENTER_SPACE = BuiltIn(
-    "enter_space",
-    "Enter one of your spaces. From then on send_message and visible tools act there. Returns its newest messages, "
-    "oldest first.",
-    EnterSpace,
-    enter_space,
-)

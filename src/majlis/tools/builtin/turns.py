@@ -17,7 +17,7 @@ from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.spaces.post import post_notice
 from majlis.store.tables import entities, members
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import BuiltIn, Input
+from majlis.tools.builtin.base import Input, built_in
 
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 _NO_MESSAGE = "Nothing was routed: no message called you. To address agents, call send_message and write @Name."
@@ -36,6 +36,10 @@ class Route(Input):
     """Why you chose these agents, for people who view the turn later."""
 
 
+@built_in(
+    "Pass the message that called you to agents in this space. You are called again when all of them have completed "
+    "their turn."
+)
 def route(tx: Tx, call: CallContext, input: Route) -> ToolResult:
     event = _event_to_route(call)
     space_id, message_id = event["spaceId"], event["messageId"]
@@ -116,12 +120,3 @@ def _too_deep(tx: Tx, call: CallContext, space_id: str, request_id: str) -> Tool
         "error": f"Nothing was routed: agents have acted {limit} times in a row on this request. Sum up the results "
         "with send_message, then end this run.",
     }
-
-
-ROUTE = BuiltIn(
-    "route",
-    "Pass the message that called you to agents in this space. You are called again when all of them have completed "
-    "their turn.",
-    Route,
-    route,
-)
