@@ -75,11 +75,11 @@ async def test_a_message_is_sent_from_the_command_line_and_from_stdin(majlis: Co
 
 async def test_what_cannot_be_sent_is_refused_in_one_line(majlis: Command, world: World) -> None:
     space = await world.owner.create_space("Lobby")
-    assert await majlis.line("send", "Lobby", "", code=1) == "text is empty."
+    assert await majlis.line("send", "Lobby", "", code=1) == "text must not be empty."
     assert await majlis.line("send", "Lobby", "-", code=1, stdin=b"\xff\xfe") == "The input on stdin is not UTF-8 text."
     assert "U+0000" in await majlis.line("send", "Lobby", "-", code=1, stdin=b"a\x00b")
     assert "valid Unicode" in await majlis.line("send", "Lobby", b"half \xc3", code=1)
-    assert "at most 65536" in await majlis.line("send", "Lobby", "-", code=1, stdin=b"x" * 70_000)
+    assert "the limit is 65536" in await majlis.line("send", "Lobby", "-", code=1, stdin=b"x" * 70_000)
     assert "replyTo" in await majlis.line("send", "Lobby", "x", "--reply-to", "nonsense", code=1)
     assert (await world.owner.history(space))["total"] == 0
 

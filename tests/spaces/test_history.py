@@ -12,8 +12,8 @@ import structlog
 from majlis.errors import Invalid, NotFound
 from majlis.spaces.history import get_message, read_page
 from majlis.spaces.members import leave
-from majlis.spaces.queries import list_spaces, space_json
 from majlis.spaces.post import Draft
+from majlis.spaces.queries import list_spaces, space_json
 from majlis.spaces.search import search
 from majlis.store.transactions import Database
 from tests.spaces.actors import callers, post, space_of
@@ -105,7 +105,7 @@ async def test_a_cursor_of_another_space_is_refused(db: Database) -> None:
     here, elsewhere = await space_of(db, husam), await space_of(db, husam)
     message, _ = await post(db, husam, elsewhere, Draft("there"))
     for before, after in ((message["id"], None), (None, message["id"]), ("msg_0000000000000000", None)):
-        with pytest.raises(Invalid, match="names no message"):
+        with pytest.raises(Invalid, match="is not a message in this space"):
             await db.read(read_page, husam, here, 50, before, after)
     with pytest.raises(Invalid, match="not both"):
         await db.read(read_page, husam, here, 50, message["id"], message["id"])

@@ -11,8 +11,8 @@ from majlis.entities.caller import Caller
 from majlis.errors import Invalid, NotFound
 from majlis.spaces.history import read_page
 from majlis.spaces.members import join, leave
-from majlis.spaces.queries import list_spaces
 from majlis.spaces.post import Draft
+from majlis.spaces.queries import list_spaces
 from majlis.spaces.read_position import mark_read
 from majlis.store.transactions import Database
 from tests.spaces.actors import callers, post, space_of

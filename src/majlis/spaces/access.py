@@ -1,4 +1,4 @@
-"""The only ways to a space or a message that belongs to one: membership is looked up at the moment of use (A7)."""
+"""Access to spaces: membership is checked at the moment of use (A7)."""
 
 from __future__ import annotations
 
@@ -30,25 +30,24 @@ _SPACE_WITH_CURSOR = _SPACE.add_columns(messages.c.seq.label("cursor_seq")).oute
 
 
 def access_space(tx: Tx, caller: Caller, space_id: str, need: Need = "read") -> sa.Row[Any]:
-    """The space with the caller's own `role` and `seen_seq` in it."""
-    row = tx.one(_SPACE, {"space_id": space_id, "entity_id": caller.id})
-    return _allowed(row, space_id, need)
+    """The space, with the caller's `role` and `seen_seq` in it."""
+    return _allowed(tx.one(_SPACE, {"space_id": space_id, "entity_id": caller.id}), space_id, need)
 
 
 def access_space_at(tx: Tx, caller: Caller, space_id: str, cursor: str | None) -> sa.Row[Any]:
-    """As `access_space`, with `cursor_seq`: the number of the message `cursor` if it is one of this space's."""
+    """Like `access_space`, with `cursor_seq`: the number of the message `cursor` if it is in this space."""
     parameters = {"space_id": space_id, "entity_id": caller.id, "cursor": cursor}
     return _allowed(tx.one(_SPACE_WITH_CURSOR, parameters), space_id, "read")
 
 
 def lock_space(tx: Tx, caller: Caller, space_id: str, need: Need) -> sa.Row[Any]:
-    """As `access_space`, holding the space's lock: nobody joins, leaves or posts until this transaction ends."""
+    """Like `access_space`, with the space's lock: members and messages do not change until this transaction ends."""
     tx.execute(sa.select(spaces.c.id).where(spaces.c.id == space_id).with_for_update())
     return access_space(tx, caller, space_id, need)
 
 
 def lock_spaces(tx: Tx, space_ids: Iterable[str | None]) -> None:
-    """In one order, so that two who need the same ones cannot block each other."""
+    """In the order of ids, to avoid deadlocks."""
     wanted = set(space_ids) - {None}
     if wanted:
         tx.execute(sa.select(spaces.c.id).where(spaces.c.id.in_(wanted)).order_by(spaces.c.id).with_for_update())
@@ -56,13 +55,14 @@ def lock_spaces(tx: Tx, space_ids: Iterable[str | None]) -> None:
 
 def require(role: SpaceRole, need: Need) -> None:
     if need == "administer" and role != "admin":
-        raise Forbidden("not_space_admin", "Only an admin of this space may do this.")
+        raise Forbidden("not_space_admin", "Only an admin of this space can do this.")
     if need == "write" and role == "viewer":
-        raise Forbidden("viewer", "You are a viewer in this space: you may read, not write.")
+        raise Forbidden("viewer", "You are a viewer in this space. Ask an admin for the right to write.")
 
 
 def unknown_space(space_id: str) -> NotFound:
-    return NotFound("unknown_space", f"There is no space {space_id} that you are a member of.")
+    message = f"You don't have access to the space {space_id}. Check the id, or ask one of its admins to add you."
+    return NotFound("unknown_space", message)
 
 
 def _allowed(row: sa.Row[Any] | None, space_id: str, need: Need) -> sa.Row[Any]:

@@ -1,4 +1,4 @@
-"""Reading what was said: a page by keyset, one message, and the message behind a client id."""
+"""Reads messages: a page of a space, one message, or the message with a client id."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _AFTER = (
     .order_by(messages.c.seq)
     .limit(sa.bindparam("limit"))
 )
-# For a page with damage in it.
+# For a page that contains a damaged message.
 _NUMBERS = {page: page.with_only_columns(messages.c.seq) for page in (_BEFORE, _AFTER)}
 _BY_NUMBER = SELECT_MESSAGES.where(_IN_SPACE, messages.c.seq == sa.bindparam("seq"))
 _ONE = (
@@ -55,14 +55,14 @@ class MessagePageJson(TypedDict):
 def read_page(
     tx: Tx, caller: Caller, space_id: str, limit: int = 50, before: str | None = None, after: str | None = None
 ) -> MessagePageJson:
-    """Oldest first. Without a cursor: the newest. `hasMore` speaks of the direction one is paging in."""
+    """Oldest first; without a cursor, the newest messages. `hasMore` refers to the direction of paging."""
     if before is not None and after is not None:
-        raise Invalid("bad_cursor", "Give before or after, not both.", {"path": "before"})
+        raise Invalid("bad_cursor", "Send before or after, not both.", {"path": "before"})
     cursor = before if before is not None else after
     space = access_space_at(tx, caller, space_id, cursor)
     if cursor is not None and space.cursor_seq is None:
         path = "before" if before is not None else "after"
-        raise Invalid("bad_cursor", f"{path} names no message of this space.", {"path": path})
+        raise Invalid("bad_cursor", f"{path} is not a message in this space.", {"path": path})
     rows = _rows(tx, space, limit, forward=after is not None)
     readable = [row for row in rows[:limit] if not isinstance(row, Damaged)]
     return {
@@ -73,7 +73,7 @@ def read_page(
 
 
 def _rows(tx: Tx, space: sa.Row[Any], limit: int, forward: bool) -> Sequence[Any]:
-    """One that is damaged is left out of the page, not the page for its sake (R9)."""
+    """Leaves out damaged messages (R9)."""
     seq = space.cursor_seq if space.cursor_seq is not None else space.head_seq + 1
     parameters = {"space_id": space.id, "seq": seq, "limit": limit + 1}
     page = _AFTER if forward else _BEFORE
@@ -86,10 +86,10 @@ def access_message(tx: Tx, caller: Caller, message_id: str) -> sa.Row[Any]:
             row = sound(tx.one(_ONE, {"id": message_id, "entity_id": caller.id}))
     except Unreadable as error:
         set_aside_named(tx, message_id, error)
-        damaged = f"Message {message_id} is damaged: it is stored, but cannot be read. The log says why."
+        damaged = f"The message {message_id} is damaged and cannot be read. The server's log says why."
         raise NotFound("damaged_message", damaged) from None
     if row is None:
-        raise NotFound("unknown_message", f"There is no message {message_id} in a space of yours.")
+        raise NotFound("unknown_message", f"There is no message {message_id} in your spaces.")
     return row
 
 
@@ -97,13 +97,6 @@ def get_message(tx: Tx, caller: Caller, message_id: str) -> MessageJson:
     return message_json(access_message(tx, caller, message_id))
 
 
-def find_by_client_id(tx: Tx, sender: Any, space_id: str, client_id: str) -> MessageJson:
-    row = tx.one(
-        SELECT_MESSAGES.where(
-            messages.c.space_id == space_id,
-            messages.c.sender_id == sender.id,
-            messages.c.client_id == client_id,
-        )
-    )
-    assert row is not None, "a repeated client id has its first message"
-    return message_json(row)
+def find_by_client_id(tx: Tx, sender: Caller, space_id: str, client_id: str) -> MessageJson:
+    which = messages.c.space_id == space_id, messages.c.sender_id == sender.id, messages.c.client_id == client_id
+    return message_json(tx.execute(SELECT_MESSAGES.where(*which)).one())

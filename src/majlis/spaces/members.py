@@ -1,4 +1,4 @@
-"""Joining and leaving. Both hold the space's lock, so no post can fall between the check and the change."""
+"""Adds and removes members. Both hold the space's lock, so that no message is posted between check and change."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def list_members(tx: Tx, caller: Caller, space_id: str) -> list[MemberJson]:
 def add_member(
     tx: Tx, caller: Caller, space_id: str, entity_id: str, role: SpaceRole | None = None
 ) -> tuple[MemberJson, bool]:
-    """The member, and whether it is new. Adding a member again is no error; another role is then a change of role."""
+    """The member, and whether it is new. Adding a member again with another role changes its role."""
     lock_space(tx, caller, space_id, "administer")
     current = find_member(tx, space_id, entity_id)
     if current is None:
@@ -63,13 +63,11 @@ def add_member(
 
 
 def join(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
-    """Under the space's lock. What was said before is history to a newcomer, not unread."""
+    """Under the space's lock. Earlier messages do not count as unread."""
     head = sa.select(spaces.c.head_seq).where(spaces.c.id == space_id).scalar_subquery()
     values = {"space_id": space_id, "entity_id": entity_id, "role": role, "seen_seq": head, "joined_at": tx.now}
     tx.execute(members.insert().values(values))
-    joined = find_member(tx, space_id, entity_id)
-    assert joined is not None
-    member = member_json(joined)
+    member = _member(tx, space_id, entity_id)
     _tell(tx, "space.member.joined", space_id, entity_id, {"member": member})
     return member
 
@@ -77,31 +75,31 @@ def join(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
 def remove_member(tx: Tx, caller: Caller, space_id: str, entity_id: str) -> None:
     space = lock_space(tx, caller, space_id, "read")
     if caller.id != entity_id and space.role != "admin":
-        raise Forbidden("not_space_admin", "Only an admin of this space may remove somebody else.")
+        raise Forbidden("not_space_admin", "Only an admin of this space can remove other members.")
     member = find_member(tx, space_id, entity_id)
     if member is None:
         raise NotFound("not_a_member", f"{entity_id} is not a member of this space.")
     if space.orchestrator_id == entity_id:
-        raise Conflict("orchestrator", "This agent is the space's orchestrator. Choose another one first.")
+        raise Conflict("orchestrator", "This agent orchestrates the space. Choose another orchestrator first.")
     depart(tx, space_id, entity_id)
 
 
 def depart(tx: Tx, space_id: str, entity_id: str) -> None:
-    """Leave a space that goes on, for `remove_member` and for an entity that is being deleted. Nobody is held in it:
-    where the last admin leaves, another member becomes one, people before machines."""
+    """Leaves a space that stays. If its last admin leaves, another member becomes admin: people before services before
+    agents."""
     leave(tx, space_id, entity_id)
     if tx.one(_ADMIN, {"space": space_id}) is None and (heir := tx.one(_HEIR, {"space": space_id})) is not None:
         _give_role(tx, space_id, heir.entity_id, "admin")
 
 
 def leave(tx: Tx, space_id: str, entity_id: str) -> None:
-    """Without a question of permission, and whoever remains."""
-    # The event first: its number comes with the space's lock, and only then is it certain that no post is under way.
+    """Without a permission check."""
+    # The event first: it takes the space's lock, so that no message is posted meanwhile.
     _tell(tx, "space.member.left", space_id, entity_id, {})
-    # Workers hear of it too: what an agent is saying here at this moment ends (A7).
+    # Workers stop what an agent is streaming to the space (A7).
     tx.outbox.append(Signal(LEFT, orjson.dumps({"spaceId": space_id, "entityId": entity_id})))
     tx.execute(members.delete().where(members.c.space_id == space_id, members.c.entity_id == entity_id))
-    _write_no_more(tx, space_id, entity_id)
+    _run_hooks(tx, space_id, entity_id)
 
 
 def find_member(tx: Tx, space_id: str, entity_id: str) -> sa.Row[Any] | None:
@@ -109,11 +107,15 @@ def find_member(tx: Tx, space_id: str, entity_id: str) -> sa.Row[Any] | None:
 
 
 def tell_member_changed(tx: Tx, space_id: str, entity_id: str) -> MemberJson:
-    changed = find_member(tx, space_id, entity_id)
-    assert changed is not None
-    member = member_json(changed)
+    member = _member(tx, space_id, entity_id)
     log.record_for_space(tx, space_id, "space.member.updated", {"spaceId": space_id, "member": member})
     return member
+
+
+def _member(tx: Tx, space_id: str, entity_id: str) -> MemberJson:
+    found = find_member(tx, space_id, entity_id)
+    assert found is not None
+    return member_json(found)
 
 
 def _change_role(tx: Tx, member: sa.Row[Any], role: SpaceRole) -> MemberJson:
@@ -128,11 +130,11 @@ def _give_role(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> Member
     )
     member = tell_member_changed(tx, space_id, entity_id)
     if role == "viewer":
-        _write_no_more(tx, space_id, entity_id)
+        _run_hooks(tx, space_id, entity_id)
     return member
 
 
-def _write_no_more(tx: Tx, space_id: str, entity_id: str) -> None:
+def _run_hooks(tx: Tx, space_id: str, entity_id: str) -> None:
     for hook in tx.hooks.left:
         hook(tx, space_id, entity_id)
 
@@ -143,11 +145,11 @@ def _keep_an_admin(tx: Tx, member: sa.Row[Any]) -> None:
     )
     others = {row.role for row in tx.all(statement.distinct())}
     if member.role == "admin" and others and "admin" not in others:
-        raise Conflict("last_admin", "This is the space's last admin. Make somebody else an admin first.")
+        raise Conflict("last_admin", "This is the last admin of the space. Make another member an admin first.")
 
 
 def _tell(tx: Tx, type: str, space_id: str, entity_id: str, data: dict[str, Any]) -> None:
-    """Tell the space, and the entity itself: its stream over all its spaces has to start or stop following this one."""
+    """Also tells the entity itself: its stream over all spaces starts or stops following this one."""
     data = {"spaceId": space_id, "entityId": entity_id, **data}
     seq = log.record_for_space(tx, space_id, type, data)
     log.record_for_entity(tx, entity_id, type, {**data, "eventSeq": seq})

@@ -1,4 +1,4 @@
-"""Phases: what stage of its work a space is in, and what was handed over at each change (R6)."""
+"""Phases of a space's work, with a handover at each change (R6)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def change_phase(tx: Tx, caller: Caller, space_id: str, change: PhaseChange) -> 
 
 
 def list_phases(tx: Tx, caller: Caller, space_id: str, limit: int = 100) -> list[PhaseJson]:
-    """The newest first."""
+    """Newest first."""
     access_space(tx, caller, space_id)
     statement = sa.select(phases).where(phases.c.space_id == space_id).order_by(phases.c.id.desc()).limit(limit)
     return [phase_json(row) for row in tx.all(statement)]

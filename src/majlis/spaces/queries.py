@@ -1,7 +1,7 @@
-"""The list of one's spaces, each with members, last message and unread count: two queries, however many spaces.
+"""Lists spaces with their members, last message and unread count: two queries, however many spaces.
 
-An unread count is the difference of two numbers: the space's newest message and the member's position. One's own
-messages move one's own position, so everything after it is by others (C4).
+The unread count is the number of the space's newest message minus the member's read position. Posting moves the
+sender's own position, so every message after it is from another member (C4).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.entities.caller import Caller
+from majlis.clock import iso
+from majlis.entities.caller import Caller, require_administrator
 from majlis.spaces.access import unknown_space
 from majlis.spaces.damage import Unreadable, all_sound, reading, sound
 from majlis.spaces.members import SELECT_MEMBERS
-from majlis.spaces.shapes import MemberJson, SpaceJson, member_json, message_json, space_facts
+from majlis.spaces.shapes import MemberJson, SpaceJson, SpaceOutlineJson, member_json, message_json, space_facts
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Tx
 
@@ -60,10 +61,14 @@ _ALL_MEMBERS = (
 _ONE_SPACE_MEMBERS = _ALL_MEMBERS.where(_mine.c.space_id == sa.bindparam("space_id"))
 
 
+_OUTLINE = (spaces.c.id, spaces.c.name, spaces.c.description, spaces.c.triggers, spaces.c.head_seq, spaces.c.created_at)
+_OUTLINES = sa.select(*_OUTLINE).where(spaces.c.deleted_at.is_(None)).order_by(spaces.c.id)
+
+
 def list_spaces(tx: Tx, caller: Caller) -> list[SpaceJson]:
-    """The liveliest first."""
+    """The most recently active first."""
     who = {"entity_id": caller.id}
-    grouped = by_space(tx.all(_ALL_MEMBERS, who))
+    grouped = _by_space(tx.all(_ALL_MEMBERS, who))
     try:
         with reading():
             rows = tx.all(_ALL_SPACES, who)
@@ -78,11 +83,33 @@ def space_json(tx: Tx, caller: Caller, space_id: str) -> SpaceJson:
     row = _row(tx, which)
     if row is None:
         raise unknown_space(space_id)
-    return _space_json(row, by_space(tx.all(_ONE_SPACE_MEMBERS, which))[space_id])
+    return _space_json(row, _by_space(tx.all(_ONE_SPACE_MEMBERS, which))[space_id])
+
+
+def list_all_spaces(tx: Tx, caller: Caller, after: str | None, limit: int) -> list[SpaceOutlineJson]:
+    """All spaces of the gateway, oldest first, without their messages. For admins."""
+    require_administrator(caller)
+    rows = tx.all(_OUTLINES.limit(limit) if after is None else _OUTLINES.where(spaces.c.id > after).limit(limit))
+    if not rows:
+        return []
+    between = members.c.space_id.between(rows[0].id, rows[-1].id)
+    grouped = _by_space(tx.all(SELECT_MEMBERS.where(between).order_by(members.c.joined_at, members.c.entity_id)))
+    return [
+        {
+            "id": row.id,
+            "name": row.name,
+            "description": row.description,
+            "triggers": row.triggers,
+            "members": grouped[row.id],
+            "messageCount": row.head_seq,
+            "createdAt": iso(row.created_at),
+        }
+        for row in rows
+    ]
 
 
 def _row(tx: Tx, which: dict[str, str]) -> Any:
-    """A last message that cannot be read is left out, and not the space for its sake (R9)."""
+    """Leaves out the last message if it is damaged (R9)."""
     try:
         with reading():
             row = tx.one(_ONE_SPACE, which)
@@ -91,7 +118,7 @@ def _row(tx: Tx, which: dict[str, str]) -> Any:
         return tx.one(_WITHOUT_LAST, which)
 
 
-def by_space(rows: Sequence[sa.Row[Any]]) -> dict[str, list[MemberJson]]:
+def _by_space(rows: Sequence[sa.Row[Any]]) -> dict[str, list[MemberJson]]:
     grouped: dict[str, list[MemberJson]] = defaultdict(list)
     for row in rows:
         grouped[row.space_id].append(member_json(row))

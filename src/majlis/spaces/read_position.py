@@ -1,4 +1,4 @@
-"""How far people have read. A position only moves forward, whatever order the requests of several tabs arrive in."""
+"""Read positions. They only move forward, in whatever order the requests of several tabs arrive."""
 
 from __future__ import annotations
 
@@ -31,28 +31,25 @@ class ReadJson(TypedDict):
 
 
 def mark_read(tx: Tx, caller: Caller, space_id: str, last_message_id: str) -> ReadJson:
-    """Move the caller's own position to this message, or leave it where it is when it is already past it (C4)."""
+    """Moves the caller's position to this message, unless it is already past it (C4)."""
     space = access_space_at(tx, caller, space_id, last_message_id)
     if space.cursor_seq is None:
-        raise Invalid("unknown_message", "lastMessageId names no message of this space.", {"path": "lastMessageId"})
+        raise Invalid("unknown_message", "lastMessageId is not a message in this space.", {"path": "lastMessageId"})
     moved = tx.execute(_ADVANCE, {"space": space_id, "entity": caller.id, "seq": space.cursor_seq})
     if moved.rowcount == 0:
         return _position(tx, caller, space)
-    position: ReadJson = {
-        "lastSeenMessageId": last_message_id,
-        "unreadCount": space.head_seq - space.cursor_seq,
-    }
+    position: ReadJson = {"lastSeenMessageId": last_message_id, "unreadCount": space.head_seq - space.cursor_seq}
     data = {"spaceId": space_id, "entityId": caller.id, **position, "lastSeenSeq": space.cursor_seq}
     log.record_for_entity(tx, caller.id, "space.read", data)
     return position
 
 
 def _position(tx: Tx, caller: Caller, space: sa.Row[Any]) -> ReadJson:
-    row = tx.one(
+    statement = (
         sa.select(messages.c.id, members.c.seen_seq)
         .select_from(members)
         .outerjoin(messages, sa.and_(messages.c.space_id == members.c.space_id, messages.c.seq == members.c.seen_seq))
         .where(members.c.space_id == space.id, members.c.entity_id == caller.id)
     )
-    assert row is not None
+    row = tx.execute(statement).one()
     return {"lastSeenMessageId": row.id, "unreadCount": max(space.head_seq, row.seen_seq) - row.seen_seq}

@@ -44,7 +44,7 @@ def search(
 ) -> SearchJson:
     words = _words(query)
     if not words:
-        raise Invalid("empty_query", "Search for at least one word.", {"path": "q"})
+        raise Invalid("empty_query", "Enter at least one word to search for.", {"path": "q"})
     if space_id is not None:
         access_space(tx, caller, space_id)
     matching = _READABLE.where(_sqlite(words) if tx.dialect == "sqlite" else _postgres(words))
@@ -57,7 +57,7 @@ def search(
 
 
 def _page(tx: Tx, matching: sa.Select[Any], caller: Caller, limit: int) -> tuple[Sequence[Any], bool]:
-    """One that is damaged is left out of the page, not the page for its sake (R9)."""
+    """Leaves out damaged messages (R9)."""
     page, who = matching.limit(limit + 1), {"entity_id": caller.id}
     try:
         with reading():
@@ -69,7 +69,7 @@ def _page(tx: Tx, matching: sa.Select[Any], caller: Caller, limit: int) -> tuple
 
 
 def _words(query: str) -> list[str]:
-    """Letters and digits; the same cut as the index's, on both engines."""
+    """Letters and digits, split like the indexes of both databases."""
     folded = unicodedata.normalize("NFC", query).casefold()
     return re.findall(r"[^\W_]+", folded)[:MAX_WORDS]
 

@@ -1,4 +1,4 @@
-"""Spaces, members, messages and phases as they look on the wire."""
+"""Wire shapes of spaces, members, messages and phases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ToolJson(TypedDict):
     output: Any
     status: Literal["running", "complete", "error"]
     ui: str | None
-    # Cards (`ui` is not null): why it is asked, what fits as an answer, until when; then who answered, and when.
+    # Only for cards, whose `ui` is not null.
     purpose: NotRequired[Literal["answer", "permission"]]
     resultSchema: NotRequired[dict[str, Any]]
     expiresAt: NotRequired[str]
@@ -74,7 +74,7 @@ class PolicyRuleJson(TypedDict):
 
 
 class SpaceFactsJson(TypedDict):
-    """What is the same for every member."""
+    """The part of a space that is the same for every member."""
 
     id: str
     name: str
@@ -87,7 +87,7 @@ class SpaceFactsJson(TypedDict):
 
 
 class SpaceJson(SpaceFactsJson):
-    """A space as one member sees it."""
+    """A space as the caller sees it."""
 
     role: SpaceRole
     members: list[MemberJson]
@@ -99,7 +99,7 @@ class SpaceJson(SpaceFactsJson):
 
 
 class SpaceOutlineJson(TypedDict):
-    """A space as those see it who look after the gateway."""
+    """A space as admins of the gateway see it."""
 
     id: str
     name: str
@@ -127,7 +127,7 @@ def message_json(row: sa.Row[Any]) -> MessageJson:
 
 
 def message_of(column: Mapping[Any, Any]) -> MessageJson:
-    """From the columns of `messages` with the sender's `sender_name` and `sender_type` beside them."""
+    """From the columns of `messages`, plus `sender_name` and `sender_type`."""
     message: MessageJson = {
         "id": column["id"],
         "spaceId": column["space_id"],
@@ -149,7 +149,7 @@ def message_of(column: Mapping[Any, Any]) -> MessageJson:
 
 
 def _origin(kept: Mapping[str, Any] | None) -> OriginJson | None:
-    """Ids only: what was said there is for those who may read it (M14)."""
+    """Only the ids: the source message is for members of its space (M14)."""
     return {"sourceSpace": kept["sourceSpace"], "sourceEvent": kept["sourceEvent"]} if kept else None
 
 
@@ -165,7 +165,7 @@ def member_json(row: sa.Row[Any]) -> MemberJson:
 
 
 def space_facts(row: sa.Row[Any], prefix: str = "") -> SpaceFactsJson:
-    """From the columns of `spaces`, which may be labelled with a prefix beside others of the same name."""
+    """From the columns of `spaces`, whose labels may have a prefix."""
     column = row._mapping
     return {
         "id": column[f"{prefix}id"],

@@ -1,4 +1,4 @@
-"""Making, changing and deleting spaces."""
+"""Creates, changes and deletes spaces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def create_space(
     triggers: Triggers = "everyone",
     orchestrator_id: str | None = None,
 ) -> SpaceJson:
-    """The creator is its first member, an admin; the orchestrator, if there is one, its second."""
+    """The caller becomes its first member and admin. The orchestrator, if any, becomes a member."""
     _check_orchestrator(tx, triggers, orchestrator_id)
     space_id = ids.new("spc")
     values = {
@@ -49,7 +49,7 @@ def create_space(
 
 
 def change_space(tx: Tx, caller: Caller, space_id: str, changes: dict[str, Any]) -> SpaceJson:
-    """`changes` holds any of name, description, triggers, orchestrator_id, tool_policy; the rest stays."""
+    """`changes` may contain name, description, triggers, orchestrator_id and tool_policy."""
     space = lock_space(tx, caller, space_id, "administer")
     if "name" in changes:
         changes["name"] = space_name(changes["name"])
@@ -65,7 +65,7 @@ def change_space(tx: Tx, caller: Caller, space_id: str, changes: dict[str, Any])
 
 
 def delete_space(tx: Tx, caller: Caller, space_id: str) -> None:
-    """Everybody leaves, in the order of ids, and nobody finds it again; its rows are swept later, a few at a time."""
+    """All members leave, in the order of ids. The janitor deletes the rows later."""
     lock_space(tx, caller, space_id, "administer")
     everyone = sa.select(members.c.entity_id).where(members.c.space_id == space_id).order_by(members.c.entity_id)
     for row in tx.all(everyone):
@@ -79,11 +79,9 @@ def tell_space_updated(tx: Tx, caller: Caller, space_id: str, **more: Any) -> No
 
 
 def _check_orchestrator(tx: Tx, triggers: Triggers, orchestrator_id: str | None) -> None:
+    path = {"path": "orchestratorId"}
     if triggers == "orchestrated" and orchestrator_id is None:
-        raise Invalid(
-            "orchestrator_missing",
-            "An orchestrated space needs orchestratorId, the agent that routes messages.",
-            {"path": "orchestratorId"},
-        )
+        problem = "An orchestrated space needs orchestratorId: the agent that routes its messages."
+        raise Invalid("orchestrator_missing", problem, path)
     if orchestrator_id is not None and access_entity(tx, orchestrator_id).type != "agent":
-        raise Invalid("orchestrator_not_agent", "orchestratorId must name an agent.", {"path": "orchestratorId"})
+        raise Invalid("orchestrator_not_agent", "orchestratorId must be the id of an agent.", path)

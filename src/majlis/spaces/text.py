@@ -1,4 +1,4 @@
-"""What may stand in a text that a member writes."""
+"""Validates texts that members write."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from majlis.errors import Invalid
 
 MAX_BYTES = 64 * 1024
 
-# PostgreSQL cannot store the one, and the others are no characters at all. Whatever else there is may be said: control
-# characters, direction marks and the like are escaped where they would do harm, in prompts and on terminals (X9).
+# PostgreSQL cannot store NUL, and lone surrogates are not characters. Other control characters are allowed; prompts and
+# terminals escape them (X9).
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def checked_text(text: str, path: str = "text", max_bytes: int = MAX_BYTES) -> str:
     refuse_controls(text, path)
     if not text.strip():
-        raise Invalid("empty_text", f"{path} is empty.", {"path": path})
+        raise Invalid("empty_text", f"{path} must not be empty.", {"path": path})
     size = len(text.encode())
     if size > max_bytes:
-        raise Invalid("text_too_long", f"{path} has {size} bytes; at most {max_bytes} are allowed.", {"path": path})
+        raise Invalid("text_too_long", f"{path} is too long: {size} bytes; the limit is {max_bytes}.", {"path": path})
     return text
 
 
@@ -28,7 +28,7 @@ def refuse_controls(text: str, path: str) -> str:
     if found:
         raise Invalid(
             "control_characters",
-            f"{path} contains U+{ord(found[0]):04X} at position {found.start()}. It cannot be stored; remove it.",
+            f"{path} contains U+{ord(found[0]):04X} at position {found.start()}, which cannot be stored. Remove it.",
             {"path": path},
         )
     return text

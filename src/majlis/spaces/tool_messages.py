@@ -1,4 +1,4 @@
-"""A tool's message gets its result: the same message with new content, told to the space like a new one."""
+"""Updates a tool's message with its result. The space gets the changed message as an event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from majlis.store.transactions import Tx
 def finish_tool_message(
     tx: Tx, space_id: str, sender_id: str, client_id: str, output: Any, status: Literal["complete", "error"]
 ) -> None:
-    """Nothing happens without such a message. Who has left the space shows nothing there any more (A7)."""
+    """Does nothing without such a message. A sender that has left the space shows no output there (A7)."""
     marked = messages.c.space_id == space_id, messages.c.sender_id == sender_id, messages.c.client_id == client_id
     found = tx.one(SELECT_MESSAGES.where(*marked))
     if found is None:
@@ -28,7 +28,6 @@ def finish_tool_message(
 
 
 def change_tool_message(tx: Tx, space_id: str, message_id: str, changes: dict[str, Any]) -> MessageJson | None:
-    """The same for a message that is known by its id."""
     found = tx.one(SELECT_MESSAGES.where(messages.c.space_id == space_id, messages.c.id == message_id))
     return _change(tx, found, changes) if found is not None else None
 
@@ -38,6 +37,6 @@ def _change(tx: Tx, found: sa.Row[Any], changes: dict[str, Any]) -> MessageJson:
     tx.execute(messages.update().where(messages.c.id == found.id).values(tool=tool))
     message = message_of({**found._mapping, "tool": tool})
     data = {"spaceId": found.space_id, "message": message}
-    # What happens in a space that is gone interests nobody.
+    # Not `record_for_space`: the space may have been deleted.
     log.record_together(tx, [(found.space_id, "space.message", data)])
     return message

@@ -11,9 +11,8 @@ from majlis.api.bodies import IdText, NewMember, NewPhase, NewSpace, PathId, Rea
 from majlis.api.error_responses import refusals
 from majlis.api.reply import nothing, reply
 from majlis.spaces.members import add_member, list_members, remove_member
-from majlis.spaces.outline import list_all_spaces
 from majlis.spaces.phases import PhaseChange, change_phase, list_phases
-from majlis.spaces.queries import list_spaces, space_json
+from majlis.spaces.queries import list_all_spaces, list_spaces, space_json
 from majlis.spaces.read_position import ReadJson, mark_read
 from majlis.spaces.shapes import MemberJson, PhaseJson, SpaceJson, SpaceOutlineJson
 from majlis.spaces.spaces import change_space, create_space, delete_space
