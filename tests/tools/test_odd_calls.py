@@ -161,4 +161,4 @@ async def test_j2_an_interrupted_call_that_cannot_be_repeated_stays_unknown(
     deploying.release.set()
     assert (run["status"], step["state"]) == ("completed", "started")
     assert (shown["status"], shown["output"]) == ("error", {"status": "unknown"})
-    assert "hold was interrupted and not repeated" in run["notes"][0]
+    assert "hold was interrupted and was not repeated" in run["notes"][0]

@@ -106,10 +106,10 @@ async def test_j1_runs_of_others_ended_ones_and_this_one_cannot_be_stopped_or_ab
     results = house.model.asked[-1].results
     assert [result["success"] for result in results] == [False] * 6
     ended, unknown, this = (result["error"] for result in results[:3])
-    assert ended == f"Run {mine['id']} has ended already; there is nothing to stop."
-    assert unknown == f"You have no run {foreign['id']}. Call get_my_runs for the ids of yours."
+    assert ended == f"Run {mine['id']} has already ended. There is nothing to stop."
+    assert unknown == f"You have no run {foreign['id']}. Call get_my_runs to get the ids of your runs."
     assert this == "This is the run you are in. To end it, stop calling tools."
-    assert results[3]["error"] == f"Run {mine['id']} has ended already; there is nothing to absorb."
+    assert results[3]["error"] == f"Run {mine['id']} has already ended. There is nothing to absorb."
     assert [result["error"] for result in results[4:]] == [unknown, this]
 
 
