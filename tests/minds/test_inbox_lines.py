@@ -43,7 +43,7 @@ def test_k2_every_kind_of_event_has_its_line() -> None:
         "[Plan: Daily Report] Generate the report.",
         '[Service: CI] {"build":7}',
         '[Tool Result: approve, call: call_1] {"choice":"yes"}',
-        "[Heartbeat] 2026-02-18T15:00:00.000Z: a wake-up by the clock, with no event behind it",
+        "[Heartbeat] 2026-02-18T15:00:00.000Z: a scheduled wake-up; no event caused it",
         "",
         NOWHERE,
     ]

@@ -44,7 +44,7 @@ FORMS = (
     (
         HEARTBEAT,
         'TRIGGER:\n  type: heartbeat\n  scheduledAt: "2026-02-18T15:00:00.000Z"\n'
-        "  This is a wake-up by the clock: there is no event behind it.\n\n",
+        "  This is a scheduled wake-up. No event caused it.\n\n",
         "triggered by heartbeat",
     ),
 )

@@ -187,7 +187,7 @@ async def test_r8_reading_the_view_changes_nothing_and_a_second_request_sees_the
     await house.owner.say(space, "And hurry")
     await house.model.until_asked(4)
     looking = house.invocations("Maestro")[-1]
-    assert section(looking, "CURRENT TURN")[1:] == ["- Coder is at work"]
+    assert section(looking, "CURRENT TURN")[1:] == ["- Coder is working"]
     assert section(looking, "ORIGINAL REQUEST")[0].endswith('"And hurry"')
     [run] = [run for run in await house.runs(agents["Maestro"]) if run["trigger"]["text"] == "And hurry"]
     await house.owner.ok("GET", f"/api/runs/{run['id']}/context")

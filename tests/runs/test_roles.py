@@ -141,7 +141,7 @@ async def test_r5_one_run_at_a_time_in_a_space_and_beside_each_other_in_two(hous
     await house.quiet()
     shown = {asked.messages[-1]["content"]: conversation(asked) for asked in house.invocations("Coder")}
     assert shown["b"][:-2] == [("user", "a")]
-    assert shown["b"][-2][1].startswith("=== YOU HAVE SPOKEN HERE SINCE"), "it answered a after b was written"
+    assert shown["b"][-2][1].startswith("=== YOU SENT MESSAGES HERE AFTER"), "it answered a after b was written"
     # Its answer to a came after c, so c's run knows of none of the answers but that they are there.
     assert [text for role, text in shown["c"] if role == "user" and not text.startswith("===")] == ["a", "b", "c"]
     assert [text for _, text in await house.texts(here)] == ["a", "b", "c", "to a", "to b", "to c"]
@@ -318,6 +318,6 @@ async def test_j2_a_try_that_follows_a_failed_one_is_shown_what_was_done(house: 
     await house.quiet()
     again = conversation(house.asked("Coder")[-1])
     assert again[0] == ("user", "Coder?")
-    assert again[-1][1].startswith("=== THIS RUN SO FAR: it is done; do not do it again ===\n  [msg:")
+    assert again[-1][1].startswith("=== THIS RUN SO FAR: do not repeat these calls ===\n  [msg:")
     assert 'You: called send_message("Half.")' in again[-1][1]
     assert await house.texts(space) == [("Owner", "Coder?"), ("Coder", "Half.")]

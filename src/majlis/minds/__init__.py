@@ -1,1 +1,1 @@
-"""How agents perceive. A mind is a pure function of what was read: it never writes."""
+"""How agents perceive. A mind turns loaded data into a prompt and never writes."""

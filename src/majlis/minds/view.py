@@ -1,4 +1,4 @@
-"""What a mind makes of the world for one invocation of the model."""
+"""What a mind shows to the model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from majlis.models.port import Turn
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The turns that begin an invocation, and for each space the number of the newest message shown in them (C2)."""
+    """The first turns of an invocation. `shown` is the newest message number that they contain, per space (C2)."""
 
     turns: tuple[Turn, ...]
     shown: dict[str, int]
@@ -19,12 +19,12 @@ class View:
     active_space_id: str | None
     # The same as plain data, for the demo model.
     outline: Callable[[], Outline]
-    # Roles: for each space the newest message known before this trigger, so that a later try sees the same (R5).
+    # Roles: per space, the newest message known before this trigger, so that a retry shows the same (R5).
     since: dict[str, int] = field(default_factory=dict)
-    # Roles: the external session that goes on with this request, and whether a new one would be kept (R7).
+    # Roles: the external session that this request continues, and whether a new one is stored (R7).
     session_id: str | None = None
     keeps_session: bool = False
-    # Tools that the agent has only where the run is.
+    # Tools that the agent has only in this space.
     beside: tuple[str, ...] = ()
-    # Remarks for people, kept on the run.
+    # For people, stored on the run.
     notes: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from majlis.minds.roles.escape import harmless
+from majlis.minds.roles.escape import escape
 from tests.minds.forgeries import FORGERIES, LINE_ENDS
 from tests.minds.roles.scenes import scene, turns
 from tests.minds.scenes import ANALYST, DESIGNER, HUSAM
@@ -104,7 +104,7 @@ def test_x9_r4_whatever_a_member_writes_is_a_line_of_that_member_only() -> None:
 @given(pieces=st.lists(st.sampled_from([*_OURS, *_LEADS, *LINE_ENDS, "=", "[", "]:", "🟢"]), min_size=1, max_size=8))
 def test_x9_nor_any_mixture_of_such_pieces(pieces: list[str]) -> None:
     text = "".join(pieces)
-    assert lines_like_ours(harmless(text)) == []
+    assert lines_like_ours(escape(text)) == []
 
 
 def test_x9_a_summary_cannot_forge_either() -> None:
@@ -127,10 +127,10 @@ def test_x9_a_summary_cannot_forge_either() -> None:
     ],
 )
 def test_r2_an_ordinary_text_is_not_changed_by_a_character(text: str) -> None:
-    assert harmless(text) == text
+    assert escape(text) == text
 
 
 def test_x9_what_was_written_can_be_told_from_what_is_shown() -> None:
     """One backslash more before every line that could be ours, however many there were."""
-    assert harmless("=== A\n\\=== B\n\\\\[C]: d") == "\\=== A\n\\\\=== B\n\\\\\\[C]: d"
-    assert harmless("\\ alone\n\\n") == "\\ alone\n\\n"
+    assert escape("=== A\n\\=== B\n\\\\[C]: d") == "\\=== A\n\\\\=== B\n\\\\\\[C]: d"
+    assert escape("\\ alone\n\\n") == "\\ alone\n\\n"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from majlis.minds.roles.perceive import perceive
-from majlis.minds.timeline.scene import Action, Resume, Who
+from majlis.minds.timeline.scene import Action, ActiveSpace, Resume, Who
 from tests.minds.roles.scenes import Said, asked, scene, turns
 from tests.minds.scenes import AHMAD, ANALYST, DESIGNER, HUSAM, history, message
 
@@ -173,7 +173,7 @@ def test_what_lies_before_the_window_is_counted() -> None:
 def test_who_was_asked_again_before_it_could_answer_learns_that_it_has_spoken_since() -> None:
     shown = turns(scene(*OPENING, ASKED, since=3, spoke_since=True))
     assert shown[-1] == ("user", "Pull the numbers")
-    assert shown[-2][1].startswith("=== YOU HAVE SPOKEN HERE SINCE")
+    assert shown[-2][1].startswith("=== YOU SENT MESSAGES HERE AFTER")
 
 
 def test_r8_what_is_routed_to_the_one_who_said_it_is_its_own_turn() -> None:
@@ -217,7 +217,7 @@ def test_the_system_message_says_how_to_speak_and_nothing_that_changes_with_ever
 
 
 def test_j2_a_run_that_is_taken_up_again_is_told_what_it_has_done_and_where_it_stands() -> None:
-    shown = scene(*OPENING, ASKED, since=3, elsewhere=("spc_reports", "Daily Reports"))
+    shown = scene(*OPENING, ASKED, since=3, elsewhere=ActiveSpace("spc_reports", "Daily Reports", 0, 0))
     done = Action(0, "enter_space", {"spaceId": "spc_reports"}, {"success": True}, "done")
     unknown = Action(1, "print", {"copies": 3}, None, "started")
     again = replace(shown, common=replace(shown.common, actions=(done, unknown)))
@@ -225,7 +225,7 @@ def test_j2_a_run_that_is_taken_up_again_is_told_what_it_has_done_and_where_it_s
     trigger, so_far = turns(again)[-2:]
     assert trigger == ("user", "Pull the numbers")
     first, *calls, where = so_far[1].split("\n")
-    assert first == "=== THIS RUN SO FAR: it is done; do not do it again ==="
+    assert first == "=== THIS RUN SO FAR: do not repeat these calls ==="
     assert [line.partition("You: ")[2][:11] for line in calls] == ["called ente", "called prin"]
     assert "outcome unknown" in calls[1]
     assert where == '  Your active space is now "Daily Reports" (id: spc_reports).'

@@ -32,8 +32,8 @@ def test_r8_every_state_of_an_agent_in_a_turn_has_its_words() -> None:
         "     - Ben completed without a word\n"
         '     - Cyd could not complete it, but has said: "Half."',
         'CURRENT TURN:\n  2. [1970-01-01T00:00:00.000Z] routed to Dan, Eve, phase: "build"\n'
-        "     - Dan has not begun yet\n"
-        '     - Eve is at work and has said: "Soon."',
+        "     - Dan has not started yet\n"
+        '     - Eve is working and has said: "Soon."',
         "NOW:\n  Turn 1 is finished.",
     ]
 

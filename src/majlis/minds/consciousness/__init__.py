@@ -1,1 +1,1 @@
-"""The consciousness mind: one stream of cycles, each of them all that has arrived and what the agent made of it."""
+"""The consciousness mind: a sequence of cycles, each with the inbox and what the agent did about it (behaviours K)."""

@@ -1,24 +1,23 @@
-"""When the past outgrows its room, the oldest cycles are shown by their summaries (K7). In the view only: rows stay.
+"""Shows the oldest cycles by their summaries when the past exceeds its share (K7). Stored rows do not change.
 
-Pure, and a function of what is stored: every worker comes to the same. It does nothing until something has to be done,
-and then does much at once: what is left takes half of the room, so the beginning of the prompt stays the same for many
-cycles, and a provider's cache can hold it. More is left where `minRecentCycles` asks for it and there is room.
+A pure function of stored data, so every worker gets the same result. It compacts rarely and much at once, down to half
+of the share, so that the prompt's prefix stays the same for many cycles. `minRecentCycles` may keep more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from majlis.minds.consciousness.budget import room_for_summaries
 from majlis.minds.consciousness.scene import Head, Past
 from majlis.minds.consciousness.summaries import count_groups, group_of, within
+from majlis.minds.consciousness.token_budget import room_for_summaries
 
-# Recent cycles that have to be cut are as many as have at least this many tokens each.
-_SMALLEST_CYCLE = 200
+# The fewest tokens to which a recent cycle is cut.
+_MIN_CYCLE = 200
 
 
 def compacted(past: Past, heads: Sequence[Head], room: int, max_tokens: int, min_recent: int) -> Past:
-    """`heads` are the cycles after `past.through`, oldest first; `room` is what the past may take."""
+    """`heads` are the cycles after `past.through`, oldest first; `room` is the share of the past in tokens."""
     taken = count_groups(past.groups) + sum(_shown(past, head) for head in heads)
     if taken <= room:
         return past
@@ -38,9 +37,8 @@ def compacted(past: Past, heads: Sequence[Head], room: int, max_tokens: int, min
 
 
 def _fewest(heads: Sequence[Head], room: int, min_recent: int) -> int:
-    """As many as the config asks for where they fit whole, whatever that costs a cache; else as many as are still worth
-    something when they are cut."""
-    worth = max(1, room // 2 // _SMALLEST_CYCLE)
+    """As many as the config asks for if they fit whole; else as many as are still useful when they are cut."""
+    worth = max(1, room // 2 // _MIN_CYCLE)
     return min(len(heads), min_recent, max(worth, _newest_within(heads, room)))
 
 

@@ -1,5 +1,4 @@
-"""Making things shorter where they would not fit, so that it shows and so that they stay what they are: a JSON result
-is still JSON, and every call keeps its result."""
+"""Truncates texts and turns to fit a budget. Truncated JSON stays valid JSON, and every call keeps its result."""
 
 from __future__ import annotations
 
@@ -7,24 +6,24 @@ from collections.abc import Sequence
 
 import orjson
 
-from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN, contents, fair_limit, size, size_of_turn
+from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, contents, fair_limit, size, size_of_turn
 from majlis.models.port import Call, Result, Said, System, Turn, User
 
-# Below this a beginning tells nothing.
+# Fewer bytes would tell nothing.
 _SHORTEST = 40
 _MARK = "… (cut)"
 
 
 def cut_text(text: str, limit: int) -> str:
-    """At most `limit` bytes, the mark included."""
+    """At most `limit` bytes, including the mark."""
     if size(text) <= limit:
         return text
     return _beginning(text, limit - size(_MARK)) + _MARK
 
 
 def cut_json(text: str, limit: int) -> str:
-    """An object that holds the beginning; escapes count, so it may have to be shorter than it first looks. What was cut
-    before is cut further, not wrapped once more, and goes on saying how long it was at first."""
+    """An object with the beginning of the text. Text that was cut before is cut further, not wrapped again, and keeps
+    the note of its original length."""
     if size(text) <= limit:
         return text
     whole, note = _cut_before(text) or (text, f"cut from {len(text)} characters")
@@ -37,18 +36,17 @@ def cut_json(text: str, limit: int) -> str:
 
 
 def cut_pieces(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
-    """All of them in at most `room` tokens, if beginnings that still tell something fit into it: whatever is longest is
-    cut first."""
+    """Cuts the longest texts first, to `room` tokens in all or to the shortest useful beginnings."""
     sizes = [size(text) for turn in turns for text in contents(turn)]
     around = sum(map(size_of_turn, turns)) - sum(sizes)
-    limit = max(_SHORTEST, fair_limit(sizes, room * BYTES_OF_A_TOKEN - around))
+    limit = max(_SHORTEST, fair_limit(sizes, room * BYTES_PER_TOKEN - around))
     return tuple(_cut(turn, limit) for turn in turns)
 
 
 def cut_turns(turns: Sequence[Turn], summary: str, cap: int) -> tuple[Turn, ...]:
-    """A whole cycle in at most `cap` tokens: whatever is longest is cut first, which is mostly what tools answered. If
-    nothing readable were left, what it was about and how the agent summed it up stand for it."""
-    room = cap * BYTES_OF_A_TOKEN
+    """A whole cycle in at most `cap` tokens. Cuts the longest texts first, mostly tool results. If nothing readable
+    would be left, the inbox and the summary replace the cycle."""
+    room = cap * BYTES_PER_TOKEN
     if sum(map(size_of_turn, turns)) <= room:
         return tuple(turns)
     pieces = [size(text) for turn in turns for text in contents(turn)]
@@ -89,5 +87,5 @@ def _cut_before(text: str) -> tuple[str, str] | None:
 
 
 def _beginning(text: str, limit: int) -> str:
-    """Whole characters within so many bytes."""
+    """Whole characters within `limit` bytes."""
     return text.encode("utf-8", "surrogatepass")[: max(0, limit)].decode("utf-8", "ignore")

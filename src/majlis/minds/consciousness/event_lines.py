@@ -1,5 +1,5 @@
-"""What has arrived, a line for each event (K2). Nothing that anybody wrote can look like another line or source: texts
-are JSON strings, payloads JSON, and names that could be mistaken for something else are quoted."""
+"""The inbox, one line per event (K2). Texts are JSON strings, payloads are JSON, and ambiguous names are quoted, so
+that no text can imitate another line or source."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from majlis.clock import Millis, iso
-from majlis.minds.consciousness.budget import room_for_inbox
 from majlis.minds.consciousness.scene import Event
-from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN, fair_limit, size
+from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, fair_limit, room_for_inbox, size
 from majlis.minds.quote import bare, quote, quote_json, quote_start
 from majlis.minds.timeline.scene import OwnSpace
 
 PREVIEWED = 50
 _MAX_LINES = 20
-# However many there are, each says this much; of more than fit so, the first are listed and the rest counted.
+# The fewest bytes of content per event. If not all events fit, the first are listed and the rest counted.
 _SHORTEST = 120
 _AROUND = 120
 _MAX_NAME = 128
@@ -27,13 +26,13 @@ _OTHER_SOURCES = ("heartbeat",)
 
 
 def inbox_lines(events: Sequence[Event], now: Millis, spaces: Sequence[OwnSpace], max_tokens: int) -> list[str]:
-    """The heading and a line for each, within the inbox's share of the budget."""
-    room = room_for_inbox(max_tokens) * BYTES_OF_A_TOKEN
+    """The heading and one line per event, within the inbox's share of the budget."""
+    room = room_for_inbox(max_tokens) * BYTES_PER_TOKEN
     shown = events[: max(1, room // (_SHORTEST + _AROUND))]
     limit = max(_SHORTEST, fair_limit([size(_content(event)) for event in shown], room - _AROUND * len(shown)))
     lines = [event_line(event, spaces, limit) for event in shown]
     while limit > _SHORTEST and sum(map(size, lines)) > room:
-        # Escapes, and scripts of several bytes a letter, take more than was asked for.
+        # Escapes and multi-byte scripts take more than `limit` bytes.
         limit = max(_SHORTEST, limit * 3 // 4)
         lines = [event_line(event, spaces, limit) for event in shown]
     heading = f"INBOX ({_counted(len(events))}, {iso(now)}):"
@@ -41,7 +40,7 @@ def inbox_lines(events: Sequence[Event], now: Millis, spaces: Sequence[OwnSpace]
 
 
 def preview_lines(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[str]:
-    """K5: source, sender and a beginning of what has arrived during a cycle."""
+    """K5: source, sender and beginning of the events that arrived during a cycle."""
     have = "has" if len(events) == 1 else "have"
     heading = f"ARRIVED MEANWHILE ({_counted(len(events))} {have} come; peek_inbox takes them into this cycle):"
     lines = [event_line(event, spaces, PREVIEWED) for event in events[:_MAX_LINES]]
@@ -49,7 +48,7 @@ def preview_lines(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[s
 
 
 def event_line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
-    """`limit` is how much of its text or payload is shown."""
+    """`limit` applies to the text or payload."""
     match event["type"]:
         case "space_message":
             asks = " (expects a reply)" if event.get("senderExpectsReply") else ""
@@ -62,7 +61,7 @@ def event_line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
         case "tool_result":
             return f"[Tool Result: {_call(event)}] {_json(event['result'], limit)}"
         case "heartbeat":
-            return f"[Heartbeat] {iso_or_quote(event['scheduledAt'])}: a wake-up by the clock, with no event behind it"
+            return f"[Heartbeat] {iso_or_quote(event['scheduledAt'])}: a scheduled wake-up; no event caused it"
         case other:
             return f"[{_named(other)}] {_json(dict(event), limit)}"
 
@@ -96,7 +95,7 @@ def _text(text: str, limit: int) -> str:
 
 
 def _instruction(text: str, limit: int) -> str:
-    """The agent's own words."""
+    """The agent wrote it, so it may be unquoted."""
     return bare(text) if len(text) <= limit else quote_start(text, limit)
 
 
@@ -108,7 +107,7 @@ def _json(value: object, limit: int) -> str:
 
 
 def _space(event: Event, spaces: Sequence[OwnSpace]) -> str:
-    """By name, and by id where the name alone would not tell which."""
+    """By name, and by id if the name is ambiguous."""
     name = str(event["spaceName"])
     same = sum(space.name == name for space in spaces)
     known = any(space.id == event["spaceId"] for space in spaces)

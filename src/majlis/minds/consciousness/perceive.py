@@ -1,7 +1,7 @@
-"""What a cycle begins with: the refreshed system prompt, the compacted past, recent cycles in full, the new inbox (K3).
+"""What a cycle starts with: system prompt, compacted past, recent cycles in full, new inbox (K3).
 
-For a provider's prompt cache: the past only grows at its end, a compaction moves its beginning in large steps, and what
-is new each time (the inbox, the time, where the agent stands) comes last. No time is told relative to now.
+For providers' prompt caches, the past only grows at its end, a compaction moves its start in large steps, and whatever
+changes (inbox, time, active space) comes last. No time is relative to now.
 """
 
 from __future__ import annotations
@@ -9,29 +9,41 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from majlis.clock import iso
-from majlis.minds.consciousness.budget import room_for_actions, room_for_routing
 from majlis.minds.consciousness.cut import cut_text, cut_turns
 from majlis.minds.consciousness.event_lines import inbox_lines
 from majlis.minds.consciousness.instructions import instructions_block
 from majlis.minds.consciousness.scene import Cycle, Past, Waking
 from majlis.minds.consciousness.summaries import earlier_cycles
-from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN, count_turns, fair_limit, size
+from majlis.minds.consciousness.token_budget import (
+    BYTES_PER_TOKEN,
+    count_turns,
+    fair_limit,
+    room_for_actions,
+    room_for_routing,
+    size,
+)
 from majlis.minds.consciousness.transcript import closed, restored
 from majlis.minds.describe import describe_cycle
-from majlis.minds.quote import bare, quote
+from majlis.minds.quote import quote
 from majlis.minds.roles.routing import routing_text
 from majlis.minds.timeline.actions import action_line
-from majlis.minds.timeline.blocks import goals_block, identity_block, memories_block, spaces_block
+from majlis.minds.timeline.blocks import (
+    active_space_block,
+    goals_block,
+    identity_block,
+    memories_block,
+    plans_block,
+    spaces_block,
+)
 from majlis.minds.timeline.instructions import own_instructions_block
-from majlis.minds.timeline.scene import Plan, Scene
+from majlis.minds.timeline.scene import Scene
 from majlis.minds.view import View
 from majlis.models.port import System, Turn, User
 
-# Enough to see which call it was.
-_SHORTEST_ACTION = 200
-# Enough for a request and the names of those who may act on it.
-_SHORTEST_ROUTING = 1_000
+# Enough to identify a call.
+_MIN_ACTION = 200
+# Enough for a request and the names of the agents.
+_MIN_ROUTING = 1_000
 
 
 def perceive(waking: Waking) -> View:
@@ -48,7 +60,7 @@ def system_text(waking: Waking) -> str:
         spaces_block(world),
         goals_block(world),
         memories_block(world),
-        _plans_block(world),
+        plans_block(world),
         instructions_block(waking.conducts),
         own_instructions_block(world.config),
     )
@@ -56,15 +68,15 @@ def system_text(waking: Waking) -> str:
 
 
 def inbox_turn(waking: Waking) -> User:
-    """In two parts: the border after the inbox is where a provider's cache point does most good."""
+    """In two parts: a provider's cache point is best right after the inbox."""
     world = waking.world
     lines = inbox_lines(waking.inbox, world.now, world.spaces, world.config.consciousness.max_tokens)
-    below = (*_routing(waking), *_already_done(world), _active_space(waking))
+    below = (*_routing(waking), *_already_done(world), active_space_block(waking.active))
     return User(("\n".join(lines), "".join(f"\n\n{block}" for block in below)))
 
 
 def count_around(waking: Waking) -> int:
-    """Tokens of everything but the past, what is around its summaries included."""
+    """Tokens of everything except the past, with the overhead of its turn of summaries."""
     return count_turns((System(system_text(waking)), User(("",)), inbox_turn(waking)))
 
 
@@ -82,7 +94,7 @@ def shown_turns(cycle: Cycle, past: Past) -> tuple[Turn, ...]:
 
 
 def _merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:
-    """Two turns of the same side in a row are one: some models insist that sides alternate."""
+    """Joins consecutive user turns, because some models require alternating turns."""
     whole: list[Turn] = []
     for turn in turns:
         before = whole[-1] if whole else None
@@ -94,42 +106,21 @@ def _merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     return tuple(whole)
 
 
-def _plans_block(world: Scene) -> str | None:
-    plans = sorted(world.plans, key=lambda plan: (plan.next_at, plan.id))
-    return "\n".join(["PLANS:", *map(_plan, plans)]) if plans else None
-
-
-def _plan(plan: Plan) -> str:
-    """Without how long it is until then: that is another text each time."""
-    if plan.cron is not None:
-        when = f"recurring, cron: {bare(plan.cron)}, next: {iso(plan.next_at)}"
-    else:
-        when = f"one-time, scheduledAt: {iso(plan.next_at)}"
-    made = f"  [created via runAfter: {quote(plan.run_after)}]" if plan.run_after else ""
-    return f"  - {quote(plan.name)} ({when}){made}"
-
-
 def _routing(waking: Waking) -> list[str]:
-    """R8: what an orchestrator decides by, for each of its spaces that something has come from."""
-    room = room_for_routing(waking.world.config.consciousness.max_tokens) * BYTES_OF_A_TOKEN
+    """R8: one view for each orchestrated space in the inbox."""
+    room = room_for_routing(waking.world.config.consciousness.max_tokens) * BYTES_PER_TOKEN
     views = [(each.place, routing_text(each, each.routing)) for each in waking.routings if each.place and each.routing]
-    limit = max(_SHORTEST_ROUTING, room // len(views)) if views else 0
+    limit = max(_MIN_ROUTING, room // len(views)) if views else 0
     return [f"ROUTING {quote(place.name)} (id: {place.id}):\n\n{cut_text(text, limit)}" for place, text in views]
 
 
 def _already_done(world: Scene) -> list[str]:
-    """K8, J2: side effects that happened must not happen again."""
+    """K8, J2: calls that must not be repeated."""
     if not world.actions:
         return []
     lines = [(action_line(action), action.state) for action in world.actions]
-    room = room_for_actions(world.config.consciousness.max_tokens) * BYTES_OF_A_TOKEN
-    limit = max(_SHORTEST_ACTION, fair_limit((size(line) for line, _ in lines), room))
-    # That an outcome is unknown stands at the end of its line, and is never cut off.
+    room = room_for_actions(world.config.consciousness.max_tokens) * BYTES_PER_TOKEN
+    limit = max(_MIN_ACTION, fair_limit((size(line) for line, _ in lines), room))
+    # The end of a line says that the outcome is unknown, so such a line is not cut.
     shown = [line if state == "started" else cut_text(line, limit) for line, state in lines]
-    return ["\n".join(["ALREADY DONE (by an earlier try at this inbox, which was interrupted):", *shown])]
-
-
-def _active_space(waking: Waking) -> str:
-    if waking.active is None:
-        return "ACTIVE SPACE: none (call enter_space to enter a space first)"
-    return f"ACTIVE SPACE: {quote(waking.active.name)} (id: {waking.active.id})"
+    return ["\n".join(["ALREADY DONE (by an earlier attempt at this inbox, which was interrupted):", *shown])]

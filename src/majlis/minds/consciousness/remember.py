@@ -1,7 +1,7 @@
-"""The end of a cycle: what of it goes into consciousness, and by which words it will be remembered.
+"""What is stored of a cycle, and its summary.
 
-The summary is the text with which the model ends the cycle, as the instructions ask for it: no request of its own. A
-model that ends without a word is remembered by what it did.
+The summary is the text with which the model ends the cycle, so it needs no extra request. Without such text it lists
+the calls of the cycle.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_SENT = 5
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """A cycle that is to be appended, and how the past was shown in it, if that is new."""
+    """A cycle to store, with a new compaction of the past if there is one."""
 
     messages: list[dict[str, Any]]
     summary: str
@@ -35,7 +35,7 @@ class Lived:
 
 
 def lived(turns: Sequence[Turn], past: Past | None = None) -> Lived:
-    """`turns` from the inbox on. Tokens are those of everything, tools' answers included, as it will be shown."""
+    """`turns` start with the inbox. Tokens include tool results."""
     whole = paired(turns)
     summary = _closing_words(whole) or _what_was_done(whole)
     return Lived(stored(whole), summary, count_turns(closed(whole, summary)), past)

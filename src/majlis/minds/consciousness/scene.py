@@ -1,4 +1,4 @@
-"""Everything that a cycle begins with: loaded in one snapshot by few indexed reads, then only looked at."""
+"""Everything that a cycle starts with, loaded in one snapshot."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from majlis.clock import Millis
 from majlis.minds.roles.scene import Scene as RoutingScene
 from majlis.minds.timeline.scene import ActiveSpace, Scene
 
-# T11, as it is kept on the run and shown by the API.
+# T11, in the API's form.
 Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A cycle without what was said in it: enough to decide how it is shown."""
+    """A cycle without its messages."""
 
     n: int
     tokens: int
@@ -26,7 +26,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A cycle that is shown in full: `messages` as they were sent to the model and stored, in chat form."""
+    """A cycle that is shown in full. `messages` are stored in the form of the Chat Completions protocol."""
 
     n: int
     messages: list[dict[str, Any]]
@@ -36,7 +36,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Cycles that are shown by their summaries: each of them whole or its beginning. None said: only counted."""
+    """Cycles that are shown by their summaries, which may be shortened. Without summaries they are only counted."""
 
     first: int
     last: int
@@ -47,8 +47,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """How the past is shown: summaries up to cycle `through`, after that whole cycles, of which those up to `trimmed`
-    are cut to `cap` tokens each (0: none is)."""
+    """How the past is shown: summaries up to cycle `through`, then whole cycles. Those up to `trimmed` are cut to `cap`
+    tokens each; 0 means that none is cut."""
 
     through: int = 0
     trimmed: int = 0
@@ -58,16 +58,16 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Waking:
-    # The agent, its config, spaces, goals, memories and plans, and what an earlier try at these events has done. No
-    # space is active in it: where the agent stands changes often, and is told last.
+    # The agent, its config, spaces, goals, memories and plans, and the calls of an earlier attempt. Without an active
+    # space, which changes often and is shown last.
     world: Scene
     active: ActiveSpace | None
     # People first, then by time.
     inbox: tuple[Event, ...]
     past: Past = Past()
     recent: tuple[Cycle, ...] = ()
-    # The past had to be compacted for this cycle: it is to be kept with it.
+    # The past was compacted for this cycle and must be stored with it.
     compacted: bool = False
-    # It is the orchestrator of some space, and the routing view of each such space that something has come from (R8).
+    # The agent is an orchestrator (R8). `routings` has a view for each orchestrated space in the inbox.
     conducts: bool = False
     routings: tuple[RoutingScene, ...] = ()

@@ -1,8 +1,7 @@
-"""How cycles that are long gone are shown: by the agent's own closing words, oldest first (K7).
+"""Shows old cycles by their summaries, oldest first (K7).
 
-When these outgrow their share, the older ones are grouped and shortened, in one large step, so that the text then stays
-the same for long. Nothing is lost: every cycle is in exactly one group, and its whole summary stays in its row, where
-`recall_cycles` finds it.
+If the summaries exceed their share, older ones are grouped and shortened in one large step, so that the text then stays
+the same for long. Every cycle is in exactly one group, and `recall_cycles` finds its full summary.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from collections.abc import Iterable, Sequence
 
 from majlis.clock import iso
 from majlis.minds.consciousness.scene import Group, Head
-from majlis.minds.consciousness.token_budget import BYTES_OF_A_TOKEN, count, fair_limit, size
+from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, count, fair_limit, size
 from majlis.minds.quote import quote
 
 _HEADING = "EARLIER CYCLES (your own closing words, oldest first; recall_cycles has them in full):"
-# Summaries in one line, what is between two of them, and the shortest beginning that still says something.
+# Summaries per line, bytes between two of them, and the shortest useful beginning.
 _TOGETHER = 16
 _BETWEEN = 4
 _SHORTEST = 24
@@ -36,12 +35,12 @@ def count_groups(groups: Iterable[Group]) -> int:
 
 
 def within(groups: Sequence[Group], room: int) -> tuple[Group, ...]:
-    """As they are if they fit; else in half of the room, so that it is long before they have to be shortened again.
-    The newest stay as they are; the others are put together, and the longest of them are cut until all fit. Only when
-    there is no room for a beginning of each are the oldest no more than counted."""
+    """Unchanged if they fit; else in half of the room, so that they fit for a while. The newest stay unchanged. The
+    others are grouped, and the longest are cut. If there is no room for a beginning of each, the oldest are only
+    counted."""
     if count_groups(groups) <= room:
         return tuple(groups)
-    target = room * BYTES_OF_A_TOKEN // 2
+    target = room * BYTES_PER_TOKEN // 2
     newest = _newest_within(groups, target // 4)
     blocks, left = _fitting(_blocks(groups[: len(groups) - newest]), target - target // 4 - size(_HEADING))
     limit = fair_limit([size(quote(text)) + _BETWEEN for block in blocks for text in block.said], left) - _BETWEEN
@@ -68,7 +67,7 @@ def _blocks(groups: Sequence[Group]) -> list[Group]:
     blocks: list[Group] = []
     for group in groups:
         before = blocks[-1] if blocks else None
-        # What is only counted stays by itself, and beside it what still says something.
+        # Counted cycles and summarized cycles are not grouped together.
         if before and bool(before.said) == bool(group.said) and len(before.said) + len(group.said) <= _TOGETHER:
             blocks[-1] = _joined(before, group, (*before.said, *group.said))
         else:
@@ -77,8 +76,8 @@ def _blocks(groups: Sequence[Group]) -> list[Group]:
 
 
 def _fitting(blocks: Sequence[Group], room: int) -> tuple[list[Group], int]:
-    """As many of the newest as have room for a beginning of each, those before them as one that is only counted, and
-    how much room their summaries have in all."""
+    """The newest blocks that have room for a beginning of each summary, those before them as one counted block, and the
+    room for all summaries."""
     room -= _around(_joined(blocks[0], blocks[-1], ())) if blocks else 0
     left = room
     for many, block in enumerate(reversed(blocks)):
@@ -103,7 +102,7 @@ def _cut(block: Group, limit: int) -> Group:
 
 
 def _beginning(text: str, limit: int) -> str:
-    """So much of it that, quoted, it has at most `limit` bytes."""
+    """At most `limit` bytes when quoted."""
     if size(quote(text)) <= limit:
         return text
     kept = len(text)

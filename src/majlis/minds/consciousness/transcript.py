@@ -1,6 +1,6 @@
-"""A cycle's turns as they are stored, and back: exactly as they were sent, so that the next prompt begins alike.
+"""Converts a cycle's turns to their stored form and back, unchanged, so that the next prompt has the same prefix.
 
-Every call has its result right after it, whatever happened: an unpaired one makes providers refuse the whole prompt.
+Every call is followed by its result, because providers reject a prompt with an unpaired call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _UNKNOWN = '{"success":false,"error":"The cycle ended before this call did: its 
 
 
 def stored(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """In the form of the Chat Completions protocol. `border` is where a user turn's last part begins."""
+    """`border` is where the last part of a user turn begins."""
     messages = chat_messages(Prompt(tuple(turns)))
     for turn, message in zip(turns, messages, strict=True):
         if isinstance(turn, User) and len(turn.parts) > 1:
@@ -24,14 +24,13 @@ def stored(turns: Sequence[Turn]) -> list[dict[str, Any]]:
 
 
 def restored(messages: Iterable[Any]) -> tuple[Turn, ...]:
-    """What cannot be understood is left out: a row may come from elsewhere, and one bad row must not silence an agent
-    for good."""
+    """Skips messages in an unknown form: one bad row must not silence the agent (R9)."""
     return paired([turn for message in messages if isinstance(message, dict) for turn in _turn(message)])
 
 
 def paired(turns: Iterable[Turn]) -> tuple[Turn, ...]:
-    """Each call followed by its result, results in the order of the calls; one that is missing is said to be unknown,
-    and one that belongs to no call is dropped."""
+    """Puts the results after their calls, in the same order. Adds missing results as unknown, and drops results without
+    a call."""
     whole: list[Turn] = []
     open_calls: tuple[Call, ...] = ()
     results: dict[str, Result] = {}
@@ -75,7 +74,7 @@ def _call(said: Any) -> list[Call]:
 
 
 def closed(turns: Sequence[Turn], summary: str) -> tuple[Turn, ...]:
-    """Ends with words of the agent, so that its turns and the inbox's alternate, as some models insist."""
+    """Ends with text of the agent, because some models require alternating turns."""
     last = turns[-1] if turns else None
     if isinstance(last, Said) and last.text and not last.calls:
         return tuple(turns)

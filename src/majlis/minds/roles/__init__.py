@@ -1,1 +1,1 @@
-"""The roles mind: a conversation as turns, what was missed as one block, then what is asked now (behaviours R)."""
+"""The roles mind: the conversation as turns, missed messages as one block, then the trigger (behaviours R)."""

@@ -1,8 +1,9 @@
-"""From the database to a scene: eight reads at most, in one snapshot, whatever the length of the history."""
+"""Loads a scene in one snapshot, with at most eight reads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +12,17 @@ import sqlalchemy as sa
 from majlis.agents.config.config import AgentConfig
 from majlis.clock import Millis
 from majlis.minds.roles import statements
-from majlis.minds.roles.orchestrating import read_routing
-from majlis.minds.roles.reading import read_one, read_window
-from majlis.minds.roles.scene import Place, Scene
+from majlis.minds.roles.scene import Participant, Place, Routing, Scene, Turn
 from majlis.minds.timeline import scene as timeline
 from majlis.minds.timeline.load import load_scene as load_common
-from majlis.minds.timeline.load import message_of
+from majlis.minds.timeline.load import read_active_space, read_one, read_quoted, read_window
 from majlis.minds.timeline.message_links import references
-from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Resume, Who
-from majlis.minds.timeline.statements import ACTIVE_SPACE, READABLE
+from majlis.minds.timeline.scene import Action, ActiveSpace, Resume, Who
 from majlis.minds.timeline.window import stepped_start
-from majlis.spaces.damage import read_named
+from majlis.spaces.damage import Unreadable, reading
 from majlis.store.transactions import Tx
 
-# At a first look whatever has happened counts, by whichever node's clock.
+# For a first attempt.
 _ANY_TIME: Millis = 2**62
 
 
@@ -39,8 +37,8 @@ def load_scene(
     resume: Resume | None = None,
     tried: str | None = None,
 ) -> Scene:
-    """`tried` is the first run that this trigger was tried by, if there was one."""
-    # Without what the trigger says: what it quotes is looked up here, together with what the history quotes.
+    """`tried` is the first run that attempted this trigger, if there was one."""
+    # Without its text: the messages that it quotes are read below, together with those that the history quotes.
     silent = {name: value for name, value in trigger.items() if name != "text"}
     common = load_common(tx, agent, config, run_id, silent, None, actions, resume, alone=True)
     common = replace(common, trigger=trigger)
@@ -48,41 +46,42 @@ def load_scene(
     first = tx.one(statements.KNOWN_THEN, {"run": tried}) if tried else None
     tried_at = first.created_at if first else _ANY_TIME
     row = _place(tx, agent, config, trigger, tried_at) if space_id is not None else None
-    elsewhere = _elsewhere(tx, agent, active_space_id) if active_space_id not in (None, row and row.id) else None
+    moved = active_space_id not in (None, row and row.id)
+    elsewhere = read_active_space(tx, agent.id, active_space_id) if moved else None
     if row is None:
         return Scene(common, elsewhere=elsewhere)
     common = replace(common, active=ActiveSpace(row.id, row.name, row.head_seq, row.processed_seq or 0))
     place = _as_place(row, _known_then(first, row) if first else row.processed_seq)
     if _conducts(row, agent):
-        return Scene(common, place, elsewhere=elsewhere, routing=read_routing(tx, agent, place, trigger))
+        return Scene(common, place, elsewhere=elsewhere, routing=_read_routing(tx, agent, place, trigger))
     start = window_start(config, place.trigger_seq)
     history, damaged = read_window(tx, place.id, start, place.trigger_seq - 1)
+    quoted = {named for text in (trigger["text"], *(each.text for each in history)) for named in references(text)}
     return Scene(
         common,
         place,
-        history,
+        tuple(history),
         start - 1,
         damaged,
-        _quoted(tx, agent, history, trigger),
+        read_quoted(tx, agent.id, quoted),
         elsewhere,
-        _answer(tx, place, resume),
+        read_one(tx, place.id, resume.message_id) if resume and resume.message_id else None,
     )
 
 
 def load_routing(
     tx: Tx, agent: Who, config: AgentConfig, common: timeline.Scene, event: Mapping[str, Any]
 ) -> Scene | None:
-    """What the orchestrator of a space is shown of a message from there; none if it is the orchestrator no more."""
+    """The routing view of an event; None if the agent is no longer the orchestrator of the space."""
     row = _place(tx, agent, config, event, _ANY_TIME)
     if row is None or not _conducts(row, agent):
         return None
     place = _as_place(row, row.processed_seq)
-    return Scene(replace(common, trigger=event), place, routing=read_routing(tx, agent, place, event))
+    return Scene(replace(common, trigger=event), place, routing=_read_routing(tx, agent, place, event))
 
 
 def window_start(config: AgentConfig, trigger_seq: int) -> int:
-    """Of the messages before the trigger. In steps of half a window, so that the beginning of what the model reads
-    stays the same for many runs."""
+    """Moves in steps of half a window, so that the prompt's prefix stays the same for many runs."""
     return stepped_start(config, trigger_seq - 1)
 
 
@@ -110,28 +109,61 @@ def _as_place(row: sa.Row[Any], since: int | None) -> Place:
 
 
 def _known_then(first: sa.Row[Any], row: sa.Row[Any]) -> int | None:
-    """What the agent knew when this trigger was first tried. A try that has shown nothing changes nothing."""
+    """What the agent knew at the first attempt, unless that attempt showed nothing."""
     shown = first.shown or {}
     if row.id not in (shown.get("shown") or {}):
         return row.processed_seq  # type: ignore[no-any-return]
     return (shown.get("since") or {}).get(row.id)
 
 
-def _elsewhere(tx: Tx, agent: Who, space_id: str | None) -> tuple[str, str] | None:
-    row = tx.one(ACTIVE_SPACE, {"space": space_id, "agent": agent.id})
-    return (row.id, row.name) if row else None
+def _read_routing(tx: Tx, agent: Who, place: Place, trigger: Mapping[str, Any]) -> Routing:
+    """R8: turns are rows; who takes part in one, and how far they are, is in the deliveries."""
+    finished: str | None = trigger.get("turnId")
+    request_id = trigger["messageId"]
+    if finished is not None:
+        request_id = tx.execute(statements.REQUEST_OF_TURN, {"turn": finished}).scalar_one_or_none() or request_id
+    rows = tx.all(statements.TURNS, {"space": place.id, "request": request_id})
+    shown = rows[: statements.MAX_TURNS]
+    return Routing(
+        agents=tuple(row.name for row in tx.all(statements.AGENTS, {"space": place.id, "agent": agent.id})),
+        request=read_one(tx, place.id, request_id),
+        turns=_turns(tx, place, list(reversed(shown))) if shown else (),
+        more_turns=len(rows) > len(shown),
+        finished=finished,
+    )
 
 
-def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str, Any]) -> dict[str, Message]:
-    named = set(references(trigger["text"]))
-    for message in history:
-        named.update(references(message.text))
-    if not named:
-        return {}
-    return {row.id: message_of(row, {}) for row in read_named(tx, READABLE, sorted(named), agent=agent.id)}
+def _turns(tx: Tx, place: Place, rows: Sequence[sa.Row[Any]]) -> tuple[Turn, ...]:
+    asked = {"messages": sorted({row.message_id for row in rows}), "turns": [row.id for row in rows]}
+    participants = tx.all(statements.PARTICIPANTS, asked)
+    said = _said(tx, place, sorted({run for each in participants for run in _runs(each)}))
+    return tuple(
+        Turn(
+            row.id,
+            row.phase,
+            row.reason,
+            row.created_at,
+            row.finished_at is not None,
+            tuple(_participant(each, said) for each in participants if each.event_id == row.id),
+        )
+        for row in rows
+    )
 
 
-def _answer(tx: Tx, place: Place, resume: Resume | None) -> Message | None:
-    if resume is None or resume.message_id is None:
-        return None
-    return read_one(tx, place.id, resume.message_id)
+def _said(tx: Tx, place: Place, runs: Sequence[str]) -> Sequence[sa.Row[Any]]:
+    """Leaves out the messages of a run if one of them is damaged (R9)."""
+    if not runs:
+        return ()
+    with suppress(Unreadable), reading():
+        return tx.all(statements.SAID, {"runs": runs, "space": place.id})
+    return [row for each in runs for row in _said(tx, place, [each])] if len(runs) > 1 else ()
+
+
+def _participant(row: sa.Row[Any], said: Iterable[sa.Row[Any]]) -> Participant:
+    runs = _runs(row)
+    return Participant(row.name, row.state, tuple(each.text for each in said if each.run_id in runs))
+
+
+def _runs(delivery: sa.Row[Any]) -> list[str]:
+    """All runs of the delivery, also failed ones: their messages were sent."""
+    return [*delivery.payload.get("earlierRuns", ()), *([delivery.run_id] if delivery.run_id else [])]

@@ -1,5 +1,4 @@
-"""The routing view of an orchestrator (R8): the request, who has completed what, the turn under way. Lines with quoted
-words, like the timeline's: here nothing is spoken, all of it is looked at."""
+"""An orchestrator's routing view (R8): the request, finished turns and the current turn, with quoted text."""
 
 from __future__ import annotations
 
@@ -10,12 +9,12 @@ from majlis.minds.quote import quote, quote_start
 from majlis.minds.roles.scene import Participant, Routing, Scene, Turn
 from majlis.minds.timeline.lines import stamp
 
-# Of the latest turns what was said is shown at length, of earlier ones the beginning.
+# Messages of the latest turns are shown at length, of earlier ones the beginning.
 _AT_LENGTH = 3
-_MAX_WORDS = 2_000
-_MAX_BEGINNING = 300
+_MAX_LONG = 2_000
+_MAX_SHORT = 300
 _MAX_SAID = 3
-_DOING = {"pending": "has not begun yet", "taken": "is at work"}
+_DOING = {"pending": "has not started yet", "taken": "is working"}
 
 
 def routing_text(scene: Scene, routing: Routing) -> str:
@@ -25,7 +24,7 @@ def routing_text(scene: Scene, routing: Routing) -> str:
     latest = len(routing.turns) - _AT_LENGTH
 
     def drawn(turns: Iterable[Turn]) -> list[str]:
-        lengths = ((each, _MAX_WORDS if numbers[each.id] > latest else _MAX_BEGINNING) for each in turns)
+        lengths = ((each, _MAX_LONG if numbers[each.id] > latest else _MAX_SHORT) for each in turns)
         return [_turn(each, numbers[each.id], length) for each, length in lengths]
 
     parts = (

@@ -1,9 +1,9 @@
-"""What one message says, and as whose turn (R2)."""
+"""The text of a message, and the role of its turn (R2)."""
 
 from __future__ import annotations
 
 from majlis.minds.quote import quote_start
-from majlis.minds.roles.escape import harmless
+from majlis.minds.roles.escape import escape
 from majlis.minds.roles.scene import Scene
 from majlis.minds.timeline.lines import MAX_QUOTED, MAX_TEXT, tool_use
 from majlis.minds.timeline.message_links import references
@@ -12,7 +12,7 @@ from majlis.models.port import Said, System, Turn, User
 
 
 def turn_of(scene: Scene, message: Message) -> Turn | None:
-    """None for a message without words."""
+    """None for an empty message."""
     words = words_of(scene, message)
     if not words:
         return None
@@ -20,13 +20,12 @@ def turn_of(scene: Scene, message: Message) -> Turn | None:
         return Said(words)
     if message.sender.type == "human":
         return User((_signed(message.sender.name, words) if several_people(scene) else words,))
-    # Providers refuse system messages between turns, and models take them for background: hence `portable`.
+    # Providers reject system messages between turns, and models read them as background. `portable` avoids both.
     signed = _signed(message.sender.name, words)
     return System(signed) if scene.common.config.projection == "seed" else User((signed,))
 
 
 def missed_line(scene: Scene, message: Message) -> str:
-    """As in the block of what was missed."""
     sender = message.sender
     if sender.type != "human":
         label = f"💬 {sender.name}"
@@ -36,12 +35,12 @@ def missed_line(scene: Scene, message: Message) -> str:
 
 
 def trigger_turns(scene: Scene) -> list[Turn]:
-    """Whole, as the run keeps it. Always a user's turn: it is what the agent is to answer."""
+    """The trigger in full, always as a user turn."""
     trigger = scene.common.trigger
-    words = harmless(trigger["text"]) + _quotes(scene, trigger["text"])
+    words = escape(trigger["text"]) + _quotes(scene, trigger["text"])
     if trigger["senderId"] == scene.common.agent.id:
-        # Routed to the one who has just spoken (R8).
-        return [Said(words), User(("=== GO ON FROM HERE: this has been routed to you again ===",))]
+        # An orchestrator routed the agent's own message to it (R8).
+        return [Said(words), User(("=== CONTINUE FROM HERE: this message was routed to you again ===",))]
     bare = trigger["senderType"] == "human" and not several_people(scene)
     return [User((words if bare else _signed(trigger["senderName"], words),))]
 
@@ -59,7 +58,7 @@ def words_of(scene: Scene, message: Message) -> str:
 
 
 def several_people(scene: Scene) -> bool:
-    """Also when one of two has left meanwhile: what was said by whom must stay clear."""
+    """Now, or in the history."""
     if scene.place is not None and scene.place.several_people:
         return True
     trigger = scene.common.trigger
@@ -72,15 +71,15 @@ def _signed(name: str, words: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """Fifty messages of the greatest length would fill any model's window. The trigger is whole."""
+    """Fifty messages of the maximum length would not fit any model."""
     if len(text) <= MAX_TEXT:
-        return harmless(text)
-    said = f"=== CUT: the first {MAX_TEXT} of {len(text)} characters; read_messages has all ==="
-    return f"{harmless(text[:MAX_TEXT])}\n{said}"
+        return escape(text)
+    note = f"=== CUT: the first {MAX_TEXT} of {len(text)} characters; read_messages has all ==="
+    return f"{escape(text[:MAX_TEXT])}\n{note}"
 
 
 def _quotes(scene: Scene, text: str) -> str:
-    """X12: what a text points to, if the agent may read it."""
+    """X12: the messages that a text refers to, if the agent may read them."""
     found = [scene.quoted[named] for named in references(text) if named in scene.quoted] if scene.quoted else []
     return "".join(
         f"\n=== QUOTED msg:{message.id} by {message.sender.name}: {quote_start(message.text, MAX_QUOTED)} ==="

@@ -1,10 +1,9 @@
-"""The reads behind a scene of the roles mind: each bounded by a window or a limit, each along an index."""
+"""The statements that load a scene of the roles mind. Each uses an index and has a limit or a window."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-from majlis.minds.timeline.statements import LINES, OF_SENDER
 from majlis.store.tables import deliveries, entities, members, messages, phases, runs, spaces, steps, turns
 from majlis.store.tables.columns import word
 
@@ -14,8 +13,8 @@ MAX_AGENTS = 100
 _trigger = messages.alias("trigger_message")
 _own = messages.alias("own")
 _me = members.alias("me")
-# The latest change of phase before the trigger was first tried: whoever comes after it is told, also if the message
-# that calls was written first; and a later try is shown the same one.
+# The latest phase before the first attempt at the trigger: later attempts show the same summary, also if the trigger is
+# older than the change of phase.
 _SUMMARY = (
     sa.select(phases.c.summary)
     .where(phases.c.space_id == spaces.c.id, phases.c.created_at <= sa.bindparam("tried_at"))
@@ -23,7 +22,7 @@ _SUMMARY = (
     .limit(1)
     .scalar_subquery()
 )
-# A second one; which, is of no interest.
+# Not null if there are two or more.
 _ANOTHER_PERSON = (
     sa.select(members.c.entity_id)
     .join(entities, entities.c.id == members.c.entity_id)
@@ -62,23 +61,14 @@ PLACE = (
         _me.c.entity_id == sa.bindparam("agent"),
     )
 )
-# A sender who is not there is damage.
-_MESSAGES = LINES.outerjoin(entities, OF_SENDER)
-_IN_SPACE = messages.c.space_id == sa.bindparam("space")
-_BETWEEN = messages.c.seq.between(sa.bindparam("start"), sa.bindparam("end"))
-WINDOW = _MESSAGES.where(_IN_SPACE, _BETWEEN).order_by(messages.c.seq)
-# For a window with damage in it.
-NUMBERS = sa.select(messages.c.seq).where(_IN_SPACE, _BETWEEN).order_by(messages.c.seq)
-BY_NUMBER = _MESSAGES.where(messages.c.space_id == sa.bindparam("space_id"), messages.c.seq == sa.bindparam("seq"))
-ONE = _MESSAGES.where(_IN_SPACE, messages.c.id == sa.bindparam("id"))
-# What an earlier try at the same trigger knew, and when.
+# What an earlier attempt at the same trigger showed, and when.
 KNOWN_THEN = sa.select(runs.c.shown, runs.c.created_at).where(runs.c.id == sa.bindparam("run"))
 
 REQUEST_OF_TURN = sa.select(turns.c.request_id).where(turns.c.id == sa.bindparam("turn"))
 
 
 def _latest(*conditions: sa.ColumnElement[bool]) -> sa.Select[tuple[str]]:
-    # In a subquery, since SQLite sorts and limits only the whole of a union.
+    # A subquery, because SQLite can sort and limit only the whole union.
     found = sa.select(turns.c.id).where(_OF_SPACE, *conditions).order_by(turns.c.id.desc()).limit(MAX_TURNS + 1)
     return sa.select(found.subquery().c.id)
 
@@ -109,7 +99,7 @@ SAID = (
     .where(
         steps.c.run_id.in_(sa.bindparam("runs", expanding=True)),
         steps.c.name == word("send_message"),
-        _IN_SPACE,
+        messages.c.space_id == sa.bindparam("space"),
     )
     .order_by(messages.c.seq)
 )

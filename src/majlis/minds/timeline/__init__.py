@@ -1,1 +1,1 @@
-"""The timeline mind: who said what and when, what is new, why the agent runs now (behaviours X)."""
+"""The timeline mind: messages with sender and time, what is new, and why the agent runs (behaviours X)."""

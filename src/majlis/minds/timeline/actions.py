@@ -1,4 +1,4 @@
-"""What this run has already done, as lines (J2, M10): a model that is asked again must not do it twice."""
+"""Lines for the calls that this run made before (J2, M10), so that the model does not repeat them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from majlis.minds.quote import quote
 from majlis.minds.timeline.lines import MAX_JSON, json_part, marks, stamp, tool_name
 from majlis.minds.timeline.scene import Action, Message, Scene
 
-# Of what the run was waiting for: as much as any tool's result may have.
+# The call that the run waited for is shown in full: no tool result is longer.
 MAX_AWAITED = 64 * 1024
 _UNKNOWN = "outcome unknown: the call was interrupted; check before you repeat it"
 
 
 def awaited(scene: Scene) -> Action | None:
-    """The call that the run was waiting for: what came of it is nowhere else to be read."""
+    """The call that the run waited for."""
     if scene.resume is None:
         return None
     name = scene.resume.tool or "send_message"
@@ -24,18 +24,17 @@ def awaited(scene: Scene) -> Action | None:
 
 
 def room_for(action: Action, waited_for: Action | None) -> int:
-    """Characters of its outcome."""
+    """How many characters of the outcome are shown."""
     return MAX_AWAITED if action is waited_for else MAX_JSON
 
 
 def posted_line(scene: Scene, action: Action, message: Message, most: int = MAX_JSON) -> str:
-    """The call that made a message, in place of the message's own line."""
+    """The line of a call that posted a message. It replaces the message's own line."""
     outcome = "" if action.name == "send_message" else _outcome(action, most)
     return f"  {stamp(message)} You: called {_call(action)}{outcome}{marks(scene, message)}"
 
 
 def action_line(action: Action, most: int = MAX_JSON) -> str:
-    """`most` characters of its outcome."""
     stored = f"[msg:{action.message_id}] " if action.message_id else ""
     where = f" in {quote(action.space_name)}" if action.space_name else ""
     outcome = "" if stored and action.name == "send_message" and action.state == "done" else _outcome(action, most)

@@ -1,18 +1,18 @@
-"""The blocks that are neither history nor trigger, a function each (X1, X3, X5, X6). Everything is sorted by what
-does not change, so that two runs read the same text."""
+"""The blocks other than history and trigger (X1, X3, X5, X6). They are sorted by fields that do not change, so that two
+runs share the same text."""
 
 from __future__ import annotations
 
 from majlis.clock import Millis, iso
 from majlis.minds.quote import bare, quote
-from majlis.minds.timeline.scene import Goal, Memory, OtherRun, OwnSpace, Plan, Scene
+from majlis.minds.timeline.scene import ActiveSpace, Goal, Memory, OtherRun, OwnSpace, Plan, Scene
 from majlis.minds.timeline.trigger_block import triggered_by
 
 
 def identity_block(scene: Scene) -> str:
     lines = ["IDENTITY:", f"  name: {quote(scene.agent.name)}", f"  entityId: {quote(scene.agent.id)}"]
     if scene.config.timezone != "UTC":
-        # Its cron schedules are read in it, and "tomorrow at nine" means nine there.
+        # The agent's cron schedules use it.
         lines.append(f"  timezone: {quote(scene.config.timezone)}")
     return "\n".join(lines)
 
@@ -21,11 +21,12 @@ def current_time(scene: Scene) -> str:
     return f"  currentTime: {quote(iso(scene.now))}"
 
 
-def active_space_block(scene: Scene) -> str:
-    if scene.active is None:
+def active_space_block(active: ActiveSpace | None, auto_set: bool = False, phase: str | None = None) -> str:
+    if active is None:
         return "ACTIVE SPACE: none (call enter_space to enter a space first)"
-    set_by = "  [auto-set from trigger]" if scene.auto_set else ""
-    return f"ACTIVE SPACE: {quote(scene.active.name)} (id: {scene.active.id}){set_by}"
+    set_by = "  [auto-set from trigger]" if auto_set else ""
+    in_phase = f", phase: {quote(phase)}" if phase else ""
+    return f"ACTIVE SPACE: {quote(active.name)} (id: {active.id}){in_phase}{set_by}"
 
 
 def spaces_block(scene: Scene) -> str:
@@ -47,9 +48,10 @@ def memories_block(scene: Scene) -> str | None:
     return _listed("MEMORIES:", [_memory(memory) for memory in memories])
 
 
-def plans_block(scene: Scene) -> str | None:
+def plans_block(scene: Scene, countdown: bool = False) -> str | None:
+    """`countdown` adds the time until each plan, which changes with every prompt."""
     plans = sorted(scene.plans, key=lambda plan: (plan.next_at, plan.id))
-    return _listed("PLANS:", [_plan(plan, scene.now) for plan in plans])
+    return _listed("PLANS:", [_plan(plan, scene.now if countdown else None) for plan in plans])
 
 
 def runs_block(scene: Scene) -> str:
@@ -79,13 +81,14 @@ def _memory(memory: Memory) -> str:
     return f"  - [{key}] {bare(memory.value)}"
 
 
-def _plan(plan: Plan, now: Millis) -> str:
+def _plan(plan: Plan, now: Millis | None) -> str:
     if plan.cron is not None:
         when = f"recurring, cron: {bare(plan.cron)}, next: {iso(plan.next_at)}"
     else:
         when = f"one-time, scheduledAt: {iso(plan.next_at)}"
     made = f"  [created via runAfter: {quote(plan.run_after)}]" if plan.run_after else ""
-    return f"  - {quote(plan.name)} ({when}, {_until(plan.next_at - now)}){made}"
+    until = f", {_until(plan.next_at - now)}" if now is not None else ""
+    return f"  - {quote(plan.name)} ({when}{until}){made}"
 
 
 def _until(millis: Millis) -> str:

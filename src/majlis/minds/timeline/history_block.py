@@ -1,4 +1,4 @@
-"""The timeline itself: messages in their order, with what this run did in between (X4, X10, M10)."""
+"""The history: messages in order, with this run's calls between them (X4, X10, M10)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def heading(active: ActiveSpace) -> str:
 
 
 def omission(scene: Scene, active: ActiveSpace) -> list[str]:
-    """X10: what lies before the window, less the trigger, whose line is always shown."""
+    """X10: how many messages before the window are not shown. The trigger is always shown."""
     if active.total == 0:
         return ["  (no messages yet)"]
     start = window_start(scene.config, active.total)
@@ -29,7 +29,7 @@ def omission(scene: Scene, active: ActiveSpace) -> list[str]:
 
 
 def settled(scene: Scene) -> int:
-    """The number up to which lines are the same in every later run: seen, before the trigger, not this run's doing."""
+    """The number up to which lines stay the same in later runs: seen, before the trigger, and not sent by this run."""
     if scene.active is None:
         return 0
     special = {action.message_id for action in scene.actions}
@@ -39,8 +39,8 @@ def settled(scene: Scene) -> int:
 
 
 def timeline(scene: Scene, messages: Sequence[Message]) -> list[str]:
-    """These messages, and among them by time whatever else this run did; last of all how its wait ended. Of what this
-    run did within one millisecond its own order counts."""
+    """The messages and, sorted in by time, this run's other calls; last, how the wait ended. Calls within the same
+    millisecond keep their order."""
     posting = {action.message_id: (n, action) for n, action in enumerate(scene.actions) if action.message_id}
     shown = {message.id for message in scene.history}
     numbers = {id(action): n for n, action in enumerate(scene.actions)}
@@ -60,7 +60,7 @@ def timeline(scene: Scene, messages: Sequence[Message]) -> list[str]:
 
 
 def this_run_block(scene: Scene) -> str | None:
-    """Without an active space there is no history to show this in."""
+    """This run's calls if there is no active space, and so no history."""
     if scene.active is not None:
         return None
     lines = timeline(scene, ())
@@ -68,8 +68,8 @@ def this_run_block(scene: Scene) -> str | None:
 
 
 def _split(scene: Scene, actions: list[Action], waited_for: Action | None) -> tuple[list[Action], list[Action]]:
-    """What is shown, and what is so long ago that a count has to do. An unknown outcome is never put away, nor is what
-    the run was waiting for."""
+    """Calls that are shown, and older ones that are only counted. A call with an unknown outcome, and the one that the
+    run waited for, are always shown."""
     since = _window_begins(scene)
     first = max(0, len(actions) - scene.config.window)
     recent: list[Action] = []
@@ -89,7 +89,7 @@ def _window_begins(scene: Scene) -> Millis:
 
 
 def _own_resume_line(scene: Scene, shown: set[str]) -> list[str]:
-    """A time-out has no message to stand on, nor has an answer in a space that is not in view."""
+    """For a timeout, and for an answer that is not in view: there is no message line to mark."""
     if scene.resume is None or scene.resume.message_id in shown:
         return []
     return [f"  {resume_mark(scene.resume)}"]

@@ -1,4 +1,4 @@
-"""A message as a line of the timeline (X4). Names are validated when they are written; everything else is quoted."""
+"""Messages as lines of the timeline (X4). Names are validated when they are saved; everything else is quoted."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def message_line(scene: Scene, message: Message) -> str:
 
 
 def seen_line(scene: Scene, message: Message) -> str:
-    """As `message_line`, for a message that is known to be seen and neither trigger nor answer."""
+    """Like `message_line`, for a seen message that is neither trigger nor answer."""
     return _line(scene, message, "  [SEEN]")
 
 
 def _line(scene: Scene, message: Message, end: str) -> str:
-    """One physical line; two for what the agent itself sent here on behalf of another space (M14)."""
+    """One line; two for a message that the agent sent here because of another space (M14)."""
     because = _because(scene, message) if message.origin is not None else None
     if because is not None:
         return f"  {stamp(message)} You: [{because}]{end}\n    {quote(message.text)}"
@@ -55,7 +55,7 @@ def resume_mark(resume: Resume) -> str:
 
 
 def quotes(scene: Scene, text: str) -> str:
-    """X12: what a text points to, if the agent may read it."""
+    """X12: the messages that a text refers to, if the agent may read them."""
     found = [scene.quoted[named] for named in references(text) if named in scene.quoted]
     return "".join(
         f" (quotes msg:{message.id} by {message.sender.name}: {quote_start(message.text, MAX_QUOTED)})"
@@ -95,7 +95,7 @@ def _how_asked(resume: Resume, tool: str) -> str:
 
 
 def _tag(scene: Scene, message: Message) -> str:
-    """C1, C3. The trigger is what the run is about: new, even if another run has been shown it meanwhile."""
+    """C1, C3. The trigger is always new, even if another run has seen it."""
     assert scene.active is not None
     if message.sender.id == scene.agent.id:
         return "SEEN"
@@ -112,8 +112,7 @@ def _content(scene: Scene, message: Message) -> str:
 
 
 def _text(text: str) -> str:
-    """Fifty messages of the greatest length would fill any model's window, and an agent in that space would be stuck.
-    The trigger's text is whole in its own block."""
+    """Truncated: fifty messages of the maximum length would not fit any model. The TRIGGER block has the whole text."""
     if len(text) <= MAX_TEXT:
         return quote(text)
     return f"{quote(text[:MAX_TEXT])}… (cut: the first {MAX_TEXT} of {len(text)} characters; read_messages has all)"
@@ -128,7 +127,7 @@ def tool_use(tool: Mapping[str, Any]) -> str:
 
 
 def _card(tool: Mapping[str, Any]) -> str:
-    """Something that people are asked, and what they said."""
+    """A question to people, and their answer."""
     asked = "asked for permission to use tool" if tool.get("purpose") == "permission" else "asked people with tool"
     who = tool.get("answeredBy") or {}
     by = f"{_plain_name(str(who.get('name')))}: " if who else ""
@@ -137,7 +136,7 @@ def _card(tool: Mapping[str, Any]) -> str:
 
 
 def _because(scene: Scene, message: Message) -> str | None:
-    """Why the agent said this here. Nothing of a space that it may no longer read."""
+    """Why the agent sent this. None if it may no longer read the space that caused it."""
     if message.origin is None or message.sender.id != scene.agent.id:
         return None
     origin = message.origin
@@ -151,7 +150,7 @@ def _because(scene: Scene, message: Message) -> str | None:
 
 
 def _asked(scene: Scene, origin: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Who asked what: as it stands in the message itself, or as the sending run noted it."""
+    """Sender and text: of the message itself, or else as the sending run recorded them."""
     source = scene.quoted.get(str(origin.get("sourceEvent")))
     if source is not None:
         return source.sender.name, source.text
@@ -159,5 +158,5 @@ def _asked(scene: Scene, origin: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _plain_name(name: str) -> str:
-    """An origin is a note, not a checked name."""
+    """A name in an origin or a card is not validated."""
     return name if _PLAIN_NAME.fullmatch(name) and bare(name) == name else quote(name)

@@ -1,9 +1,9 @@
-"""From the database to a scene: six reads, eight at most, meant for one snapshot (X11). Reading changes nothing."""
+"""Loads a scene in one snapshot: six reads, eight at most (X11)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -26,10 +26,10 @@ from majlis.minds.timeline.scene import (
     Who,
 )
 from majlis.minds.timeline.window import window_start
-from majlis.spaces.damage import Damaged, read_named, read_rows
+from majlis.spaces.damage import Damaged, Unreadable, read_named, read_rows, reading, set_aside_named, sound
 from majlis.store.transactions import Tx
 
-_WAITED_FOR = 3
+_MAX_AWAITED = 3
 
 
 def load_scene(
@@ -43,8 +43,7 @@ def load_scene(
     resume: Resume | None = None,
     alone: bool = False,
 ) -> Scene:
-    """A space that the agent is no longer a member of is not active, whatever the run says (A7). `alone`: the caller
-    knows that the agent has no other run that is not over."""
+    """A space that the agent is no longer a member of is not active (A7). `alone`: the agent has no other open run."""
     listed = tx.all(statements.OWN_SPACES[tx.dialect], {"agent": agent.id})
     spaces = _own_spaces(agent, listed)
     active = _active(tx, agent, active_space_id, listed)
@@ -71,40 +70,72 @@ def load_scene(
     )
 
 
-def _active(tx: Tx, agent: Who, space_id: str | None, listed: Sequence[sa.Row[Any]]) -> ActiveSpace | None:
-    """Nearly always it is one of the spaces that are listed anyway."""
+def read_active_space(tx: Tx, agent_id: str, space_id: str | None) -> ActiveSpace | None:
+    """None if the agent is not a member (A7)."""
     if space_id is None:
         return None
+    row = tx.one(statements.ACTIVE_SPACE, {"space": space_id, "agent": agent_id})
+    return _as_active(space_id, row) if row else None
+
+
+def read_window(tx: Tx, space_id: str, start: int, end: int) -> tuple[list[Message], tuple[Damaged, ...]]:
+    """The messages with these numbers, without damaged ones (R9)."""
+    window = {"space": space_id, "start": start, "end": end}
+    rows = read_rows(
+        tx, space_id, lambda: tx.all(statements.WINDOW, window), statements.NUMBERS, window, statements.BY_NUMBER
+    )
+    senders: dict[str, Who] = {}
+    found = [message_of(row, senders) for row in rows if not isinstance(row, Damaged)]
+    return found, tuple(row for row in rows if isinstance(row, Damaged))
+
+
+def read_one(tx: Tx, space_id: str, message_id: str) -> Message | None:
+    """None if it is missing or damaged."""
+    try:
+        with reading():
+            row = sound(tx.one(statements.ONE_OF_SPACE, {"space": space_id, "id": message_id}))
+    except Unreadable as error:
+        set_aside_named(tx, message_id, error)
+        return None
+    return message_of(row, {}) if row is not None else None
+
+
+def message_of(row: sa.Row[Any], senders: dict[str, Who]) -> Message:
+    """`senders` is filled: a conversation has many messages and few senders."""
+    message_id, space_id, seq, sender_id, sender_name, sender_type, *rest = tuple(row)
+    sender = senders.get(sender_id)
+    if sender is None:
+        sender = senders[sender_id] = Who(sender_id, sender_name, sender_type)
+    return Message(message_id, space_id, seq, sender, *rest)
+
+
+def read_quoted(tx: Tx, agent_id: str, ids: Collection[str]) -> dict[str, Message]:
+    """The messages with these ids that the agent may read, without damaged ones (R9)."""
+    senders: dict[str, Who] = {}
+    rows = read_named(tx, statements.READABLE, sorted(ids), agent=agent_id) if ids else ()
+    return {row.id: message_of(row, senders) for row in rows}
+
+
+def _active(tx: Tx, agent: Who, space_id: str | None, listed: Sequence[sa.Row[Any]]) -> ActiveSpace | None:
+    """Nearly always one of the listed spaces."""
     row = next((row for row in listed if row.space_id == space_id), None)
-    if row is None:
-        row = tx.one(statements.ACTIVE_SPACE, {"space": space_id, "agent": agent.id})
-    return ActiveSpace(space_id, row.name, row.head_seq, row.processed_seq or 0) if row else None
+    return _as_active(row.space_id, row) if row is not None else read_active_space(tx, agent.id, space_id)
+
+
+def _as_active(space_id: str, row: sa.Row[Any]) -> ActiveSpace:
+    return ActiveSpace(space_id, row.name, row.head_seq, row.processed_seq or 0)
 
 
 def _history(
     tx: Tx, config: AgentConfig, trigger: Mapping[str, Any], resume: Resume | None, active: ActiveSpace
 ) -> tuple[Message, ...]:
-    """The window, and before it the trigger and the answer that ended a wait, if they have fallen out of it."""
-    window = {"space": active.id, "start": window_start(config, active.total), "end": active.total}
-    known: dict[str, Who] = {}
-    rows = read_rows(
-        tx, active.id, lambda: tx.all(statements.WINDOW, window), statements.NUMBERS, window, statements.BY_NUMBER
-    )
-    history = [message_of(row, known) for row in rows if not isinstance(row, Damaged)]
+    """The window, preceded by the trigger and the answer that ended a wait if they are older."""
+    history, _ = read_window(tx, active.id, window_start(config, active.total), active.total)
     for message_id in (resume.message_id if resume else None, trigger.get("messageId")):
         if message_id is not None and all(message.id != message_id for message in history):
-            earlier = tx.one(statements.ONE_OF_SPACE, {"space": active.id, "id": message_id})
-            history[:0] = [message_of(earlier, known)] if earlier else []
+            earlier = read_one(tx, active.id, message_id)
+            history[:0] = [earlier] if earlier else []
     return tuple(history)
-
-
-def message_of(row: sa.Row[Any], known: dict[str, Who]) -> Message:
-    """`known` are senders met so far: a conversation has many lines and few people."""
-    message_id, space_id, seq, sender_id, sender_name, sender_type, *rest = tuple(row)
-    sender = known.get(sender_id)
-    if sender is None:
-        sender = known[sender_id] = Who(sender_id, sender_name, sender_type)
-    return Message(message_id, space_id, seq, sender, *rest)
 
 
 def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str, Any]) -> dict[str, Message]:
@@ -113,12 +144,7 @@ def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str
         ids.update(references(message.text))
         if message.origin and message.sender.id == agent.id:
             ids.add(str(message.origin.get("sourceEvent")))
-    if not ids:
-        return {}
-    known: dict[str, Who] = {}
-    # One that is damaged is not shown inline; it must not hold up the claim of everybody's work (R9).
-    rows = read_named(tx, statements.READABLE, sorted(ids), agent=agent.id)
-    return {row.id: message_of(row, known) for row in rows}
+    return read_quoted(tx, agent.id, ids)
 
 
 def _own_spaces(agent: Who, listed: Sequence[sa.Row[Any]]) -> tuple[OwnSpace, ...]:
@@ -126,7 +152,7 @@ def _own_spaces(agent: Who, listed: Sequence[sa.Row[Any]]) -> tuple[OwnSpace, ..
 
 
 def _own_space(agent: Who, rows: list[sa.Row[Any]]) -> OwnSpace:
-    """A crowd's list may hold the agent itself or one other more: the agent counts as a member, and is not listed."""
+    """The rows of a large space may include the agent or one more member instead; the agent is counted, not listed."""
     others = [Who(row.member_id, row.member_name, row.member_type) for row in rows if row.member_id != agent.id]
     listed = tuple(others[: statements.MAX_MEMBERS])
     first = rows[0]
@@ -154,9 +180,9 @@ def _other_run(row: sa.Row[Any], space: OwnSpace | None) -> OtherRun:
 
 
 def _awaited(trigger: Mapping[str, Any], space: OwnSpace) -> tuple[str, ...]:
-    """Anybody there may answer; whoever set the run going is the likeliest, and of a crowd a few names will do."""
+    """Any member may answer. The sender of the trigger comes first, because it is the likeliest to do so."""
     likeliest_first = sorted(space.members, key=lambda member: member.id != trigger.get("senderId"))
     names = [member.name for member in likeliest_first]
-    more = len(names[_WAITED_FOR:]) + space.more_members
+    more = len(names[_MAX_AWAITED:]) + space.more_members
     others = (f"and {more} other{'s' if more > 1 else ''}",) if more else ()
-    return (*names[:_WAITED_FOR], *others)
+    return (*names[:_MAX_AWAITED], *others)

@@ -1,9 +1,9 @@
-"""The order of the blocks (X8): `classic` as in the seed, `stable` so that a provider's prompt cache can help.
+"""The order of the blocks (X8): `classic` as in the original design, `stable` for providers' prompt caches.
 
-In `stable` what never changes comes first, then the history, which only grows at its end, then what is new each time.
-GOALS, MEMORIES and YOUR SPACES stand before the history because they change less often than the history's first line
-moves; of these, what is the same in all spaces first. PLANS say how long it is until each, so they stand behind it. The
-new lines follow the seen ones under one heading: the next run repeats them, so they belong to what two runs share.
+In `stable`, blocks that never change come first, then the history, which only grows at its end, then what is new in
+each run. GOALS, MEMORIES and YOUR SPACES come before the history because they change less often than its first line.
+PLANS contain the time until each plan, so they come after it. New lines follow the seen lines under one heading,
+because the next run repeats them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def classic(scene: Scene) -> View:
     text = _joined(
         f"{blocks.identity_block(scene)}\n{blocks.current_time(scene)}",
         trigger_block(scene),
-        blocks.active_space_block(scene),
+        blocks.active_space_block(scene.active, scene.auto_set),
         _whole_history(scene),
         this_run_block(scene),
         blocks.spaces_block(scene),
         blocks.goals_block(scene),
         blocks.memories_block(scene),
-        blocks.plans_block(scene),
+        blocks.plans_block(scene, countdown=True),
         blocks.runs_block(scene),
         instructions_block(scene.config),
         own_instructions_block(scene.config),
@@ -62,8 +62,8 @@ def _whole_history(scene: Scene) -> str | None:
 
 
 def _lasting_parts(scene: Scene, until: int) -> list[str]:
-    """Full blocks of half a window are a part each, since only they are in the next runs exactly as they are here;
-    what leads up to the history goes with the first."""
+    """Each full block of half a window is one part, because the next runs contain it unchanged. The blocks before the
+    history belong to the first part."""
     lead = _joined(blocks.goals_block(scene), blocks.memories_block(scene), blocks.spaces_block(scene), "")
     if scene.active is None:
         return [lead]
@@ -76,7 +76,7 @@ def _lasting_parts(scene: Scene, until: int) -> list[str]:
 
 
 def _block(message: Message, until: int, half: int) -> int:
-    """Which full block of numbers a message is in; -1 for the seen messages after the last full one."""
+    """The number of the full block that a message is in; -1 after the last full one."""
     block = (message.seq - 1) // half
     return block if (block + 1) * half <= until else -1
 
@@ -85,9 +85,9 @@ def _passing_part(scene: Scene, until: int) -> str:
     new = timeline(scene, [message for message in scene.history if message.seq > until]) if scene.active else []
     rest = _joined(
         this_run_block(scene),
-        blocks.plans_block(scene),
+        blocks.plans_block(scene, countdown=True),
         trigger_block(scene),
-        blocks.active_space_block(scene),
+        blocks.active_space_block(scene.active, scene.auto_set),
         blocks.runs_block(scene),
         f"NOW:\n{blocks.current_time(scene)}",
     )

@@ -1,4 +1,4 @@
-"""Everything that the timeline is drawn from: loaded in one snapshot by few indexed reads, then only looked at."""
+"""Everything that the timeline mind shows, loaded in one snapshot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from majlis.entities.caller import EntityType
 from majlis.spaces.shapes import MessageKind, SpaceRole
 
 
-# Not frozen, though nobody changes them: making a frozen one costs three times as much, and a scene has many.
+# Not frozen: a scene has many of these, and a frozen one takes three times as long to make.
 @dataclass(slots=True)
 class Who:
     id: str
@@ -38,7 +38,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class OwnSpace:
-    """A space that the agent is a member of. `members` are the others, the agent itself left out, at most 20."""
+    """A space that the agent is a member of. `members` are up to 20 others."""
 
     id: str
     name: str
@@ -83,7 +83,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class OtherRun:
-    """Another run of the same agent that has not ended: `trigger` as in `Scene.trigger`."""
+    """Another open run of the same agent."""
 
     id: str
     status: str
@@ -94,16 +94,16 @@ class OtherRun:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A tool call that this run, or an earlier try at the same event, has made already (J2, M10).
+    """A tool call that this run or an earlier attempt at the same event made (J2, M10).
 
-    `state` is `started` when its outcome is unknown: the worker died during the call."""
+    `state` is `started` if the outcome is unknown because the worker died during the call."""
 
     at: Millis
     name: str
     input: Any
     output: Any
     state: Literal["started", "done", "error"]
-    # For send_message: the message it stored, and where.
+    # For send_message: the message that it stored.
     message_id: str | None = None
     space_id: str | None = None
     space_name: str | None = None
@@ -114,13 +114,13 @@ class Resume:
     """How the run's last wait ended."""
 
     status: Literal["replied", "timeout", "answered", "withdrawn"]
-    # replied: the message that did it, and who. answered: who.
+    # replied: the message and its sender. answered: the person.
     message_id: str | None = None
     sender_name: str | None = None
-    # timeout: how long it waited; `deadlock` when a ring of waiting agents was noticed (M12).
+    # timeout: how long it waited; `deadlock` if agents waited for each other (M12).
     seconds: int = 0
     reason: str | None = None
-    # Of a wait for people's answer: the tool that asked, or that needed their permission, and whether it got it (J5).
+    # A wait for people's answer (J5): the tool that asked or needed approval, and whether it was approved.
     tool: str | None = None
     approved: bool | None = None
 
@@ -131,17 +131,16 @@ class Scene:
     agent: Who
     config: AgentConfig
     run_id: str
-    # T11, as it is kept on the run and shown by the API: camelCase keys.
+    # T11, in the API's form.
     trigger: Mapping[str, Any]
     active: ActiveSpace | None
-    # Whether the active space is the one that the trigger set, so that the block can say so.
+    # The trigger set the active space.
     auto_set: bool
     history: tuple[Message, ...] = ()
-    # X12: messages quoted by id in the history or the trigger, if the agent may read them.
+    # X12: messages that the history or the trigger refers to, if the agent may read them.
     quoted: Mapping[str, Message] = field(default_factory=dict)
-    # Names of spaces that origins point to, for spaces that the agent may read.
     spaces: tuple[OwnSpace, ...] = ()
-    # How many spaces of the agent are not in `spaces`, which holds at most 100.
+    # Spaces beyond the 100 in `spaces`.
     more_spaces: int = 0
     goals: tuple[Goal, ...] = ()
     memories: tuple[Memory, ...] = ()

@@ -1,5 +1,5 @@
-"""The reads behind a scene. Each is bounded by a limit or a window and goes along an index, so its cost depends neither
-on how long a history is nor on how many members a space has (X11)."""
+"""The statements that load a scene. Each uses an index and has a limit or a window, so that its cost depends neither on
+the length of the history nor on the number of members (X11)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ MAX_RUNS = 20
 
 _AGENT: sa.BindParameter[str] = sa.bindparam("agent")
 
-# For a space that is not among those listed, and for minds that list none.
+# For a space that is not among the listed ones, and for minds that list none.
 ACTIVE_SPACE = hot(
     sa.select(spaces.c.id, spaces.c.name, spaces.c.head_seq, members.c.processed_seq)
     .join(members, members.c.space_id == spaces.c.id)
     .where(spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None), members.c.entity_id == _AGENT)
 )
 
-# In the order of the fields of `scene.Message`, its sender written out.
-LINES = sa.select(
+# In the order of the fields of `scene.Message`, with the sender's fields in place of the sender. The outer join returns
+# a message whose sender is missing, so that it is reported as damaged.
+_MESSAGES = sa.select(
     messages.c.id,
     messages.c.space_id,
     messages.c.seq,
@@ -40,9 +41,7 @@ LINES = sa.select(
     messages.c.run_id,
     messages.c.tool,
     messages.c.origin,
-)
-OF_SENDER = entities.c.id == messages.c.sender_id
-_MESSAGES = LINES.join(entities, OF_SENDER)
+).outerjoin(entities, entities.c.id == messages.c.sender_id)
 
 _IN_SPACE = messages.c.space_id == sa.bindparam("space")
 WINDOW = hot(
@@ -50,11 +49,11 @@ WINDOW = hot(
         messages.c.seq
     )
 )
-# For a window with damage in it (R9).
+# To read a window with damaged rows one by one (R9).
 NUMBERS = WINDOW.with_only_columns(messages.c.seq)
 BY_NUMBER = _MESSAGES.where(messages.c.space_id == sa.bindparam("space_id"), messages.c.seq == sa.bindparam("seq"))
 ONE_OF_SPACE = _MESSAGES.where(_IN_SPACE, messages.c.id == sa.bindparam("id"))
-# X12, M14: only what the agent may read at this moment.
+# X12, M14: only messages that the agent may read now.
 READABLE = (
     _MESSAGES.join(members, members.c.space_id == messages.c.space_id)
     .join(spaces, spaces.c.id == messages.c.space_id)
@@ -87,7 +86,7 @@ _mine = (
     .limit(MAX_SPACES)
     .cte("mine")
 )
-# Of a crowd the oldest entities are listed: in the key's own order, so that the rest need not be read.
+# A large space lists its oldest members: in the order of the key, so that the rest need not be read.
 _IN_ORDER = (
     sa.select(_of_space.c.entity_id).where(_of_space.c.space_id == _mine.c.space_id).order_by(_of_space.c.entity_id)
 )
@@ -116,7 +115,7 @@ def _up_to_the_last_listed() -> sa.Select[Any]:
     return _own_spaces(everyone, sa.and_(everyone.c.space_id == _mine.c.space_id, everyone.c.entity_id <= last))
 
 
-# SQLite knows no LATERAL; PostgreSQL misjudges a range whose end it cannot see, and then reads all entities there are.
+# SQLite has no LATERAL. PostgreSQL misjudges a range with an unknown end and then reads all entities.
 OWN_SPACES: dict[Dialect, sa.Select[Any]] = {
     "sqlite": hot(_up_to_the_last_listed()),
     "postgresql": hot(_own_spaces(_IN_ORDER.limit(MAX_MEMBERS + 1).lateral("listed"), sa.true())),
@@ -129,7 +128,7 @@ OTHER_RUNS = hot(
         NOT_OVER,
         runs.c.id != sa.bindparam("run"),
     )
-    # Along the index of (agent, status): by id it would be the one of all runs that the agent has ever had.
+    # Uses the index on (agent, status); ordering by id would read all runs that the agent ever had.
     .order_by(runs.c.status.desc())
     .limit(MAX_RUNS)
 )
@@ -151,7 +150,7 @@ def _kept(what: str, table: sa.Table, **columns: sa.ColumnElement[Any]) -> sa.Se
     return sa.select(sa.literal_column(f"'{what}'").label("what"), *cast).where(table.c.agent_id == _AGENT)
 
 
-# Goals, memories and plans in one statement: three small tables are not worth three round trips.
+# Goals, memories and plans in one round trip.
 KEPT = hot(
     sa.union_all(
         _kept(

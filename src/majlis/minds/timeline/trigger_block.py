@@ -1,4 +1,4 @@
-"""Why the agent runs: the TRIGGER block in its forms (X2), and the same in a few words for ACTIVE RUNS."""
+"""The TRIGGER block (X2), and its short form for ACTIVE RUNS."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _message(scene: Scene) -> list[str]:
 
 
 def _quotes(scene: Scene) -> str:
-    """The message's line in the history shows what it quotes; here it is shown if there is no such line."""
+    """Only if the message has no line in the history, which would show them."""
     message_id, text = scene.trigger["messageId"], scene.trigger["text"]
     return "" if any(message.id == message_id for message in scene.history) else quotes(scene, text)
 
@@ -75,12 +75,12 @@ def _service(scene: Scene) -> list[str]:
 def _heartbeat(scene: Scene) -> list[str]:
     return [
         f"scheduledAt: {quote(scene.trigger['scheduledAt'])}",
-        "This is a wake-up by the clock: there is no event behind it.",
+        "This is a scheduled wake-up. No event caused it.",
     ]
 
 
 def _tool_result(scene: Scene) -> list[str]:
-    """Of a call that the agent made when it was a consciousness, which does not wait for it (J5)."""
+    """For a call that the agent made with the consciousness mind, which does not wait for results (J5)."""
     trigger = scene.trigger
     return [
         f"tool: {tool_name(str(trigger['toolName']))} (call: {tool_name(str(trigger['toolCallId']))})",

@@ -1,4 +1,4 @@
-"""Which messages of a space are in view. Pure arithmetic on numbers without holes, so nothing has to be counted."""
+"""Which messages of a space are in view. Message numbers have no gaps, so nothing has to be counted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from majlis.agents.config.config import AgentConfig
 def window_start(config: AgentConfig, total: int) -> int:
     """The number of the first message in view.
 
-    `classic` shows the last `window`. `stable` moves in steps of half a window, so that the beginning of what the
-    model reads stays the same for many runs (X8): it shows between half a window and a whole one."""
+    `classic` shows the last `window` messages. `stable` moves in steps of half a window, so that the prompt's prefix
+    stays the same for many runs (X8); it shows between half a window and a whole one."""
     if config.layout == "classic":
         return max(1, total - config.window + 1)
     return stepped_start(config, total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from majlis.minds.consciousness.budget import bytes_for_answer, room_for_cycle
+from majlis.minds.consciousness.token_budget import bytes_for_answer, room_for_cycle
 from majlis.minds.consciousness.cut import cut_json, cut_pieces
 from majlis.minds.consciousness.event_lines import preview_lines
 from majlis.minds.consciousness.remember import Lived, lived
