@@ -29,8 +29,7 @@ def change_entity(
         changes["name"] = entity_name(changes["name"])
         changes["name_key"] = name_key(changes["name"])
     renamed = changes.get("name", before.name) != before.name
-    # Lock order: spaces before entities.
-    followed = _lock_spaces_of(tx, entity_id) if renamed else []
+    followed = _lock_with_spaces(tx, entity_id) if renamed else []
     if changes:
         try:
             tx.execute(entities.update().where(entities.c.id == entity_id).values(changes))
@@ -46,7 +45,7 @@ def delete_entity(tx: Tx, caller: Caller, entity_id: str) -> None:
     entity = access_entity_to_change(tx, caller, entity_id)
     if entity.role == "owner":
         _require_another_owner(tx, entity_id)
-    followed = _lock_spaces_of(tx, entity_id)
+    followed = _lock_with_spaces(tx, entity_id)
     if tx.all(sa.select(spaces.c.id).where(spaces.c.orchestrator_id == entity_id, spaces.c.deleted_at.is_(None))):
         raise Conflict("orchestrator", "This agent orchestrates a space. Choose another orchestrator there first.")
     for space_id in followed:
@@ -73,6 +72,14 @@ def _require_another_owner(tx: Tx, entity_id: str) -> None:
     )
     if [row.id for row in owners] == [entity_id]:
         raise Conflict("last_owner", "This is the last owner. Make another person an owner first.")
+
+
+def _lock_with_spaces(tx: Tx, entity_id: str) -> list[str]:
+    """The spaces of which it is a member. Lock order: spaces before entities; a space that it joins meanwhile is locked
+    after it."""
+    _lock_spaces_of(tx, entity_id)
+    access_entity(tx, entity_id, lock=True)
+    return _lock_spaces_of(tx, entity_id)
 
 
 def _lock_spaces_of(tx: Tx, entity_id: str) -> list[str]:

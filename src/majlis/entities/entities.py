@@ -58,8 +58,10 @@ def list_entities(
     return [entity_json(row) for row in tx.all(statement)]
 
 
-def access_entity(tx: Tx, entity_id: str) -> sa.Row[Any]:
-    row = tx.one(sa.select(entities).where(LIVING, entities.c.id == entity_id, entities.c.id != SYSTEM.id))
+def access_entity(tx: Tx, entity_id: str, lock: bool = False) -> sa.Row[Any]:
+    """`lock`: it is neither renamed nor deleted until this transaction ends. Lock order: spaces before entities."""
+    statement = sa.select(entities).where(LIVING, entities.c.id == entity_id, entities.c.id != SYSTEM.id)
+    row = tx.one(statement.with_for_update(key_share=True) if lock else statement)
     if row is None:
         raise NotFound("unknown_entity", f"There is no entity with the id {entity_id}.")
     return row

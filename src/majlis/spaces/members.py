@@ -55,7 +55,6 @@ def add_member(
     lock_space(tx, caller, space_id, "administer")
     current = find_member(tx, space_id, entity_id)
     if current is None:
-        access_entity(tx, entity_id)
         return join(tx, space_id, entity_id, role or "member"), True
     if role is not None and role != current.role:
         return _change_role(tx, current, role), False
@@ -64,6 +63,7 @@ def add_member(
 
 def join(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
     """Under the space's lock. Earlier messages do not count as unread."""
+    access_entity(tx, entity_id, lock=True)
     head = sa.select(spaces.c.head_seq).where(spaces.c.id == space_id).scalar_subquery()
     values = {"space_id": space_id, "entity_id": entity_id, "role": role, "seen_seq": head, "joined_at": tx.now}
     tx.execute(members.insert().values(values))
