@@ -13,6 +13,7 @@ from majlis.agents.own_rows import (
     DeletedJson,
     Progress,
     check_count,
+    check_limit,
     checked_line,
     delete_own,
     lock_agent,
@@ -68,21 +69,15 @@ def set_goals(tx: Tx, agent_id: str, items: Sequence[GoalChange]) -> list[GoalJs
     made = [_made(tx, agent_id, f"goals.{n}", item, before) for n, item in enumerate(items)]
     refuse_repeated((goal["id"] for goal in made), "goals")
     after = len({*before, *(goal["id"] for goal in made)})
-    if after > max(len(before), MAX_GOALS):
-        raise Invalid(
-            "too_many_goals",
-            f"That would make {after} goals; at most {MAX_GOALS} are kept, completed ones included. "
-            "Delete some with delete_goals first.",
-            {"path": "goals", "limit": MAX_GOALS},
-        )
+    advice = "Completed goals count, too. Delete some with delete_goals first."
+    check_limit("goals", "goals", len(before), after, MAX_GOALS, advice)
     upsert(tx, goals, made)
     return [_goal_json(goal) for goal in made]
 
 
 def list_goals(tx: Tx, agent_id: str, status: Progress | None = None) -> list[GoalJson]:
     """Active ones first, then by priority."""
-    found = [goal for goal in _goals(tx, agent_id) if status in (None, goal["status"])]
-    return [_goal_json(goal) for goal in found]
+    return [_goal_json(goal) for goal in _goals(tx, agent_id) if status in (None, goal["status"])]
 
 
 def delete_goals(tx: Tx, agent_id: str, goal_ids: Sequence[str]) -> DeletedJson:
@@ -125,9 +120,8 @@ def _made(tx: Tx, agent_id: str, path: str, item: GoalChange, before: dict[str, 
     if description is not None:
         description = checked_text(description.strip(), f"{path}.description", MAX_DESCRIPTION_BYTES)
     if item.priority is not None and not 0 <= item.priority <= MAX_PRIORITY:
-        raise Invalid(
-            "invalid_priority", f"{path}.priority should be from 0 to {MAX_PRIORITY}.", {"path": f"{path}.priority"}
-        )
+        path = f"{path}.priority"
+        raise Invalid("invalid_priority", f"{path} should be from 0 to {MAX_PRIORITY}.", {"path": path})
     new = {"agent_id": agent_id, "id": goal_id, "status": "active", "priority": 0, "long_term": False}
     changed = {
         "description": description,

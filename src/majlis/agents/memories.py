@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from majlis.agents.own_rows import (
     DeletedJson,
     check_count,
+    check_limit,
     checked_line,
     checked_lines,
     delete_own,
@@ -19,7 +20,6 @@ from majlis.agents.own_rows import (
     upsert,
 )
 from majlis.clock import iso
-from majlis.errors import Invalid
 from majlis.spaces.text import checked_text
 from majlis.store.tables import memories
 from majlis.store.transactions import Tx
@@ -55,7 +55,7 @@ def set_memories(tx: Tx, agent_id: str, items: Sequence[NewMemory]) -> MemoriesS
     lock_agent(tx, agent_id)
     saved = {item.key: item.value for item in given if item.value}
     cleared = [item.key for item in given if not item.value]
-    _refuse_too_much(tx, agent_id, saved, cleared)
+    _check_limits(tx, agent_id, saved, cleared)
     tx.execute(memories.delete().where(memories.c.agent_id == agent_id, memories.c.key.in_(cleared)))
     rows = [{"agent_id": agent_id, "key": key, "value": saved[key], "updated_at": tx.now} for key in saved]
     upsert(tx, memories, rows)
@@ -85,21 +85,13 @@ def _checked(n: int, item: NewMemory) -> NewMemory:
     return NewMemory(key, checked_text(item.value, f"memories.{n}.value", MAX_VALUE_BYTES))
 
 
-def _refuse_too_much(tx: Tx, agent_id: str, saved: dict[str, str], cleared: list[str]) -> None:
+def _check_limits(tx: Tx, agent_id: str, saved: dict[str, str], cleared: list[str]) -> None:
     statement = sa.select(memories.c.key, sa.func.length(memories.c.value).label("size"))
     before = {row.key: row.size for row in tx.all(statement.where(memories.c.agent_id == agent_id))}
     after = {**before, **{key: len(value) for key, value in saved.items()}}
     for key in cleared:
         after.pop(key, None)
-    _refuse_growth("memories", len(before), len(after), MAX_MEMORIES)
-    _refuse_growth("characters of memories", sum(before.values()), sum(after.values()), MAX_CHARACTERS)
-
-
-def _refuse_growth(what: str, before: int, after: int, most: int) -> None:
-    """An agent above the limit (after an import) may still shrink."""
-    if after > max(before, most):
-        raise Invalid(
-            "too_many_memories",
-            f"That would make {after} {what}; at most {most} are kept. Delete or shorten some first.",
-            {"path": "memories", "limit": most},
-        )
+    advice = "Delete or shorten some first."
+    check_limit("memories", "memories", len(before), len(after), MAX_MEMORIES, advice)
+    characters = sum(before.values()), sum(after.values())
+    check_limit("memories", "characters of memories", *characters, MAX_CHARACTERS, advice)

@@ -42,9 +42,15 @@ def lock_agent(tx: Tx, agent_id: str) -> str:
 
 def check_count(items: Sequence[object], path: str) -> None:
     if not 1 <= len(items) <= MAX_ITEMS:
-        raise Invalid(
-            "wrong_number", f"{path} has {len(items)} entries; give 1 to {MAX_ITEMS} per call.", {"path": path}
-        )
+        problem = f"{path} has {len(items)} entries; give 1 to {MAX_ITEMS} per call."
+        raise Invalid("wrong_number", problem, {"path": path})
+
+
+def check_limit(path: str, what: str, before: int, after: int, limit: int, advice: str) -> None:
+    """An agent above the limit (after an import) may still shrink."""
+    if after > max(before, limit):
+        problem = f"That would make {after} {what}; at most {limit} are kept. {advice}"
+        raise Invalid(f"too_many_{path}", problem, {"path": path, "limit": limit})
 
 
 def refuse_repeated(names: Iterable[str], path: str) -> None:
@@ -58,14 +64,14 @@ def refuse_repeated(names: Iterable[str], path: str) -> None:
 def checked_line(text: str, path: str, max_length: int = MAX_LINE) -> str:
     """A single line: prompts show these rows line by line."""
     line = text.strip()
+    bad = next((each for each in line if unicodedata.category(each) in ("Cc", "Cs", "Zl", "Zp")), None)
     if not 1 <= len(line) <= max_length:
         problem = f"must have 1 to {max_length} characters; this one has {len(line)}"
-        raise Invalid("invalid_line", f"{path} {problem}.", {"path": path})
-    for character in line:
-        if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp"):
-            problem = f"must be one line without control characters; remove U+{ord(character):04X}"
-            raise Invalid("invalid_line", f"{path} {problem}.", {"path": path})
-    return line
+    elif bad is not None:
+        problem = f"must be one line without control characters; remove U+{ord(bad):04X}"
+    else:
+        return line
+    raise Invalid("invalid_line", f"{path} {problem}.", {"path": path})
 
 
 def checked_lines(names: Sequence[str], path: str) -> list[str]:

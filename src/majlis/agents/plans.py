@@ -13,6 +13,7 @@ from majlis.agents.own_rows import (
     DeletedJson,
     Progress,
     check_count,
+    check_limit,
     checked_line,
     delete_own,
     lock_agent,
@@ -133,12 +134,7 @@ def _schedule(path: str, item: PlanDraft, timezone: str, now: Millis) -> Schedul
 def _check_limit(tx: Tx, agent_id: str, made: list[str]) -> None:
     others = plans.c.agent_id == agent_id, plans.c.status == "active", plans.c.id.not_in(made)
     count = len(made) + int(tx.execute(sa.select(sa.func.count()).where(*others)).scalar_one())
-    if count > MAX_ACTIVE:
-        raise Invalid(
-            "too_many_plans",
-            f"That would make {count} active plans; at most {MAX_ACTIVE} are kept. Delete some first (delete_plans).",
-            {"path": "plans", "limit": MAX_ACTIVE},
-        )
+    check_limit("plans", "active plans", 0, count, MAX_ACTIVE, "Delete some with delete_plans first.")
 
 
 def _delete_oldest(tx: Tx, agent_id: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
@@ -27,12 +26,8 @@ _RUN_AFTER = re.compile(r"([0-9]{1,9}) (second|minute|hour|day|week)s?", re.IGNO
 _RUN_AFTER_FORMS = '"45 seconds", "30 minutes", "2 hours", "1 day" or "1 week"'
 
 
-class _Field(NamedTuple):
-    name: str
-    values: int
-
-
-_FIELDS = (_Field("minute", 60), _Field("hour", 24), _Field("day", 31), _Field("month", 12), _Field("weekday", 7))
+# Each field of a cron expression, with the number of its values.
+_FIELDS = {"minute": 60, "hour": 24, "day": 31, "month": 12, "weekday": 7}
 _STEP = re.compile(r"/([0-9]+)")
 
 
@@ -96,8 +91,11 @@ def parse_cron(text: str, timezone: str, now: Millis) -> tuple[str, Millis]:
     expression = " ".join(fields)
     if len(fields) != len(_FIELDS) or len(expression) > MAX_CRON:
         raise _bad_cron(f"has {len(fields)} fields, {len(expression)} characters", timezone)
-    for field, part in zip(_FIELDS, fields, strict=True):
-        _check_steps(field, part, timezone)
+    for (name, values), field in zip(_FIELDS.items(), fields, strict=True):
+        for step in _STEP.findall(field):
+            # `*/90` in the minutes looks like "every 90 minutes" but would fire every hour.
+            if int(step) >= values:
+                raise _bad_cron(f"has a step of {step} in its {name} field, which has {values} values", timezone)
     try:
         first = _first_after(expression, timezone, now)
     except CronSimError as error:
@@ -124,15 +122,6 @@ def _first_after(expression: str, timezone: str, after: Millis) -> Millis | None
         if at > after:
             return at
     return None
-
-
-def _check_steps(field: _Field, part: str, timezone: str) -> None:
-    """`*/90` in the minutes looks like "every 90 minutes" but would fire every hour."""
-    for step in _STEP.findall(part):
-        if int(step) >= field.values:
-            raise _bad_cron(
-                f"has a step of {step} in its {field.name} field, which has {field.values} values", timezone
-            )
 
 
 def _bad_cron(problem: str, timezone: str) -> Invalid:

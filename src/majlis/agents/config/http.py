@@ -8,14 +8,8 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema, model_validator
 
-from majlis.agents.config.templates import (
-    ENV_TEMPLATE,
-    INPUT_TEMPLATE,
-    refuse_secret,
-    refuse_unknown_template,
-    texts_in,
-)
-from majlis.agents.config.types import Maybe, Wire, refusal
+from majlis.agents.config.templates import ENV_TEMPLATE, INPUT_TEMPLATE, refuse_secret, refuse_unknown_template
+from majlis.agents.config.types import Maybe, Wire, refusal, walk
 
 FORM = "application/x-www-form-urlencoded"
 MARKUP = ("xml", "html")
@@ -96,10 +90,11 @@ T = TypeVar("T", bound=JsonValue)
 
 
 def _check_texts(value: T) -> T:
-    for text, at in texts_in(value):
-        refuse_unknown_template(text, *at)
-        name = next((step for step in reversed(at) if isinstance(step, str)), "")
-        refuse_secret(name, text, *at)
+    for at, text in walk(value):
+        if isinstance(text, str):
+            refuse_unknown_template(text, *at)
+            name = next((step for step in reversed(at) if isinstance(step, str)), "")
+            refuse_secret(name, text, *at)
     return value
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Annotated, Any, NamedTuple, cast
 from urllib.parse import unquote
@@ -14,7 +13,8 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import best_match
 from pydantic import AfterValidator, Field, JsonValue
 
-from majlis.agents.config.types import JsonObject, refusal
+from majlis.agents.config.problems import Path
+from majlis.agents.config.types import JsonObject, refusal, walk
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_VALUES = 2000
@@ -26,7 +26,7 @@ _REFERENCE = re.compile(r"#|#/(\$defs|definitions)/([^/]+)")
 
 class _Flaw(NamedTuple):
     message: str
-    at: tuple[str | int, ...]
+    at: Path
 
 
 def no_input() -> JsonObject:
@@ -43,20 +43,10 @@ def _stands_alone(schema: JsonObject) -> JsonObject:
 def _flaw_in(data: bytes) -> _Flaw | None:
     """Cached: the same config is parsed often, and validating against the meta-schema is slow."""
     schema = cast(JsonObject, orjson.loads(data))
-    nodes = list(_nodes(schema))
+    nodes = list(walk(schema))
     if len(nodes) > MAX_VALUES:
         return _Flaw(f"has more than {MAX_VALUES} values; make it smaller", ())
     return _root_flaw(schema) or _reference_flaw(schema, nodes) or _meta_schema_flaw(schema)
-
-
-def _nodes(value: JsonValue, *at: str | int) -> Iterator[tuple[tuple[str | int, ...], JsonValue]]:
-    yield at, value
-    if isinstance(value, dict):
-        for key, child in value.items():
-            yield from _nodes(child, *at, key)
-    elif isinstance(value, list):
-        for index, child in enumerate(value):
-            yield from _nodes(child, *at, index)
 
 
 def _root_flaw(schema: JsonObject) -> _Flaw | None:
@@ -67,7 +57,7 @@ def _root_flaw(schema: JsonObject) -> _Flaw | None:
     return None
 
 
-def _reference_flaw(schema: JsonObject, nodes: list[tuple[tuple[str | int, ...], JsonValue]]) -> _Flaw | None:
+def _reference_flaw(schema: JsonObject, nodes: list[tuple[Path, JsonValue]]) -> _Flaw | None:
     """Strict on purpose: a reference into this schema needs no network and always resolves."""
     for at, value in nodes:
         if not isinstance(value, str) or not at:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import AfterValidator, JsonValue
+from pydantic import AfterValidator
 
 from majlis.agents.config.types import Matching, refusal
 
@@ -24,19 +23,6 @@ def refuse_unknown_template(text: str, *at: str | int) -> None:
         raise refusal(
             "has an unknown template; write {{input.name}} for input from the model and ${env.NAME} for a secret", *at
         )
-
-
-def texts_in(value: JsonValue, *at: str | int) -> Iterator[tuple[str, tuple[str | int, ...]]]:
-    """Every text in a JSON value, with its path."""
-    match value:
-        case str():
-            yield value, at
-        case dict():
-            for key, child in value.items():
-                yield from texts_in(child, *at, key)
-        case list():
-            for index, child in enumerate(value):
-                yield from texts_in(child, *at, index)
 
 
 def refuse_secret(name: str, value: str, *at: str | int, input_allowed: bool = True) -> None:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from majlis.agents.config.http import HttpExecution
 from majlis.agents.config.limits import MAX_TOOL_WAIT
+from majlis.agents.config.problems import Path
 from majlis.agents.config.schemas import (
     APPROVAL,
     FREE_TEXT,
@@ -18,7 +19,7 @@ from majlis.agents.config.schemas import (
     no_input,
     without_required,
 )
-from majlis.agents.config.types import JsonObject, Matching, Maybe, Name, Wire, refusal, refuse_repeated
+from majlis.agents.config.types import JsonObject, Matching, Maybe, Name, Wire, refusal, refuse_repeated, walk
 
 BUILT_IN_TOOLS = frozenset(
     {
@@ -78,14 +79,8 @@ def _without_secrets(schema: JsonObject) -> JsonObject:
     return schema
 
 
-def _secret_in(value: JsonValue, *at: str | int) -> tuple[str | int, ...]:
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, child in children:
-        if key == "writeOnly" and child is True:
-            return (*at, key)
-        if found := _secret_in(child, *at, key):
-            return found
-    return ()
+def _secret_in(schema: JsonValue) -> Path:
+    return next((at for at, value in walk(schema) if at[-1:] == ("writeOnly",) and value is True), ())
 
 
 class SpaceExecution(Wire):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, GetCoreSchemaH
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from majlis.agents.config.problems import Path
 
 JsonObject = dict[str, JsonValue]
 
@@ -42,6 +44,14 @@ Maybe = Annotated[T | None, Field(exclude_if=lambda value: value is None)]
 def refusal(message: str, *at: str | int) -> PydanticCustomError:
     """`message` continues the path ("limits.steps should be …"); `at` leads from the checked value to the problem."""
     return PydanticCustomError("refused", "{message}", {"message": message, "at": at})
+
+
+def walk(value: JsonValue, *at: str | int) -> Iterator[tuple[Path, JsonValue]]:
+    """The value and all values inside it, with their paths."""
+    yield at, value
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from walk(child, *at, key)
 
 
 def form_of(form: Callable[[object], str | None], advice: str) -> Discriminator:
