@@ -11,6 +11,8 @@ from tests.api.test_query_counts import counted
 from tests.past_runs import add_run
 from tests.world import World
 
+# Days begin at midnight, which a test must not live to see.
+pytestmark = pytest.mark.usefixtures("standing_clock")
 NOTHING = {"runs": 0, "requests": 0, "inputTokens": 0, "cachedTokens": 0, "outputTokens": 0}
 
 

@@ -73,7 +73,7 @@ async def test_beside_the_database_no_token_is_needed_and_none_is_left(local: Co
 
 async def test_the_tokens_life_is_an_hour_and_renewed_while_the_command_runs(world: World) -> None:
     gateway = world.gateway
-    made, _ = await gateway.db.write(issue, gateway.hasher, gateway.owner_id, "api", LABEL, clock.now() + 1000)
+    made, _ = await gateway.db.write(issue, gateway.hasher, gateway.owner_id, "api", LABEL, clock.now() + 60_000)
     await gateway.db.write(renew, made["id"])
     [expires_at] = await living(world)
     assert 0 <= expires_at - parse_iso(made["createdAt"]) - LIFE_MILLIS < 60_000

@@ -178,9 +178,10 @@ async def test_a_server_killed_in_a_call_is_reached_again_when_it_is_back(
 
 
 async def test_a_call_that_hangs_ends_in_time_and_the_others_go_on(tools: Tools, port: int) -> None:
-    mine = config(by_url(port, timeoutSeconds=1))
+    # Both configs share the connection.
+    mine, hasty = config(by_url(port)), config(by_url(port, timeoutSeconds=1))
     await tools.open(mine)
-    hanging = asyncio.create_task(fails(tools, mine, "hang"))
+    hanging = asyncio.create_task(fails(tools, hasty, "hang"))
     assert (await call(tools, mine, "add", {"a": 1, "b": 2}))["success"]
     assert "did not respond in time" in await hanging
     assert (await call(tools, mine, "add", {"a": 1, "b": 2}))["success"]
@@ -190,7 +191,6 @@ async def test_servers_that_cannot_be_used_are_told_and_the_rest_works(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not allowed, not there, silent, no MCP server at all: each is one sentence for the run, within the time-out."""
-    monkeypatch.setattr("majlis.tools.mcp.servers.CONNECT_SECONDS", 1.0)
     monkeypatch.chdir(ROOT)
     silent = socket.create_server(("127.0.0.1", 0))
     hole, closed = silent.getsockname()[1], free_port()
@@ -214,6 +214,8 @@ async def test_servers_that_cannot_be_used_are_told_and_the_rest_works(
             {"name": "closed", "url": f"http://127.0.0.1:{closed}/mcp"},
             {"name": "page", "url": f"{web.base}/mcp"},
         )
+        await tools.open(config(by_url(port)))
+        monkeypatch.setattr("majlis.tools.mcp.servers.CONNECT_SECONDS", 1.0)
         notes = await tools.open(mine)
         said = {note.split("of ")[1].split(" ")[0]: note for note in notes}
         assert foreign(tools, mine) == [f"calc__{name}" for name in ALL]

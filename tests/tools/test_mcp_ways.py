@@ -36,7 +36,7 @@ async def test_j4_what_a_server_started_ends_with_it(tmp_path: Path, monkeypatch
     """A launcher that went when its input ended left the program behind that it had started, for ever."""
     monkeypatch.chdir(ROOT)
     noted = tmp_path / "pid"
-    script = f"sleep 600 >/dev/null 2>&1 & echo $! > {noted}; exec {shlex.join([*COMMAND, 'stdio'])}"
+    script = f"sleep 600 >/dev/null 2>&1 & echo $! > '{noted}'; exec {shlex.join([*COMMAND, 'stdio'])}"
     tools = Tools(Allowed(commands=["sh"]))
     try:
         assert await tools.open(parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]})) == []
@@ -74,12 +74,13 @@ async def test_j4_a_server_that_hangs_costs_one_run_its_time_and_not_every_run(
     monkeypatch.setattr("majlis.tools.mcp.servers.CONNECT_SECONDS", 1.0)
     # It does not go when it is asked to: to end it takes longer than a run is made to wait.
     starts = tmp_path / "starts"
-    script = f"echo $$ >> {starts}; trap '' TERM; sleep 60 & wait"
+    script = f"trap '' TERM; echo $$ >> '{starts}'; sleep 60 & wait"
     mine = parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]})
     tools = Tools(Allowed(commands=["sh"]))
     try:
         [first] = await tools.open(mine)
         assert "within 1 seconds" in first
+        await until(starts.exists)
         [started] = map(int, starts.read_text().split())
         assert works(started), "it was waited for until it had ended"
         assert await tools.open(mine) == [first]
@@ -94,7 +95,7 @@ async def test_j4_a_server_that_is_being_ended_is_ended_whoever_else_wants_it(tm
     """Closing the gateway broke off the ending of a server that hung, and left it behind."""
     noted, asked = tmp_path / "pid", tmp_path / "asked"
     # Its input ends, which is the sign to go, and it stays.
-    script = f"trap '' TERM; echo $$ > {noted}; cat > /dev/null; echo > {asked}; sleep 60"
+    script = f"trap '' TERM; echo $$ > '{noted}'; cat > /dev/null; echo > '{asked}'; sleep 60"
     route = find_route(
         parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]}).mcp[0],
         Reach(),
