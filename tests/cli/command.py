@@ -94,7 +94,7 @@ class Command:
 
 
 class Running:
-    """A command that goes on until it is told to stop."""
+    """A command that runs until it is stopped."""
 
     def __init__(self, process: Forked) -> None:
         self._process = process
@@ -106,7 +106,7 @@ class Running:
         return (await self._line(self._process.stderr)).removeprefix("majlis: ")
 
     def hang_up(self) -> None:
-        """Nobody reads what it prints any more."""
+        """Closes the reading end of its output."""
         self._process.hang_up()
 
     async def stop(self, signal: int) -> int:

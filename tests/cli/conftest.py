@@ -1,4 +1,4 @@
-"""The command in an empty folder, with a database of its own, and beside a server."""
+"""The command in an empty folder, with its own database, and with a server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def bare(tmp_path: Path, commands: Commands) -> Command:
 
 @pytest.fixture
 def local(bare: Command, settings: Settings) -> Command:
-    """Beside a database, with no server."""
+    """With a database, without a server."""
     return bare.given(MAJLIS_DATABASE_URL=settings.database_url, MAJLIS_DATA_DIR=str(settings.data_dir))
 
 

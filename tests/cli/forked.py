@@ -101,7 +101,7 @@ class Forked:
         return out, err
 
     def hang_up(self) -> None:
-        """Nobody reads what it prints any more."""
+        """Closes the reading end of its output."""
         self._pipes[0].close()
 
     def send_signal(self, number: int) -> None:

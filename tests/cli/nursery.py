@@ -1,8 +1,8 @@
 """A process that has all of Majlis loaded and forks a `majlis` command whenever it is asked to.
 
-Loading takes a second of processor time and most commands a tenth, so hundreds of commands would spend the tests'
-time on loading. What is forked has arguments, folder, environment and streams of its own, ends as any process does,
-and is as dead as any when it is killed. See forked.py for the other side.
+Loading takes a second of CPU time and most commands a tenth, so hundreds of commands would spend most of the time on
+loading. A forked command has its own arguments, folder, environment and streams, and ends or is killed like any other
+process. See forked.py for the other side.
 
 The socket whose number is on the command line brings orders: the length of one with four file descriptors, then the
 order itself (JSON). Three of them are the command's streams. The fourth is told its process id and, when it has ended,
@@ -97,7 +97,7 @@ def become(order: dict[str, Any], streams: list[int]) -> NoReturn:
     try:
         settle_in(order, streams)
         code = run_majlis()
-        # What the interpreter does at its end, in its order; only it has a name for the first.
+        # The same steps as at the end of the interpreter; the first has no public name.
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
         sys.stdout.flush()

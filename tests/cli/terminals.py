@@ -1,4 +1,4 @@
-"""The command on a real terminal: a person types and sees what a screen would show."""
+"""The command on a real terminal."""
 
 from __future__ import annotations
 

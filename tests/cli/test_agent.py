@@ -1,4 +1,4 @@
-"""`majlis agent`: made, shown, changed, and kept as files describe them."""
+"""`majlis agent`: create, show and change agents, and apply files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.cli.terminals import in_terminal
 from tests.past_runs import add_cycle, add_run
 from tests.world import World
 
-# These commands touch no database; one engine behind the server is enough.
+# These commands do not use the database; one engine behind the server is enough.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 TEAM = """
@@ -34,13 +34,13 @@ agents:
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Nobody works here: what runs there are is written by the tests."""
+    """Without workers: the tests write the runs."""
     return settings.model_copy(update={"workers": 0})
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where the command runs."""
+    """The working directory of the command."""
     return tmp_path / "empty"
 
 
@@ -80,7 +80,7 @@ async def test_what_cannot_be_made_is_told_in_one_line(majlis: Command, world: W
     await world.person("Sara")
     (folder / "bad.toml").write_text('mind = "timeline"\n[limits]\nsteps = "many"\n', "utf-8")
     assert "There is no space named 'Nowhere'" in await majlis.line("agent", "add", "A", "--space", "Nowhere", code=1)
-    assert "already taken" in await majlis.line("agent", "add", "sara", code=1)
+    assert "is taken" in await majlis.line("agent", "add", "sara", code=1)
     assert "model" in await majlis.line("agent", "add", "A", "--model", "nonsense", code=1)
     assert await majlis.line("agent", "add", "A", "--instructions", "@none.md", code=2) == (
         "Cannot read none.md: No such file or directory."
@@ -147,7 +147,7 @@ async def test_a_config_is_changed_in_an_editor(majlis: Command, world: World, f
     assert left_in(folder) == []
     async with in_terminal(editing({"windo": 9}), "agent", "edit", "Scout") as terminal:
         told = await terminal.until("--file")
-    assert "windo is not a setting here" in told
+    assert "windo is not a known setting" in told
     [kept] = left_in(folder)
     assert json.loads(kept.read_text("utf-8"))["windo"] == 9
 
@@ -176,7 +176,7 @@ async def test_one_agent_or_all_get_another_model(majlis: Command, world: World)
     versions = [agent["version"] for agent in await world.owner.ok("GET", "/api/agents")]
     await majlis.ok("agent", "set-model", "--all", "qwen3:8b", *local, "--api-key-env", "MY_KEY")
     assert [agent["version"] for agent in await world.owner.ok("GET", "/api/agents")] == versions
-    assert "known provider" in await majlis.line("agent", "set-model", "--all", "nobody:x", code=1)
+    assert "known provider" in await majlis.line("agent", "set-model", "--all", "unknown:x", code=1)
     for usage in (["x"], ["a", "b", "c"], ["--all", "a", "b"]):
         assert "NAME" in await majlis.line("agent", "set-model", *usage, code=2)
 
@@ -240,7 +240,7 @@ BAD_FILES = [
     ("a.yaml", "agents: [{name: A}, {name: 5}]", "a.yaml: agents.1.name is required"),
     ("a.yaml", "agents: [7]", "a.yaml: agents.0 should be an object"),
     ("a.yaml", "name: A\nspaces: Lobby", "a.yaml: spaces should be a list"),
-    ("a.yaml", "name: A\nwindo: 9", "a.yaml: windo is not a setting here"),
+    ("a.yaml", "name: A\nwindo: 9", "a.yaml: windo is not a known setting"),
     ("a.yaml", "agents: [{name: A, limits: {steps: x}}]", "a.yaml: agents.0.limits.steps should be a valid integer"),
     ("a.yaml", "name: A\nconfig: {window: x}", "a.yaml: config.window should be"),
     ("a.yaml", "name: A\nconfig: {}\nwindow: 9", "a.yaml: window should be under config."),

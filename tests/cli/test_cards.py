@@ -1,4 +1,4 @@
-"""J5 in the terminal: what agents ask is shown in `majlis chat`, and a line answers it."""
+"""J5 in the terminal: `majlis chat` shows cards, and slash commands answer them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOOLS: list[dict[str, Any]] = [
 ]
 
 
-# This command touches no database; one engine behind the server is enough.
+# This command does not use the database; one engine behind the server is enough.
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 async def test_j5_a_card_is_shown_and_answered_by_a_line(majlis: Command, world: World) -> None:
     async with ModelServer() as model:

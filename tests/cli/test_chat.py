@@ -1,4 +1,4 @@
-"""`majlis chat`: with pipes as with a person at a terminal."""
+"""`majlis chat`, through pipes and on a terminal."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.past_runs import add_run
 from tests.waiting import until
 from tests.world import Person, World
 
-# This command touches no database; one engine behind the server is enough.
+# This command does not use the database; one engine behind the server is enough.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Nobody works here: what agents do is done by the tests."""
+    """Without workers: the tests do what agents would do."""
     return settings.model_copy(update={"workers": 0})
 
 
@@ -184,7 +184,7 @@ async def tell(world: World, space: str, type: str, **data: Any) -> None:
 
 
 async def write(world: World, space: str, scout: Person, stream: str, *parts: str, missed: int | None = None) -> None:
-    """A text on its way, in parts; one of them may get lost."""
+    """A text stream in parts; one of them may be lost."""
     start = {"streamId": stream, "runId": "run_1", "agentId": scout.id, "toolName": "send_message"}
     world.gateway.hub.publish_ephemeral(space, "tool-call.start", start)
     for number, part in enumerate(parts):
@@ -198,7 +198,7 @@ async def delta(world: World, space: str, stream: str, text: str, offset: int) -
 
 
 async def finish(world: World, space: str, scout: Person, stream: str, text: str) -> Any:
-    """As the engine does it: the stored message carries the stream it ends."""
+    """Like the engine: the stored message names the stream that it ends."""
 
     sender = Caller(scout.id, scout.name, "agent", "member", "tok_none")
     return await world.gateway.db.write(post_message, sender, space, Draft(text, stream_id=stream))

@@ -1,4 +1,4 @@
-"""docs/cli.md names every command, and its tour is run as it stands."""
+"""docs/cli.md names every command, and its tour runs unchanged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_the_tour_runs(world: World, settings: Settings, tmp_path: Path) -
     assert await run.wait() == 0
     [space] = await world.owner.ok("GET", "/api/spaces")
     said = (await world.owner.history(space["id"]))["messages"]
-    assert [message["text"] for message in said] == ["Hello, everybody", "Two\nlines"]
+    assert [message["text"] for message in said] == ["Hello, everyone", "Two\nlines"]
 
 
 def test_every_command_is_described() -> None:

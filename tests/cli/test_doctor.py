@@ -1,4 +1,4 @@
-"""`majlis doctor`: every finding with what to do about it, and nothing changed by looking."""
+"""`majlis doctor`: every problem has advice, and the checks change nothing."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def test_a_database_that_is_behind_ahead_or_away_is_found(
     await change(settings, "INSERT INTO alembic_version VALUES ('9999')")
     [ahead] = found(await local("doctor", "--json"), "database", "problem")
     assert "newer Majlis" in ahead["message"]
-    away = "postgresql://nobody@127.0.0.1:1/x" if not settings.embedded else f"sqlite:///{settings.data_dir}"
+    away = "postgresql://none@127.0.0.1:1/x" if not settings.embedded else f"sqlite:///{settings.data_dir}"
     [unreachable] = found(await bare("doctor", "--database-url", away, "--json"), "database", "problem")
     assert "--database-url" in unreachable["advice"]
 

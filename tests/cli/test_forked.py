@@ -1,4 +1,4 @@
-"""The tests' own way to start the command: what is forked cannot be told from what a shell starts."""
+"""How the tests start the command: a forked command behaves like one that a shell started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command finds the server, and who it is there."""
+"""How a command finds the server and its token."""
 
 from __future__ import annotations
 

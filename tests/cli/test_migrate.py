@@ -1,4 +1,4 @@
-"""`majlis migrate`, on an empty database, on one that is up to date, and on one from the future."""
+"""`majlis migrate` on an empty database, on one that is up to date, and on one of a newer version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`majlis runs` and `majlis run`: what agents did, for people in a terminal."""
+"""`majlis runs` and `majlis run`: the work of agents in a terminal."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tests.cli.command import Command
 from tests.past_runs import add_run, add_steps, add_view
 from tests.world import Person, World
 
-# These commands touch no database; one engine behind the server is enough.
+# These commands do not use the database; one engine behind the server is enough.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Nobody works here: what runs there are is written by the tests."""
+    """Without workers: the tests write the runs."""
     return settings.model_copy(update={"workers": 0})
 
 
 async def asked(world: World, text: str, name: str = "Scout", **columns: Any) -> tuple[Person, str]:
-    """The owner asks an agent something in a space that is called after it."""
+    """The owner asks an agent something in a space that is named after it."""
     agent = await world.agent(name)
     space = await world.owner.create_space(f"Room of {name}")
     return agent, await add_run(world, agent, await world.owner.say(space, text), **columns)
@@ -52,7 +52,7 @@ async def test_runs_are_listed_newest_first_and_by_what_is_asked(majlis: Command
     assert await found("--status", "failed") == [second]
     assert await found("--limit", "1") == [third]
     assert (await majlis.ok("runs", "--status", "running")).out == "No runs found.\n"
-    assert "no person, agent or service named 'Nobody'" in await majlis.line("runs", "--agent", "Nobody", code=1)
+    assert "no person, agent or service named 'Unknown'" in await majlis.line("runs", "--agent", "Unknown", code=1)
     assert "'asleep'" in await majlis.line("runs", "--status", "asleep", code=2)
 
 
@@ -125,12 +125,12 @@ async def test_a_run_that_is_not_there_for_the_caller_is_told_in_one_line(bare: 
     sara = await world.person("Sara")
     _, run = await asked(world, "hello")
     hers = bare.given(MAJLIS_URL=world.base_url, MAJLIS_TOKEN=sara.token)
-    assert await hers.line("run", "show", run, code=1) == f"There is no run {run} that you may see."
-    assert await hers.line("run", "cancel", run, code=1) == f"There is no run {run} that you may see."
+    assert await hers.line("run", "show", run, code=1) == f"You don't have access to a run with the id {run}."
+    assert await hers.line("run", "cancel", run, code=1) == f"You don't have access to a run with the id {run}."
     assert await hers.line("run", "show", "nonsense", code=1) == "There is nothing with this id."
 
 
 async def test_j3_a_run_is_canceled_once(majlis: Command, world: World) -> None:
     _, run = await asked(world, "hello", status="running")
     assert (await majlis.ok("run", "cancel", run)).out == f"Canceled {run} of Scout.\n"
-    assert await majlis.line("run", "cancel", run, code=1) == "This run has ended already."
+    assert await majlis.line("run", "cancel", run, code=1) == "This run has already ended."

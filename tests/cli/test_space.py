@@ -7,7 +7,7 @@ import pytest
 from tests.cli.command import Command
 from tests.world import World
 
-# These commands touch no database; one engine behind the server is enough.
+# These commands do not use the database; one engine behind the server is enough.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 

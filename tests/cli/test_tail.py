@@ -1,4 +1,4 @@
-"""`majlis tail`: the last lines, then live, through whatever the network does."""
+"""`majlis tail`: the last messages, then live ones, across network failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.client.proxy import Proxy
 from tests.waiting import until
 from tests.world import World
 
-# This command touches no database; one engine behind the server is enough.
+# This command does not use the database; one engine behind the server is enough.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 

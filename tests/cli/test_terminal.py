@@ -1,4 +1,4 @@
-"""What others wrote, made fit for a terminal."""
+"""Escaping text for a terminal, and reading times."""
 
 from __future__ import annotations
 

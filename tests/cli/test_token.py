@@ -1,4 +1,4 @@
-"""`majlis token`: directly on the database, with or without a server beside it."""
+"""`majlis token`: directly on the database, with or without a running server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`majlis tool` and `majlis mcp`: an agent's tools listed and tried out, on the machine of the gateway (J4)."""
+"""`majlis tool` and `majlis mcp` list and test an agent's tools on the machine of the gateway (J4)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MCP = [sys.executable, "-I", str(ROOT / "tests/tools/hostile_mcp_server.py")]
 
 @pytest.fixture
 def engine() -> str:
-    """What is tried out is not the database."""
+    """These tests are not about the database."""
     return "sqlite"
 
 
@@ -36,7 +36,7 @@ async def web() -> AsyncIterator[Web]:
 
 @pytest.fixture
 async def scout(local: Command, settings: Settings, web: Web) -> Command:
-    """Beside the database of an agent with a tool of each kind."""
+    """With the database of an agent that has a tool of each kind."""
 
     def function(name: str) -> dict[str, Any]:
         return {"name": name, "type": "python", "execution": {"function": f"{HERE}:{name}"}}
@@ -88,7 +88,7 @@ async def test_a_tool_can_be_tried_out(scout: Command, web: Web) -> None:
 
 
 async def test_what_cannot_be_tried_out_is_one_line(scout: Command) -> None:
-    """Nor does an exception of a tool become a traceback."""
+    """An exception in a tool is not shown as a traceback either."""
     asked = [
         (["test", "Scout", "send_message"], "Ask Scout in a space instead"),
         (["test", "Owner", "motto"], "not an agent"),
@@ -115,7 +115,7 @@ async def test_an_mcp_server_is_tried_out(bare: Command) -> None:
 
 
 async def test_an_agent_without_servers_is_said_to_have_none(local: Command, settings: Settings) -> None:
-    """The command said nothing at all, as if all were well."""
+    """It used to print nothing."""
     async with serve_world(settings) as world:
         await world.agent("Scout")
     ran = await local.ok("mcp", "test", "--agent", "Scout")
@@ -123,7 +123,7 @@ async def test_an_agent_without_servers_is_said_to_have_none(local: Command, set
 
 
 async def test_a_secret_that_a_tool_repeats_is_not_printed(local: Command, settings: Settings) -> None:
-    """What is printed is what a model would read."""
+    """The output is what a model would read."""
     schema = {"type": "object", "properties": {"x": {"type": "string", "writeOnly": True}}}
     tool = {"name": "echo", "type": "python", "inputSchema": schema, "execution": {"function": f"{HERE}:plain_one"}}
     async with serve_world(settings) as world:

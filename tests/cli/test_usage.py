@@ -1,4 +1,4 @@
-"""Help reads well and comes at once; whatever is asked wrongly gets one line, the right code, and no traceback."""
+"""Help is readable and fast. Wrong usage gets one line, the right exit code, and no traceback."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def test_every_commands_help_fits_a_terminal_and_begins_with_its_usage(bar
 
 
 async def test_help_comes_at_once(bare: Command) -> None:
-    """In processor time, so that a busy machine does not count; a command's own heavy imports wait until it runs."""
+    """Measured in CPU time, so that a busy machine does not matter. Heavy imports wait until a command runs."""
     loaded = await loaded_by(bare, "--help")
     assert "typer" in loaded
     assert loaded.isdisjoint({"sqlalchemy", "alembic", "pydantic", "fastapi", "httpx", "rich", "nats", "structlog"})
@@ -43,7 +43,7 @@ async def test_help_comes_at_once(bare: Command) -> None:
 
 
 async def test_a_command_loads_what_it_needs_and_nothing_else(bare: Command) -> None:
-    """Agents, models and tools took half the time of commands that only want a database."""
+    """Agents, models and tools would take half the time of commands that only need a database."""
     for command in (["migrate"], ["token", "create", "Owner"], ["doctor"], ["export"]):
         loaded = await loaded_by(bare, *command)
         assert "majlis.store.open" in loaded
@@ -54,7 +54,7 @@ async def test_a_command_loads_what_it_needs_and_nothing_else(bare: Command) -> 
 
 
 async def loaded_by(command: Command, *arguments: str) -> set[str]:
-    """The modules, as the interpreter itself tells."""
+    """The modules that the interpreter reports as imported."""
     shown = await command.cold.given(PYTHONPROFILEIMPORTTIME="1")(*arguments)
     return {line.rpartition("|")[2].strip() for line in shown.err.splitlines() if line.startswith("import time:")}
 
@@ -77,7 +77,7 @@ BAD_USAGE = [
     ["serve", "--config", "nowhere.toml"],
     ["serve", "--data-dir", "/proc/majlis"],
     ["migrate", "--data-dir", "/proc/majlis"],
-    ["migrate", "--database-url", "postgresql://nobody@127.0.0.1:1/x"],
+    ["migrate", "--database-url", "postgresql://none@127.0.0.1:1/x"],
     ["token"],
     ["token", "nope"],
     ["token", "create"],

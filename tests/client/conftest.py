@@ -1,4 +1,4 @@
-"""A client of the served gateway's owner, and the network between them."""
+"""A client with the owner's token, and a proxy between client and server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A TCP proxy before a real server, for the faults of a network: cut cables, lost answers, nobody there."""
+"""A TCP proxy in front of a real server that simulates network failures: cut connections, lost responses, no server."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Proxy:
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._port = free_port()
-        # How many answers get lost after the server has done what was asked.
+        # How many responses are lost after the server has executed the request.
         self.answers_to_lose = 0
-        # How many requests are answered with 503 without reaching the server.
+        # How many requests get a 503 without reaching the server.
         self.requests_to_refuse = 0
         self.requests: list[bytes] = []
 
@@ -41,7 +41,7 @@ class Proxy:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
 
     async def close(self) -> None:
-        """Nobody is there any more; what was open is cut."""
+        """Stops listening and cuts all connections."""
         assert self._server is not None
         self._server.close()
         self.cut()

@@ -1,4 +1,4 @@
-"""Every resource through the SDK, awaited and blocking, against a real server."""
+"""Every resource through both clients, against a real server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.world import World
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Nobody works here: what runs there are is written by the tests."""
+    """Without workers: the tests write the runs."""
     return settings.model_copy(update={"workers": 0})
 
 
@@ -155,15 +155,15 @@ async def test_a_post_always_carries_a_client_id_and_the_callers_own_if_there_is
 
 
 async def test_health_needs_no_token(world: World) -> None:
-    async with MajlisClient(world.base_url) as nobody:
-        assert await nobody.health() == {
+    async with MajlisClient(world.base_url) as anonymous:
+        assert await anonymous.health() == {
             "status": "ok",
             "version": __version__,
             "database": world.gateway.db.dialect,
             "bus": "in-process",
         }
         with pytest.raises(Unauthenticated):
-            await nobody.me()
+            await anonymous.me()
 
 
 async def test_an_id_cannot_lead_a_call_astray(client: MajlisClient) -> None:
@@ -187,7 +187,7 @@ async def test_the_blocking_client_has_the_same_methods(world: World) -> None:
 
 
 async def test_both_clients_have_exact_types(world: World, client: MajlisClient) -> None:
-    """Checked by mypy; running it shows that the types tell the truth."""
+    """Checked by mypy; running it checks that the types are true."""
     assert_type(await client.me(), MeJson)
     assert_type(await client.list_spaces(), list[SpaceJson])
     space = await client.create_space("Lobby")

@@ -1,4 +1,4 @@
-"""The examples of docs/python-client.md are run as they stand."""
+"""The examples of docs/python-client.md run unchanged."""
 
 from __future__ import annotations
 

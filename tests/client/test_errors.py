@@ -1,4 +1,4 @@
-"""What goes wrong reaches the caller as one of `majlis.errors`, with the server's own code, message and details."""
+"""Failures are raised as `majlis.errors`, with the server's code, message and details."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ async def test_too_many_requests_say_when_to_come_back(settings: Settings) -> No
         assert (await patient.me())["name"] == "Owner"
 
 
-async def test_nobody_there_and_somebody_else_there_are_told_apart(world: World) -> None:
+async def test_no_server_and_another_server_are_told_apart(world: World) -> None:
     nowhere = f"http://127.0.0.1:{free_port()}"
     async with MajlisClient(nowhere, patience_seconds=0) as client:
-        with pytest.raises(Unavailable) as nobody:
+        with pytest.raises(Unavailable) as refused:
             await client.health()
-    assert (nobody.value.code, nowhere in nobody.value.message) == ("unreachable", True)
+    assert (refused.value.code, nowhere in refused.value.message) == ("unreachable", True)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -101,9 +101,9 @@ async def test_nobody_there_and_somebody_else_there_are_told_apart(world: World)
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as other:
         port = other.sockets[0].getsockname()[1]
         async with MajlisClient(f"http://127.0.0.1:{port}", patience_seconds=0) as client:
-            with pytest.raises(MajlisError) as somebody:
+            with pytest.raises(MajlisError) as unexpected:
                 await client.health()
-    assert somebody.value.code == "unexpected_answer"
+    assert unexpected.value.code == "unexpected_answer"
 
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:8700", "ftp://x", "http://", "http://[", "http://a b", "\udc80"])

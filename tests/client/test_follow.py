@@ -1,4 +1,4 @@
-"""Following live events: nothing is lost and nothing comes twice, through cut cables and restarts."""
+"""Following live events: no event is lost or repeated, across cut connections and restarts."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ async def test_it_does_not_begin_with_a_wrong_token_or_in_a_foreign_space(world:
     space = await world.owner.create_space()
     async with MajlisClient(world.base_url, sara.token) as hers, aclosing(hers.follow(space)) as events:
         assert type(await end_of(events)) is NotFound
-    async with MajlisClient(world.base_url, "wrong") as nobody, aclosing(nobody.follow()) as events:
+    async with MajlisClient(world.base_url, "wrong") as wrong, aclosing(wrong.follow()) as events:
         assert type(await end_of(events)) is Unauthenticated
 
 

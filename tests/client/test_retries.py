@@ -1,4 +1,4 @@
-"""What is safe to repeat is repeated, for a while and ever more slowly; nothing is said twice (M16)."""
+"""Calls that are safe to repeat are retried with back-off, for a limited time. No message is posted twice (M16)."""
 
 from __future__ import annotations
 

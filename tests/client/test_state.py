@@ -1,4 +1,4 @@
-"""A client's state: what was loaded plus the events since is what would be loaded now."""
+"""A loaded state plus the events since then equals the state that would be loaded now."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def events_until(events: AsyncIterator[Event], text: str) -> list[Event]:
 
 
 async def test_loaded_state_and_events_are_what_would_be_loaded_now(world: World) -> None:
-    """Every type of event, over the stream of all spaces, and once more after it: nothing changes then."""
+    """Applies every type of event from the stream of all spaces, then applies them again, which changes nothing."""
     owner = world.owner
     sara, omar = await world.person("Sara"), await world.person("Omar")
     lobby = await owner.create_space("Lobby", sara)

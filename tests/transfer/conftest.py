@@ -1,4 +1,4 @@
-"""Two gateways: one that is furnished and exported, and a fresh one beside it. Databases are swept and used again."""
+"""Two gateways: one with data to export, and a fresh one. Their databases are emptied and reused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def room_urls(sqlite_databases: SqliteDatabases, two_rooms: list[str]) -> dict[s
 
 @pytest.fixture(scope="session")
 async def rooms(room_urls: dict[str, list[str]]) -> AsyncIterator[dict[str, list[Database]]]:
-    """Open for the whole session: most of a short test's time would go into compiling its statements anew."""
+    """Open for the whole session: compiling the statements again would take most of a short test's time."""
     opened = {engine: [open_database(url) for url in urls] for engine, urls in room_urls.items()}
     yield opened
     for db in (*opened["sqlite"], *opened["postgresql"]):
@@ -46,7 +46,7 @@ async def rooms(room_urls: dict[str, list[str]]) -> AsyncIterator[dict[str, list
 
 @pytest.fixture(scope="session")
 def moved_out(sqlite_databases: SqliteDatabases, tmp_path_factory: pytest.TempPathFactory) -> tuple[House, bytes]:
-    """A furnished gateway on SQLite, and its export: made once, since most tests only need the file."""
+    """A gateway with data on SQLite, and its export. Made once, because most tests only need the file."""
 
     async def move_out() -> tuple[House, bytes]:
         folder = tmp_path_factory.mktemp("moved-out")
@@ -81,7 +81,7 @@ def target_url(databases: Databases, request: pytest.FixtureRequest) -> Iterator
 
 @pytest.fixture
 async def source(rooms: dict[str, list[Database]], engine: str) -> Database:
-    """A gateway with nothing in it but its owner."""
+    """A gateway that has only its owner."""
     await rooms[engine][0].write(move_out_and_in)
     return rooms[engine][0]
 
@@ -93,7 +93,7 @@ async def furnished(source: Database) -> House:
 
 @pytest.fixture
 async def target(rooms: dict[str, list[Database]], engine: str) -> Database:
-    """Another gateway, started once and not used since."""
+    """Another gateway that was started once and never used."""
     await rooms[engine][1].write(move_out_and_in)
     return rooms[engine][1]
 

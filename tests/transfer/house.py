@@ -1,4 +1,4 @@
-"""A gateway with a bit of everything in it, and what tests do with it: export it, import it, count its rows."""
+"""A gateway with data of every kind, and helpers to export it, import it and count its rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands themselves: what they print, their exit codes, beside a running server, and killed in the middle."""
+"""The commands: their output and exit codes, next to a running server, and killed in the middle."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.transfer.house import Said, exported, imported, of_type, written
 from tests.world import World
 
 
-@pytest.mark.parametrize("engine", ["sqlite"])  # where a reader could stand in a writer's way
+@pytest.mark.parametrize("engine", ["sqlite"])  # where a reader could block a writer
 async def test_an_export_is_written_beside_a_running_server(
     world: World, settings: Settings, target: Database, tmp_path: Path, commands: Commands
 ) -> None:
@@ -39,7 +39,7 @@ async def test_an_export_is_written_beside_a_running_server(
 
 
 def many_messages(lines: list[Said], count: int) -> list[Said]:
-    """The same gateway, with so many more messages in its last space that they take several batches."""
+    """The same gateway with enough messages in its last space for several batches."""
     message = of_type(lines, "message")[-1]
     at = lines.index(message) + 1
     more = [
@@ -87,7 +87,7 @@ async def count_messages(db: Database) -> int:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to run commands in, within this process: whose log is not theirs to set up."""
+    """A folder to run commands in. They run in this process and must not set up its log."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("majlis.logs.set_up_logging", lambda settings: None)
     return tmp_path

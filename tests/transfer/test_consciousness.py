@@ -1,4 +1,4 @@
-"""A consciousness moves with its agent: every cycle, and where it stands. How it is compacted follows from them."""
+"""A consciousness moves with its agent: every cycle and its active space. The compaction is computed from them."""
 
 from __future__ import annotations
 

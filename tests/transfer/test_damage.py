@@ -33,7 +33,7 @@ ID = "0123456789abcdef"
 
 
 def hostile(house: House) -> list[tuple[bytes, str]]:
-    """Lines that must not get in, and a part of the reason that must be given."""
+    """Lines that must be rejected, each with a part of the expected reason."""
     entity: Said = {"type": "entity", "id": f"ent_{ID}", "entityType": "human", "name": "Eve", "role": "member"}
     entity |= {"createdAt": "2026-02-18T15:07:00.000Z"}
     message: Said = {"type": "message", "id": f"msg_{ID}", "spaceId": house.alpha, "seq": 3, "senderId": house.sara}
@@ -161,7 +161,7 @@ async def test_a_missing_message_keeps_its_number_until_a_repeat_brings_it(
     here = [m for m in of_type(await exported(target), "message") if m["spaceId"] == house.alpha]
     notices = {m["seq"]: m for m in here if m["kind"] == "notice"}
     assert {m["text"] for m in notices.values()} == {PLACEHOLDER}
-    # The one that could still be read in part is shown under its sender, the others under the owner.
+    # The one that could be parsed in part keeps its sender; the others get the owner.
     assert {seq: m["senderId"] for seq, m in notices.items()} == {
         1: house.owner, 2: house.sara, 3: house.owner, 5: house.owner
     }  # fmt: skip
@@ -172,8 +172,8 @@ async def test_a_missing_message_keeps_its_number_until_a_repeat_brings_it(
     again, _ = await imported(target, damaged, tmp_path)
     assert (again.placeholders, outcomes(again)) == (0, {"present": len(damaged) - 3, "setAside": 1})
     del second["unheardOf"]
-    mended, _ = await imported(target, lines, tmp_path)
-    assert outcomes(mended) == {"present": len(lines) - 6, "updated": 4}
+    fixed, _ = await imported(target, lines, tmp_path)
+    assert outcomes(fixed) == {"present": len(lines) - 6, "updated": 4}
     messages_here = sorted(of_type(await exported(target), "message"), key=lambda m: m["id"])
     assert messages_here == sorted(of_type(lines, "message"), key=lambda m: m["id"])
 
@@ -185,7 +185,7 @@ async def test_a_cut_off_file_is_noticed_and_the_whole_one_completes_it(
     summary, _ = await imported(target, content[: content.index(b'"type":"phase"') - 200], tmp_path)
     assert not summary.clean
     assert "truncated" in summary.notes[0]
-    # Numbers are kept for what is still to come: nothing that is posted meanwhile can take them.
+    # Numbers are reserved for the missing messages; a message that is posted meanwhile cannot take them.
     assert await head_seq(target, house.beta) == 5
     assert summary.placeholders == 0
     summary, _ = await imported(target, content, tmp_path)
@@ -247,9 +247,9 @@ def test_a_file_of_a_newer_majlis_is_refused() -> None:
             Source(io.BytesIO(orjson.dumps({**header, **change})), "it", Progress("test"))
 
 
-@pytest.mark.parametrize("engine", ["sqlite"])  # PostgreSQL does not keep what is no JSON
+@pytest.mark.parametrize("engine", ["sqlite"])  # PostgreSQL does not store invalid JSON
 async def test_a_damaged_row_is_left_out_of_the_export_and_named(source: Database, furnished: House) -> None:
-    """A byte on the disk has changed: what is stored in a JSON column is JSON no more (R9)."""
+    """A byte on the disk has changed, so a JSON column is no longer valid JSON (R9)."""
     where = messages.c.space_id == furnished.alpha, messages.c.seq == 3
     await source.write(Tx.execute, messages.update().where(*where).values(mentions=sa.literal_column("'[broken'")))
     lines, left_out = await exported_with_damage(source)

@@ -1,4 +1,4 @@
-"""A gateway, or a space of it, moves to another database and is the same there."""
+"""A gateway moves to another database and is the same there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.transfer.house import House, Said, contents, exported, furnish, impor
 
 
 def as_it_arrives(lines: list[Said]) -> list[Said]:
-    """Without the header; a run that was under way waits to be taken again."""
+    """Without the header. A run that was in progress is queued."""
     return [{**line, "status": "queued"} if line.get("status") == "running" else line for line in lines[1:]]
 
 
@@ -115,7 +115,7 @@ async def test_the_fresh_owner_makes_way_and_its_tokens_pass_to_the_one_that_mov
     assert (caller.id, caller.role) == (house.owner, "owner")
     assert await target.read(find_owner) == house.owner
     assert await target.read(Tx.one, sa.select(entities).where(entities.c.id == fresh)) is None
-    # A server that knew the fresh owner goes on with the one that is there.
+    # A server that knew the fresh owner continues with the imported one.
     assert (await target.read(owner_caller, fresh)).id == house.owner
 
 
@@ -129,7 +129,7 @@ async def test_the_owner_of_a_gateway_in_use_stays(lines: list[Said], target: Da
     message = next(aside for aside in asides if aside["type"] == "message")
     assert message["reason"].startswith("depends on spc_")
     assert "line 4: the name is taken" in message["reason"]
-    # They make room for the names, and the repeated import brings everything.
+    # After the names are free, importing again imports everything.
     await target.write(rename_all)
     assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 39, "present": 1, "updated": 5}
     after = of_type(await exported(target), "message")

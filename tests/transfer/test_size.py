@@ -29,7 +29,7 @@ def add_space(tx: Tx, size: int) -> None:
 
 
 async def peaks(source: Database, target: Database, folder: Path) -> list[int]:
-    """The most that was in use at once while exporting, and while importing."""
+    """The peak memory of the export and of the import."""
     found = []
     with (folder / "big.jsonl").open("wb") as opened:
         tracemalloc.start()
@@ -55,5 +55,5 @@ async def test_an_export_and_its_import_hold_a_page_in_memory_not_the_gateway(
     await source.write(add_space, 60 * PAGE)
     of_many = await peaks(source, target, tmp_path)
     grown = [many - few for many, few in zip(of_many, of_few, strict=True)]
-    # Held in memory, the further messages would take ten times as much.
+    # If all messages were held in memory, the growth would be ten times larger.
     assert all(more < 6 * PAGE * len(TEXT) for more in grown), (of_few, of_many)

@@ -1,4 +1,4 @@
-"""One space moves alone: with everybody in it and its own work, and without what belongs to others."""
+"""A single space moves with its members and its own work, and without the data of other spaces."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_the_export_of_a_space_gives_nobody_power_over_a_gateway(
 async def test_what_leads_to_another_space_is_not_said(
     source: Database, furnished: House, target: Database, tmp_path: Path
 ) -> None:
-    """A run may look into another space, and take events of several: the space here does not tell."""
+    """A run may enter another space and take events of several; the export of one space does not show this."""
 
     def reach_out(tx: Tx) -> None:
         tx.execute(agents.update().values(active_space_id=furnished.beta))
@@ -69,7 +69,7 @@ async def test_what_leads_to_another_space_is_not_said(
     await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
     assert (await imported(target, lines, tmp_path))[0].clean
     states = await target.read(Tx.all, sa.select(deliveries.c.state))
-    # Nobody here holds it, so somebody here can take it.
+    # No run here has taken it, so it is pending again.
     assert [row.state for row in states] == ["pending", "pending"]
     assert (await imported(source, lines, tmp_path))[0].counts.keys() == {
         (name, "present") for name in lines[-1]["counts"]
@@ -118,7 +118,7 @@ async def test_words_of_another_space_do_not_leave_with_what_an_agent_did(
     }
     await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
     assert (await imported(target, lines, tmp_path))[0].clean
-    # Whoever moves everything moves all of it.
+    # The export of the whole gateway has everything.
     assert "Beta thought" in str(await exported(source))
 
 

@@ -1,4 +1,4 @@
-"""Nothing is forgotten: every table and every column travels, or says why not."""
+"""Every table and every column is exported, or has a reason why not."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def _goals_travel(source: Database, target: Database, tmp_path: Path) -> N
     assert of_type(await exported(target), "goal") == [goal]
     with pytest.raises(Refused, match="moodToday: string should have at most 8 characters"):
         parse(Raw(1, orjson.dumps({**goal, "moodToday": "far too long"})), "gateway")
-    # A file from before the column was there says nothing of it.
+    # A file that was written before the column existed leaves it out.
     del goal["moodToday"]
     old = parse(Raw(1, orjson.dumps(goal)), "gateway")
     assert isinstance(old, Line)

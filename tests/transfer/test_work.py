@@ -1,4 +1,4 @@
-"""What moves in must work: an agent whose config says little, and a run whose question did not come along."""
+"""Imported work continues: an agent with a short config, and a run whose card was not exported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.transfer.house import House, Said, contents, exported, imported, of_t
 async def test_a_config_that_says_little_arrives_with_its_defaults(
     house: House, lines: list[Said], target: Database, tmp_path: Path
 ) -> None:
-    """Claims read limits out of the stored config: one agent without them stopped the work of all."""
+    """Claims read limits from the stored config; one agent without them used to stop all work."""
     short = [{**line, "config": {"instructions": "Help."}} if line["type"] == "agent" else line for line in lines]
     assert (await imported(target, short, tmp_path))[0].clean
     row = await target.read(Tx.one, sa.select(agents.c.config).where(agents.c.id == house.scout))
@@ -33,7 +33,7 @@ async def test_a_config_that_says_little_arrives_with_its_defaults(
 
 
 def ask_elsewhere(tx: Tx, house: House) -> str:
-    """A run of Alpha that asks the people of Beta, and waits."""
+    """A run of Alpha that waits for an answer to a card in Beta."""
     run, call = ids.new("run"), "call-9"
     of_agent: Said = {"agent_id": house.scout, "created_at": tx.now}
     wait = {"spaceId": house.beta, "messageId": ids.new("msg"), "startedAt": "now", "timeoutSeconds": 600}
@@ -53,7 +53,7 @@ def ask_elsewhere(tx: Tx, house: House) -> str:
 async def test_j5_a_run_whose_question_did_not_come_along_goes_on_without_an_answer(
     source: Database, furnished: House, target: Database, tmp_path: Path
 ) -> None:
-    """Nobody here can answer it, and no clock would end it: it waited for ever, and with it what it was owed."""
+    """The card cannot be answered here and the wait has no deadline: the run used to wait forever."""
     run = await source.write(ask_elsewhere, furnished)
     lines = await exported(source, furnished.alpha)
     assert run in {line["id"] for line in of_type(lines, "run")}

@@ -97,13 +97,15 @@ async def owner_token(base: Foundation) -> AsyncIterator[str]:
     """A token of the owner that is revoked when the command ends. If the command is killed, it expires in an hour."""
     db = base.db
     try:
-        token_id, token = await db.write(_issue, base)
-        renewing = asyncio.create_task(_renew_forever(db, token_id))
+        made, token = await db.write(
+            lambda tx: issue(tx, base.hasher, base.owner_id, "api", LABEL, tx.now + LIFE_MILLIS)
+        )
+        renewing = asyncio.create_task(_renew_forever(db, made["id"]))
         try:
             yield token
         finally:
             renewing.cancel()
-            await db.write(end_tokens, tokens.c.id == token_id)
+            await db.write(end_tokens, tokens.c.id == made["id"])
     finally:
         await db.close()
 
@@ -136,11 +138,6 @@ def was_served(tx: Tx) -> bool:
 def reason(error: Exception) -> str:
     lines = str(getattr(error, "orig", None) or error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__
-
-
-def _issue(tx: Tx, base: Foundation) -> tuple[str, str]:
-    made, token = issue(tx, base.hasher, base.owner_id, "api", LABEL, tx.now + LIFE_MILLIS)
-    return made["id"], token
 
 
 async def _renew_forever(db: Database, token_id: str) -> None:

@@ -9,14 +9,13 @@ from majlis.errors import NotFound
 from majlis.store.ids import looks_like_id
 
 if TYPE_CHECKING:
-    from majlis.client import MajlisClient
-    from majlis.client.shapes import AgentJson, EntityJson, SpaceJson
+    from majlis.client import MajlisClient, shapes
 
 _PAGE = 1000
 _NOUNS = {"space": "space", "entity": "person, agent or service"}
 
 
-async def find_space(client: MajlisClient, asked: str) -> SpaceJson:
+async def find_space(client: MajlisClient, asked: str) -> shapes.SpaceJson:
     if looks_like_id(asked):
         return await client.get_space(asked)
     spaces = await client.list_spaces()
@@ -29,7 +28,7 @@ async def find_space(client: MajlisClient, asked: str) -> SpaceJson:
     return found[0]
 
 
-async def find_entity(client: MajlisClient, asked: str) -> EntityJson:
+async def find_entity(client: MajlisClient, asked: str) -> shapes.EntityJson:
     if looks_like_id(asked):
         return await client.get_entity(asked)
     names: list[str] = []
@@ -45,15 +44,15 @@ async def find_entity(client: MajlisClient, asked: str) -> EntityJson:
         after = page[-1]["id"]
 
 
-async def find_agent(client: MajlisClient, asked: str) -> AgentJson:
+async def find_agent(client: MajlisClient, asked: str) -> shapes.AgentJson:
     entity = await find_entity(client, asked)
     if entity["type"] != "agent":
         raise not_an_agent(entity["name"], entity["type"])
     return await client.get_agent(entity["id"])
 
 
-async def all_agents(client: MajlisClient) -> list[AgentJson]:
-    found: list[AgentJson] = []
+async def all_agents(client: MajlisClient) -> list[shapes.AgentJson]:
+    found: list[shapes.AgentJson] = []
     while True:
         page = await client.list_agents(found[-1]["id"] if found else None, _PAGE)
         found += page

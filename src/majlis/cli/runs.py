@@ -22,8 +22,7 @@ from majlis.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from majlis.client import MajlisClient
-    from majlis.client.shapes import ContextJson, RunJson, StepJson, TriggerJson, WaitJson
+    from majlis.client import MajlisClient, shapes
 
 app = typer.Typer(rich_markup_mode=None, help="Show or cancel a run.")
 
@@ -32,7 +31,7 @@ _PAGE = 200
 _TRIGGER_PREVIEW = 60
 _STEP_PREVIEW = 200
 Status = Literal["queued", "running", "waiting_reply", "waiting_tool", "completed", "failed", "canceled"]
-RunId = Annotated[str, typer.Argument(metavar="ID", help="Id of the run (run_…).")]
+RunId = Annotated[str, typer.Argument(metavar="ID", help="ID of the run (run_…).")]
 
 
 @over_http
@@ -47,7 +46,7 @@ async def runs(
     """List runs of agents, newest first."""
     agent_id = (await find_entity(client, agent))["id"] if agent else None
     space_id = (await find_space(client, space))["id"] if space else None
-    found: list[RunJson] = []
+    found: list[shapes.RunJson] = []
     while True:
         before = found[-1]["id"] if found else None
         page = await client.list_runs(agent_id, space_id, status, min(_PAGE, limit - len(found)), before)
@@ -86,13 +85,13 @@ async def cancel(client: MajlisClient, run_id: RunId, as_json: AsJson = False) -
     print_result(run, as_json, f"Canceled {run['id']} of {run['agentName']}.")
 
 
-def run_row(run: RunJson) -> tuple[str, ...]:
+def run_row(run: shapes.RunJson) -> tuple[str, ...]:
     status = f"{run['status']} ({run['reason']})" if run["reason"] else run["status"]
     tokens = f"{run['usage']['inputTokens'] + run['usage']['outputTokens']:,}"
     return run["id"], run["agentName"], status, _trigger(run["trigger"]), tokens, local_time(run["createdAt"])
 
 
-def _trigger(trigger: TriggerJson) -> str:
+def _trigger(trigger: shapes.TriggerJson) -> str:
     match trigger["type"]:
         case "space_message":
             text = f"{trigger.get('senderName', '?')}: {trigger.get('text', '')}"
@@ -106,7 +105,7 @@ def _trigger(trigger: TriggerJson) -> str:
     return shorten(text, _TRIGGER_PREVIEW) + (f" (and {more} more)" if more > 0 else "")
 
 
-def _facts(run: RunJson) -> list[tuple[str, str]]:
+def _facts(run: shapes.RunJson) -> list[tuple[str, str]]:
     usage, error, wait = run["usage"], run["error"], run["wait"]
     facts = [
         ("Agent", run["agentName"]),
@@ -125,19 +124,18 @@ def _facts(run: RunJson) -> list[tuple[str, str]]:
     return [fact for fact in facts if fact[1]]
 
 
-def _wait(wait: WaitJson) -> str:
+def _wait(wait: shapes.WaitJson) -> str:
     card = f"for an answer to {wait['toolName']} " if "toolName" in wait else ""
     return f"{card}since {local_time(wait['startedAt'])}, for at most {wait['timeoutSeconds']} s"
 
 
-def _step_row(step: StepJson) -> tuple[str, ...]:
+def _step_row(step: shapes.StepJson) -> tuple[str, ...]:
     from majlis.clock import parse_iso
 
     name = step.get("name") or step["kind"]
     state = "" if step["state"] == "done" else f" ({step['state']})"
-    duration = ""
-    if step["endedAt"] is not None:
-        duration = f"{(parse_iso(step['endedAt']) - parse_iso(step['startedAt'])) / 1000:.1f} s"
+    ended = step["endedAt"]
+    duration = f"{(parse_iso(ended) - parse_iso(step['startedAt'])) / 1000:.1f} s" if ended else ""
     preview = [shorten(_text(step[key]), _STEP_PREVIEW) for key in ("input", "output")]
     return str(step["n"]), f"{name}{state}", duration, *preview
 
@@ -148,7 +146,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _print_context(context: ContextJson) -> None:
+def _print_context(context: shapes.ContextJson) -> None:
     for request in context["requests"]:
         names = ", ".join(str(tool.get("function", tool).get("name", "?")) for tool in request["tools"])
         print_line(f"\n── Sent at step {request['step']} ── tools: {safe_line(names) or 'none'}")

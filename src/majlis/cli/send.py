@@ -22,9 +22,9 @@ async def send(
     space: Space,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Text of the message, or - to read it from stdin.")],
     client_id: Annotated[
-        str | None, typer.Option(help="Id of your choice; a message with the same id is posted only once.")
+        str | None, typer.Option(help="ID that you choose; a message with the same id is posted only once.")
     ] = None,
-    reply_to: Annotated[str | None, typer.Option(help="Id of the message to reply to.")] = None,
+    reply_to: Annotated[str | None, typer.Option(help="ID of the message to reply to.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Post a message in a space."""

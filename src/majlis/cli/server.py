@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from majlis.cli.command import AsJson, BusUrl, ConfigFile, DatabaseUrl, DataDir, Where, on_database
-from majlis.cli.terminal import print_result, working
+from majlis.cli.terminal import print_line, print_result, working
 from majlis.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ async def _serve(settings: Settings) -> None:
     link = await gateway.sign_in_link(base_url)
     server = Server(gateway)
     _log_models(settings)
-    _announce(f"Majlis is running at {base_url}\nSign in once with {link}\nPress Ctrl-C to stop.")
+    print_line(f"Majlis is running at {base_url}\nSign in once with {link}\nPress Ctrl-C to stop.")
     await server.serve(sockets=[listener])
     if not server.started:
         raise ConfigurationError("Majlis could not start. See the log above for the reason.")
@@ -129,14 +128,9 @@ async def _work(settings: Settings) -> None:
     gateway = await open_gateway(settings)
     _log_models(settings)
     await gateway.start()
-    _announce(f"Majlis worker is running, with up to {settings.workers} runs at once. Press Ctrl-C to stop.")
+    print_line(f"Majlis worker is running, with up to {settings.workers} runs at once. Press Ctrl-C to stop.")
     await stop.wait()
     await gateway.close()
-
-
-def _announce(text: str) -> None:
-    typer.echo(text)
-    sys.stdout.flush()
 
 
 def _log_models(settings: Settings) -> None:

@@ -8,20 +8,10 @@ import typer
 
 from majlis.cli.command import AsJson, Entity, Space, over_http
 from majlis.cli.lookup import find_entity, find_space
-from majlis.cli.terminal import (
-    local_time,
-    print_json,
-    print_line,
-    print_list,
-    print_result,
-    print_table,
-    safe_line,
-    shorten,
-)
+from majlis.cli.terminal import local_time, print_json, print_line, print_list, print_result, print_table, shorten
 
 if TYPE_CHECKING:
-    from majlis.client import MajlisClient
-    from majlis.client.shapes import MemberJson, MessageJson
+    from majlis.client import MajlisClient, shapes
 
 app = typer.Typer(rich_markup_mode=None, help="Manage spaces and their members.")
 
@@ -46,10 +36,10 @@ async def list_(client: MajlisClient, as_json: AsJson = False) -> None:
 async def create(
     client: MajlisClient,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the space.")],
-    description: Annotated[str | None, typer.Option(help="What the space is about.")] = None,
+    description: Annotated[str | None, typer.Option(help="Description of the space.")] = None,
     triggers: Annotated[
         Literal["everyone", "mentioned"] | None,
-        typer.Option(help="Which agents respond to a message: all, or only the mentioned.  [default: everyone]"),
+        typer.Option(help="Which agents respond to a message: all, or only mentioned ones.  [default: everyone]"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -136,13 +126,13 @@ async def policy(
         wanted: Any = [dict(zip(("tools", "do"), rule.rpartition("=")[::2], strict=True)) for rule in rules or ()]
         found = await client.change_space(found["id"], tool_policy=wanted or None)
     rows = [(rule["tools"], rule["do"]) for rule in found["toolPolicy"]]
-    empty = f"Agents may use all their tools in {safe_line(found['name'])}."
+    empty = f"Agents may use all their tools in {found['name']}."
     print_list(found["toolPolicy"], as_json, ("Tools", "Action"), rows, empty)
 
 
-def _member(member: MemberJson) -> tuple[str, ...]:
+def _member(member: shapes.MemberJson) -> tuple[str, ...]:
     return member["id"], member["name"], member["type"], member["role"], local_time(member["joinedAt"])
 
 
-def _preview(message: MessageJson | None) -> str:
+def _preview(message: shapes.MessageJson | None) -> str:
     return "" if message is None else shorten(f"{message['sender']['name']}: {message['text']}", _PREVIEW)

@@ -14,8 +14,7 @@ from majlis.cli.lookup import find_space
 from majlis.cli.terminal import indented, local_time, note, print_json, print_line, safe_line, working
 
 if TYPE_CHECKING:
-    from majlis.client import Event, MajlisClient
-    from majlis.client.shapes import MessageJson, SpaceJson
+    from majlis.client import Event, MajlisClient, shapes
 
 _PAGE = 200
 _MOST_LINES = 10_000
@@ -39,7 +38,7 @@ async def tail(client: MajlisClient, space: Space, lines: Lines = 20, as_json: A
 class Tailing:
     """Prints every message once and in order, across reconnects."""
 
-    def __init__(self, client: MajlisClient, space: SpaceJson, lines: int, as_json: bool) -> None:
+    def __init__(self, client: MajlisClient, space: shapes.SpaceJson, lines: int, as_json: bool) -> None:
         self._client = client
         self._space_id = space["id"]
         self._lines = lines
@@ -75,9 +74,9 @@ class Tailing:
             found = await self._read_back(self._lines or _MOST_LINES)
         self._show_all(found)
 
-    async def _read_back(self, count: int) -> list[MessageJson]:
+    async def _read_back(self, count: int) -> list[shapes.MessageJson]:
         """At most `count` messages after the last one shown."""
-        found: list[MessageJson] = []
+        found: list[shapes.MessageJson] = []
         while True:
             before = found[0]["id"] if found else None
             page = await self._client.list_messages(self._space_id, min(_PAGE, count - len(found)), before)
@@ -85,11 +84,11 @@ class Tailing:
             if not page["hasMore"] or len(found) >= count or found[0]["seq"] <= self._last_seq:
                 return [message for message in found if message["seq"] > self._last_seq]
 
-    def _show_all(self, messages: list[MessageJson]) -> None:
+    def _show_all(self, messages: list[shapes.MessageJson]) -> None:
         for message in messages:
             self._show(message)
 
-    def _show(self, message: MessageJson) -> None:
+    def _show(self, message: shapes.MessageJson) -> None:
         if not self._is_new(message):
             return
         self._last_seq = max(self._last_seq, message["seq"])
@@ -98,7 +97,7 @@ class Tailing:
         else:
             print_line(_line(message))
 
-    def _is_new(self, message: MessageJson) -> bool:
+    def _is_new(self, message: shapes.MessageJson) -> bool:
         """A tool message is sent again with its result, under the same number."""
         if "tool" not in message:
             return message["seq"] > self._last_seq
@@ -108,13 +107,13 @@ class Tailing:
         return not known
 
 
-def _line(message: MessageJson) -> str:
+def _line(message: shapes.MessageJson) -> str:
     time = typer.style(local_time(message["createdAt"]), dim=True)
     sender = typer.style(safe_line(message["sender"]["name"]), bold=True)
     return f"{time}  {sender}: {_content(message)}"
 
 
-def _content(message: MessageJson) -> str:
+def _content(message: shapes.MessageJson) -> str:
     if "tool" not in message:
         return indented(message["text"])
     tool = message["tool"]

@@ -94,7 +94,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], empty: st
     for row in rows:
         table.add_row(*(Text(safe_line(cell)) for cell in row))
     if not table.row_count:
-        print_line(empty)
+        print_line(safe_line(empty))
         return
     console = _console()
     # Rich would end the process if the reader of a pipe is gone.

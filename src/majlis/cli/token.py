@@ -23,7 +23,7 @@ _MOST_YEARS = 100
 async def create(
     where: Where,
     name: Entity,
-    label: Annotated[str | None, typer.Option(help="What the token is for.")] = None,
+    label: Annotated[str | None, typer.Option(help="Label, for example the purpose of the token.")] = None,
     expires: Annotated[str | None, typer.Option(help="30d, 12h, 45m, or a time like 2027-01-31T12:00:00Z.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +50,7 @@ async def create(
 @app.command("list")
 @on_database
 async def list_(where: Where, name: Entity, as_json: AsJson = False) -> None:
-    """List the tokens of a person, agent or service, without the secrets."""
+    """List the tokens of a person, agent or service."""
     from majlis.cli.local import as_owner, find_entity
     from majlis.entities.tokens import list_tokens
 
@@ -63,7 +63,7 @@ async def list_(where: Where, name: Entity, as_json: AsJson = False) -> None:
 @on_database
 async def revoke(
     where: Where,
-    token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token (tok_…), not the token itself.")],
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="ID of the token (tok_…), not the token itself.")],
     as_json: AsJson = False,
 ) -> None:
     """Revoke a token."""

@@ -89,9 +89,8 @@ async def probe(
 
     A server that you name here is contacted even if the settings do not allow it for agents.
     """
-    from majlis.cli.agent_tools import ServerJson, probe_server, probe_servers
+    from majlis.cli.agent_tools import probe_server, probe_servers
 
-    found: list[ServerJson]
     if agent is not None and not server:
         found = await probe_servers(where.settings(log_level="error"), agent)
     elif server and agent is None:

@@ -101,7 +101,7 @@ async def _export(settings: Settings, space: str | None, target: str) -> Exporte
     from majlis.cli.local import is_missing, reason
     from majlis.store.open import open_database, shown
     from majlis.transfer.export import export
-    from majlis.transfer.file import Output
+    from majlis.transfer.file import opened_output
     from majlis.transfer.report import Progress
 
     database = shown(settings.database)
@@ -110,13 +110,13 @@ async def _export(settings: Settings, space: str | None, target: str) -> Exporte
     stopped = threading.Event()
     db = open_database(settings.database)
     try:
-        with Progress("Exporting messages") as progress, Output(target) as file:
+        with Progress("Exporting messages") as progress, opened_output(target) as output:
 
             def write(data: bytes) -> None:
                 # On SQLite this runs in another thread, which would continue after Ctrl-C.
                 if stopped.is_set():
                     raise asyncio.CancelledError
-                file.write(data)
+                output(data)
 
             return await db.snapshot(export, space, write, progress)
     except BrokenPipeError:

@@ -15,14 +15,14 @@ from majlis.client.entity_calls import EntityCalls
 from majlis.client.follow import ENDED, TIMEOUT, Event, Following
 from majlis.client.run_calls import RunCalls
 from majlis.client.space_calls import SpaceCalls
-from majlis.client.transport import Retries, answer, build, options, refusal, unreachable
-from majlis.client.wire import AsyncSender, Call, SyncSender
+from majlis.client.transport import Retries, answer, build, connection_errors, options, refusal
+from majlis.client.wire import Call
 from majlis.errors import MajlisError
 
 T = TypeVar("T")
 
 
-class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
+class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls):
     """Use it as `async with MajlisClient(url, token) as client`. Failures raise the exceptions of `majlis.errors`.
 
     A call is retried for `patience_seconds` if that is safe: reads, posts, and requests that were never sent.
@@ -46,7 +46,8 @@ class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
         retries = Retries(self._patience_seconds)
         while True:
             try:
-                return await self._send_once(call)
+                with connection_errors(self.url):
+                    return cast(T, answer(await self._http.send(build(self._http, call))))
             except MajlisError as error:
                 delay = retries.delay(call, error)
                 if delay is None:
@@ -73,15 +74,9 @@ class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
             yield following.broken(lost)
             await asyncio.sleep(following.delay)
 
-    async def _send_once(self, call: Call[T]) -> T:
-        try:
-            return cast(T, answer(await self._http.send(build(self._http, call))))
-        except httpx.RequestError as error:
-            raise unreachable(self.url, error) from error
-
     async def _stream(self, following: Following) -> AsyncGenerator[Event, None]:
         stream = self._http.stream("GET", following.path, headers=following.headers(), timeout=TIMEOUT)
-        try:
+        with connection_errors(self.url):
             async with stream as response:
                 if not response.is_success:
                     await response.aread()
@@ -90,11 +85,9 @@ class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, AsyncSender):
                 async for chunk in response.aiter_bytes():
                     for event in following.read(chunk):
                         yield event
-        except httpx.RequestError as error:
-            raise unreachable(self.url, error) from error
 
 
-class SyncMajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, SyncSender):
+class SyncMajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls):
     """Like `MajlisClient`, without `await`: `with SyncMajlisClient(url, token) as client`."""
 
     def __init__(self, url: str, token: str | None = None, *, patience_seconds: float = 10.0) -> None:
@@ -115,7 +108,8 @@ class SyncMajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, SyncSender
         retries = Retries(self._patience_seconds)
         while True:
             try:
-                return self._send_once(call)
+                with connection_errors(self.url):
+                    return cast(T, answer(self._http.send(build(self._http, call))))
             except MajlisError as error:
                 delay = retries.delay(call, error)
                 if delay is None:
@@ -134,21 +128,12 @@ class SyncMajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls, SyncSender
             yield following.broken(lost)
             time.sleep(following.delay)
 
-    def _send_once(self, call: Call[T]) -> T:
-        try:
-            return cast(T, answer(self._http.send(build(self._http, call))))
-        except httpx.RequestError as error:
-            raise unreachable(self.url, error) from error
-
     def _stream(self, following: Following) -> Generator[Event, None, None]:
         stream = self._http.stream("GET", following.path, headers=following.headers(), timeout=TIMEOUT)
-        try:
-            with stream as response:
-                if not response.is_success:
-                    response.read()
-                    raise refusal(response)
-                following.begin(response)
-                for chunk in response.iter_bytes():
-                    yield from following.read(chunk)
-        except httpx.RequestError as error:
-            raise unreachable(self.url, error) from error
+        with connection_errors(self.url), stream as response:
+            if not response.is_success:
+                response.read()
+                raise refusal(response)
+            following.begin(response)
+            for chunk in response.iter_bytes():
+                yield from following.read(chunk)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from majlis.client.follow import Event
 
 if TYPE_CHECKING:
     from majlis.client.shapes import MemberJson, MessageJson, SpaceFactsJson, SpaceJson
+
+_FACTS = ("id", "name", "description", "triggers", "orchestratorId", "phase", "toolPolicy", "createdAt")
 
 
 @dataclass(slots=True)
@@ -143,7 +145,7 @@ def _loaded(space: SpaceJson, history: Sequence[MessageJson] | None) -> SpaceSta
     last = space["lastMessage"]
     known = None if history is None else {message["seq"]: message for message in history}
     return SpaceState(
-        facts=_facts(space),
+        facts=cast("SpaceFactsJson", {key: value for key, value in space.items() if key in _FACTS}),
         members={member["id"]: member for member in space["members"]},
         head_seq=last["seq"] if last else 0,
         seen_seq=space["lastSeenSeq"],
@@ -152,19 +154,6 @@ def _loaded(space: SpaceJson, history: Sequence[MessageJson] | None) -> SpaceSta
         event_seq=space["eventSeq"],
         messages=known and dict(sorted(known.items())),
     )
-
-
-def _facts(space: SpaceJson) -> SpaceFactsJson:
-    return {
-        "id": space["id"],
-        "name": space["name"],
-        "description": space["description"],
-        "triggers": space["triggers"],
-        "orchestratorId": space["orchestratorId"],
-        "phase": space["phase"],
-        "toolPolicy": space["toolPolicy"],
-        "createdAt": space["createdAt"],
-    }
 
 
 def _continues(message: MessageJson, known: MessageJson | None) -> bool:

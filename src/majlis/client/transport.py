@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Any
 
@@ -31,19 +32,10 @@ _HOST = re.compile(r"[\w.-]+|[0-9a-fA-F:.]+")
 _TIMEOUT = httpx.Timeout(30, connect=10)
 _FIRST_DELAY_SECONDS = 0.1
 _LONGEST_DELAY_SECONDS = 5.0
-_BY_STATUS: dict[int, type[MajlisError]] = {
-    400: Malformed,
-    401: Unauthenticated,
-    403: Forbidden,
-    404: NotFound,
-    409: Conflict,
-    413: TooLarge,
-    422: Invalid,
-    # A proxy responds with 502 or 504 if the server behind it is down.
-    502: Unavailable,
-    503: Unavailable,
-    504: Unavailable,
-}
+_ERRORS = (Malformed, Unauthenticated, Forbidden, NotFound, Conflict, TooLarge, Invalid, Unavailable)
+_BY_STATUS: dict[int, type[MajlisError]] = {each.status: each for each in _ERRORS}
+# A proxy responds with 502 or 504 if the server behind it is down.
+_BY_STATUS |= {502: Unavailable, 504: Unavailable}
 _NOTHING_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -111,12 +103,16 @@ def unexpected(response: httpx.Response) -> MajlisError:
     return _error(response, "unexpected_answer", message, {})
 
 
-def unreachable(url: str, error: httpx.RequestError) -> Unavailable:
+@contextmanager
+def connection_errors(url: str) -> Iterator[None]:
     """`unreachable`: nothing was sent. `connection_lost`: the server may have executed the request."""
-    reason = str(error) or type(error).__name__
-    if isinstance(error, _NOTHING_SENT):
-        return Unavailable("unreachable", f"Cannot connect to Majlis at {url} ({reason}).")
-    return Unavailable("connection_lost", f"The connection to {url} was lost before the response arrived ({reason}).")
+    try:
+        yield
+    except httpx.RequestError as error:
+        code, message = "connection_lost", f"The connection to {url} was lost before the response arrived"
+        if isinstance(error, _NOTHING_SENT):
+            code, message = "unreachable", f"Cannot connect to Majlis at {url}"
+        raise Unavailable(code, f"{message} ({str(error) or type(error).__name__}).") from error
 
 
 class Retries:

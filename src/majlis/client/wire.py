@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import update_wrapper
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, overload
 from urllib.parse import quote
 
 from majlis.errors import NotFound
+
+if TYPE_CHECKING:
+    from majlis.client.client import MajlisClient, SyncMajlisClient
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,16 +29,6 @@ class Call(Generic[T]):
     repeatable: bool = False
 
 
-class AsyncSender(ABC):
-    @abstractmethod
-    async def send(self, call: Call[T]) -> T: ...
-
-
-class SyncSender(ABC):
-    @abstractmethod
-    def send(self, call: Call[T]) -> T: ...
-
-
 class call(Generic[P, T]):  # noqa: N801 - used as a decorator
     """A coroutine method on the async client, a plain method on the sync client."""
 
@@ -45,13 +37,13 @@ class call(Generic[P, T]):  # noqa: N801 - used as a decorator
         self.__doc__ = describe.__doc__
 
     @overload
-    def __get__(self, client: AsyncSender, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, client: MajlisClient, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
     @overload
-    def __get__(self, client: SyncSender, owner: type) -> Callable[P, T]: ...
+    def __get__(self, client: SyncMajlisClient, owner: type) -> Callable[P, T]: ...
     @overload
     def __get__(self, client: None, owner: type) -> Self: ...
 
-    def __get__(self, client: AsyncSender | SyncSender | None, owner: type) -> Any:
+    def __get__(self, client: MajlisClient | SyncMajlisClient | None, owner: type) -> Any:
         if client is None:
             return self
 

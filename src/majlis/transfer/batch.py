@@ -18,17 +18,7 @@ from majlis.store.tables import entities, events, spaces, tokens
 from majlis.store.transactions import Tx
 from majlis.transfer.lines import Line, derived, settled
 from majlis.transfer.placeholders import replace_placeholders
-from majlis.transfer.report import (
-    IMPORTED,
-    PRESENT,
-    UPDATED,
-    RejectedRows,
-    Verdict,
-    Verdicts,
-    refusal,
-    rejected,
-    remember,
-)
+from majlis.transfer.report import RejectedRows, Verdict, Verdicts, refusal, remember
 from majlis.transfer.scope import same_after_redaction
 from majlis.transfer.tables import Kind
 
@@ -45,7 +35,7 @@ def import_lines(tx: Tx, lines: Sequence[Line], earlier: RejectedRows) -> Verdic
     for line in lines:
         reason = _try(tx, [line], verdicts, known)
         if reason is not None:
-            _note(line, rejected(reason), verdicts, known)
+            _reject(line, reason, verdicts, known)
     return verdicts
 
 
@@ -107,16 +97,16 @@ def _import_group(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, earlier: Re
         if row is None:
             new.append(line)
         elif differing := _differing(line, row):
-            _note(line, rejected(f"differs from the existing row ({', '.join(differing)})"), verdicts, earlier)
+            _reject(line, f"differs from the existing row ({', '.join(differing)})", verdicts, earlier)
         elif ahead := _ahead(line, row):
             moving.append((line, ahead))
         else:
-            verdicts[line.raw.number] = PRESENT
+            verdicts[line.raw.number] = Verdict("present")
     changing = [*new, *(line for line, _ in moving)]
     wrong = {**_missing_references(tx, kind, new, earlier), **_wrong_numbers(tx, kind, changing)}
     for line in changing:
         if line.raw.number in wrong:
-            _note(line, rejected(wrong[line.raw.number]), verdicts, earlier)
+            _reject(line, wrong[line.raw.number], verdicts, earlier)
     _move(tx, [(line, ahead) for line, ahead in moving if line.raw.number not in wrong], verdicts)
     _insert(tx, [line for line in new if line.raw.number not in wrong], verdicts)
 
@@ -200,20 +190,20 @@ def _move(tx: Tx, moving: Iterable[tuple[Line, dict[str, Any]]], verdicts: Verdi
         for name, to in ahead.items():
             behind = sa.or_(table.c[name].is_(None), table.c[name] < to)
             tx.execute(table.update().where(row, behind).values({name: to}))
-        verdicts[line.raw.number] = UPDATED
+        verdicts[line.raw.number] = Verdict("updated")
 
 
 def _insert(tx: Tx, lines: Sequence[Line], verdicts: Verdicts) -> None:
     replaced = replace_placeholders(tx, lines)
-    verdicts.update((number, UPDATED) for number in replaced)
+    verdicts.update((number, Verdict("updated")) for number in replaced)
     new = [line for line in lines if line.raw.number not in replaced]
     rows = [{**line.values, **derived(line.kind.name, line.values)} for line in new]
     # A statement has one set of columns. Neighbours nearly always have the same, and the order must stay.
     for _, group in groupby(rows, key=tuple):
         tx.execute(lines[0].kind.table.insert(), list(group))
-    verdicts.update((line.raw.number, IMPORTED) for line in new)
+    verdicts.update((line.raw.number, Verdict("imported")) for line in new)
 
 
-def _note(line: Line, verdict: Verdict, verdicts: Verdicts, earlier: RejectedRows) -> None:
-    verdicts[line.raw.number] = verdict
-    remember(earlier, line.kind, line.values, line.raw.number, verdict.reason)
+def _reject(line: Line, reason: str, verdicts: Verdicts, earlier: RejectedRows) -> None:
+    verdicts[line.raw.number] = Verdict("setAside", reason)
+    remember(earlier, line.kind, line.values, line.raw.number, reason)

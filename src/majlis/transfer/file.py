@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self, cast
+from typing import BinaryIO, NamedTuple, Self, cast
 
 import orjson
 
@@ -55,8 +56,11 @@ class Source:
 
     def _read_header(self) -> ScopeName:
         raw = self._next()
-        header = _object(raw.content) if raw is not None else {}
-        if header.get("type") != "majlis-export":
+        try:
+            header = orjson.loads(raw.content if raw is not None else b"")
+        except orjson.JSONDecodeError:
+            header = None
+        if not isinstance(header, dict) or header.get("type") != "majlis-export":
             raise ConfigurationError(
                 f"{self._name} is not a Majlis export: its first line is not a header. "
                 "Use a file that `majlis export` wrote."
@@ -86,49 +90,33 @@ class Source:
         return Raw(self._number, content[:_SHOWN_BYTES], too_long=True)
 
 
-class Output:
-    """stdout, or a file that gets its name only when it is complete."""
+@contextmanager
+def opened_output(target: str) -> Iterator[Callable[[bytes], None]]:
+    """Yields a function that writes to stdout, or to a file that gets its name only when it is complete."""
+    path = None if target == "-" else Path(target)
+    explained = partial(_explained, path or "stdout", "-o")
+    # A pipe or device is written to, never replaced.
+    part = path.with_name(f"{path.name}.part") if path and (path.is_file() or not path.exists()) else None
+    with explained():
+        file = _open_private(part or path) if path else sys.stdout.buffer
 
-    def __init__(self, target: str) -> None:
-        self._path = None if target == "-" else Path(target)
-        # A pipe or device is written to, never replaced.
-        replaces = self._path is not None and (self._path.is_file() or not self._path.exists())
-        self._part = self._path.with_name(f"{self._path.name}.part") if self._path and replaces else None
-        self._file = sys.stdout.buffer
+    def write(data: bytes) -> None:
+        with explained():
+            file.write(data)
 
-    def write(self, data: bytes) -> None:
-        with self._explained():
-            self._file.write(data)
-
-    def __enter__(self) -> Self:
-        with self._explained():
-            if self._path is not None:
-                self._file = _open_private(self._part or self._path)
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        with self._explained():
-            if error is None:
-                self._finish()
-            elif self._path is not None:
-                with suppress(OSError):
-                    self._file.close()
-                if self._part is not None:
-                    self._part.unlink(missing_ok=True)
-
-    def _finish(self) -> None:
-        self._file.flush()
-        if self._path is None:
-            return
-        if self._part is not None:
-            os.fsync(self._file.fileno())
-            self._part.replace(self._path)
-        self._file.close()
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        with _explained(self._path or "stdout", "-o"):
-            yield
+    try:
+        yield write
+        with explained():
+            file.flush()
+            if part and path:
+                os.fsync(file.fileno())
+                part.replace(path)
+    finally:
+        if path:
+            with suppress(OSError):
+                file.close()
+        if part:
+            part.unlink(missing_ok=True)
 
 
 class Rejected:
@@ -155,14 +143,6 @@ class Rejected:
     def __exit__(self, *error: object) -> None:
         if self._file is not None:
             self._file.close()
-
-
-def _object(content: bytes) -> dict[str, Any]:
-    try:
-        found = orjson.loads(content)
-    except orjson.JSONDecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _open_private(path: Path) -> BinaryIO:

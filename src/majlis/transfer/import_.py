@@ -79,7 +79,7 @@ def _steps(source: Source, state: _State, owner_name: str) -> Steps:
     notified = Notified()
     yield partial(_ensure_owner, name=owner_name)
     for batch in source.batches():
-        lines = state.read(batch)
+        lines = [line for raw in batch if (line := state.parse(raw)) is not None]
         verdicts, notified = yield partial(_import_batch, lines=lines, state=state, notified=notified)
         state.settle(lines, verdicts)
     if state.complete:
@@ -147,7 +147,7 @@ def _end_lost_waits(tx: Tx) -> None:
 
 
 class _State:
-    """What is known about the file so far. Changed only between transactions, because a transaction may run again."""
+    """The state of an import. It changes only between transactions, because a transaction may run again."""
 
     def __init__(self, summary: Summary, rejected: Rejected) -> None:
         self.summary = summary
@@ -164,9 +164,24 @@ class _State:
         """The file had its end line."""
         return self._expected is not None
 
-    def read(self, batch: Sequence[Raw]) -> list[Line]:
-        """Returns the lines that can be imported and rejects the others."""
-        return [line for raw in batch if (line := self._parsed(raw)) is not None]
+    def parse(self, raw: Raw) -> Line | None:
+        """Returns None for the end line and for a line that is rejected."""
+        try:
+            if self._expected is not None:
+                raise Refused("comes after the end line")
+            parsed = parse(raw, self.summary.scope)
+        except Refused as refused:
+            kind = BY_NAME.get(str(refused.content.get("type")))
+            if kind is not None:
+                self._seen[kind.name] += 1
+            values = {each.name: refused.content.get(each.wire) for each in kind.fields} if kind is not None else {}
+            self._reject(raw, kind, refused.reason, values)
+            return None
+        if isinstance(parsed, End):
+            self._expected = parsed.counts
+            return None
+        self._seen[parsed.kind.name] += 1
+        return parsed
 
     def settle(self, lines: Sequence[Line], verdicts: Verdicts) -> None:
         for line in lines:
@@ -195,24 +210,6 @@ class _State:
                     f"The end line counts {expected:,} {name} lines, but the file has {self._seen[name]:,}."
                 )
 
-    def _parsed(self, raw: Raw) -> Line | None:
-        try:
-            if self._expected is not None:
-                raise Refused("comes after the end line")
-            parsed = parse(raw, self.summary.scope)
-        except Refused as refused:
-            kind = BY_NAME.get(str(refused.content.get("type")))
-            if kind is not None:
-                self._seen[kind.name] += 1
-            values = {each.name: refused.content.get(each.wire) for each in kind.fields} if kind is not None else {}
-            self._reject(raw, kind, refused.reason, values)
-            return None
-        if isinstance(parsed, End):
-            self._expected = parsed.counts
-            return None
-        self._seen[parsed.kind.name] += 1
-        return parsed
-
     def _reject(self, raw: Raw, kind: Kind | None, reason: str, values: Mapping[str, Any]) -> None:
         name = kind.name if kind is not None else UNREADABLE
         self.summary.counts[name, "setAside"] += 1
@@ -220,12 +217,9 @@ class _State:
         self._refused.append((raw, name, reason))
         if kind is not None and len(self.rejected_rows) < _REMEMBERED:
             remember(self.rejected_rows, kind, values, raw.number, reason)
-        if name == "message":
-            self._remember_sender(values["space_id"], values["seq"], values["sender_id"])
-
-    def _remember_sender(self, space_id: object, seq: object, sender_id: object) -> None:
-        """For the placeholder of the message."""
+        space_id, seq, sender_id = values.get("space_id"), values.get("seq"), values.get("sender_id")
         if isinstance(space_id, str) and isinstance(seq, int) and isinstance(sender_id, str):
+            # A message, which may get a placeholder.
             self.spaces.add(space_id)
             if len(self.senders) < _REMEMBERED:
                 self.senders[space_id, seq] = sender_id

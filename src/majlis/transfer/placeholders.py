@@ -59,7 +59,8 @@ def fill_gaps(tx: Tx, space: sa.Row[Any], senders: Senders) -> tuple[int, int]:
     if not 0 < missing <= MAX_PLACEHOLDERS:
         return 0, max(0, missing)
     owner = _owner(tx)
-    known = _existing(tx, set(senders.values()))
+    existing = sa.select(entities.c.id).where(entities.c.id.in_(set(senders.values())))
+    known: set[str] = {row.id for row in tx.all(existing)}
     rows = [
         _placeholder(space.id, seq, at, sender if (sender := senders.get((space.id, seq))) in known else owner)
         for first, last, at in _gaps(tx, space)
@@ -92,15 +93,6 @@ def _gaps(tx: Tx, space: sa.Row[Any]) -> list[tuple[int, int, int]]:
 def _owner(tx: Tx) -> str:
     owners = sa.select(entities.c.id).where(entities.c.role == "owner", entities.c.deleted_at.is_(None))
     return str(tx.execute(owners.order_by(entities.c.id).limit(1)).scalar_one())
-
-
-def _existing(tx: Tx, wanted: set[str]) -> set[str]:
-    listed = sorted(wanted)
-    known: set[str] = set()
-    for start in range(0, len(listed), _BATCH):
-        some = entities.c.id.in_(listed[start : start + _BATCH])
-        known.update(row.id for row in tx.all(sa.select(entities.c.id).where(some)))
-    return known
 
 
 def _placeholder(space_id: str, seq: int, at: int, sender_id: str) -> dict[str, Any]:

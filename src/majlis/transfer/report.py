@@ -46,14 +46,6 @@ class Verdict(NamedTuple):
 Verdicts = dict[int, Verdict]
 """By line number."""
 
-IMPORTED = Verdict("imported")
-PRESENT = Verdict("present")
-UPDATED = Verdict("updated")
-
-
-def rejected(reason: str) -> Verdict:
-    return Verdict("setAside", reason)
-
 
 def remember(rows: RejectedRows, kind: Kind, values: Mapping[str, Any], line: int, reason: str) -> None:
     row_id = values.get("id")

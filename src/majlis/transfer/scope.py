@@ -26,7 +26,6 @@ Values = dict[str, Any]
 # Errors that reading a damaged row can raise.
 DAMAGE = (ValueError, TypeError, OverflowError, sa.exc.OperationalError)
 HIDDEN = {"hidden": "Not exported: it is private to the agent or belongs to another space."}
-_OF_AGENTS = {"memory", "goal", "plan", "cycle"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +88,9 @@ def _chosen(kind: Kind, scope: Scope) -> sa.ColumnElement[bool] | None:
         # Only the tombstone of a deleted space is exported.
         # NOT IN keeps the planner from visiting space by space and sorting for each page.
         return table.c.space_id.not_in(sa.select(spaces.c.id).where(spaces.c.deleted_at.is_not(None)))
-    if kind.name in _OF_AGENTS:
-        return None
     match kind.name:
+        case "memory" | "goal" | "plan" | "cycle":
+            return None
         case "entity" | "agent":
             return sa.and_(table.c.id.in_(_participants(scope.space_id)), table.c.id != SYSTEM.id)
         case "space":

@@ -86,7 +86,7 @@ class Field:
         if kind is Moment:
             return Annotated[int, BeforeValidator(_moment)]
         if isinstance(kind, sa.JSON):
-            return Annotated[object, AfterValidator(_json if self.column.nullable else _json_value)]
+            return Annotated[object, AfterValidator(_json(self.column.nullable))]
         if isinstance(kind, sa.Boolean):
             return bool
         if isinstance(kind, sa.String):
@@ -129,18 +129,17 @@ def _moment(value: object) -> int:
     return at
 
 
-def _json(value: object) -> object:
-    try:
-        orjson.dumps(value)
-    except TypeError:
-        raise ValueError("is nested too deeply") from None
-    return value
+def _json(nullable: bool | None) -> Callable[[object], object]:
+    def check(value: object) -> object:
+        if value is None and not nullable:
+            raise ValueError("should not be null")
+        try:
+            orjson.dumps(value)
+        except TypeError:
+            raise ValueError("is nested too deeply") from None
+        return value
 
-
-def _json_value(value: object) -> object:
-    if value is None:
-        raise ValueError("should not be null")
-    return _json(value)
+    return check
 
 
 @dataclass(frozen=True)

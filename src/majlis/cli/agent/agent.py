@@ -16,8 +16,7 @@ from majlis.cli.runs import COLUMNS, run_row
 from majlis.cli.terminal import local_time, print_json, print_line, print_list, print_result, print_table, safe_line
 
 if TYPE_CHECKING:
-    from majlis.client import MajlisClient
-    from majlis.client.shapes import AgentJson
+    from majlis.client import MajlisClient, shapes
 
 app = typer.Typer(rich_markup_mode=None, help="Manage agents.")
 
@@ -59,7 +58,7 @@ async def add(
 @app.command()
 @over_http
 async def show(client: MajlisClient, name: Agent, as_json: AsJson = False) -> None:
-    """Show an agent's config, the size of its inbox, and its latest runs."""
+    """Show an agent's config, inbox size and latest runs."""
     agent = await find_agent(client, name)
     if as_json:
         print_json(agent)
@@ -99,7 +98,7 @@ async def set_model(
     everyone: Annotated[bool, typer.Option("--all", help="Change all agents.")] = False,
     base_url: Annotated[str | None, typer.Option(help="URL of a server with a Chat Completions API.")] = None,
     api_key_env: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Environment variable of the server with the API key.")
+        str | None, typer.Option(metavar="NAME", help="Environment variable on the server with the API key.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -108,7 +107,7 @@ async def set_model(
         raise typer.BadParameter("Give the NAME of the agent and the MODEL, or only the MODEL with --all.")
     model = {"model": model_of(names[-1], base_url, api_key_env)}
     agents = await all_agents(client) if everyone else [await find_agent(client, names[0])]
-    changed: list[AgentJson] = []
+    changed: list[shapes.AgentJson] = []
     for agent in agents:
         change = change_to(model, {"model": agent["config"]["model"]})
         changed.append(await client.change_agent(agent["id"], config=change) if change else agent)
@@ -144,7 +143,7 @@ app.command()(edit)
 app.command()(apply)
 
 
-def _model(agent: AgentJson) -> str:
+def _model(agent: shapes.AgentJson) -> str:
     model = agent["config"]["model"]
     if isinstance(model, str):
         return model

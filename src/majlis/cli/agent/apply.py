@@ -16,8 +16,7 @@ from majlis.entities.names import name_key
 from majlis.errors import NotFound
 
 if TYPE_CHECKING:
-    from majlis.client import MajlisClient
-    from majlis.client.shapes import AgentJson, SpaceJson
+    from majlis.client import MajlisClient, shapes
 
 
 class Applied(TypedDict):
@@ -51,9 +50,9 @@ async def apply(
 
 async def _spaces(
     client: MajlisClient, wanted: list[Described], create: bool, dry_run: bool
-) -> dict[str, SpaceJson | None]:
+) -> dict[str, shapes.SpaceJson | None]:
     """Each space by its name; None for a space that a dry run would create."""
-    found: dict[str, SpaceJson | None] = {}
+    found: dict[str, shapes.SpaceJson | None] = {}
     missing: list[str] = []
     for name in dict.fromkeys(name for agent in wanted for name in agent.spaces):
         try:
@@ -72,8 +71,8 @@ async def _spaces(
 async def _apply(
     client: MajlisClient,
     wanted: Described,
-    present: AgentJson | None,
-    spaces: dict[str, SpaceJson | None],
+    present: shapes.AgentJson | None,
+    spaces: dict[str, shapes.SpaceJson | None],
     dry_run: bool,
 ) -> Applied:
     change = change_to(wanted.config, present["config"] if present else {})
@@ -98,5 +97,5 @@ async def _apply(
     }
 
 
-def _is_in(agent: AgentJson | None, space: SpaceJson | None) -> bool:
+def _is_in(agent: shapes.AgentJson | None, space: shapes.SpaceJson | None) -> bool:
     return agent is not None and space is not None and agent["id"] in {member["id"] for member in space["members"]}

@@ -49,9 +49,9 @@ async def edit(
     else:
         change = await _edited(agent["config"])
     changed = await client.change_agent(agent["id"], config=change) if change else agent
-    unchanged = changed["config"] == agent["config"]
-    outcome = "is unchanged" if unchanged else "is updated. The change applies from its next run"
-    print_result(changed, as_json, f"{agent['name']} {outcome}.")
+    updated = "updated. The change applies from its next run"
+    outcome = "unchanged" if changed["config"] == agent["config"] else updated
+    print_result(changed, as_json, f"{agent['name']} is {outcome}.")
 
 
 async def _edited(config: dict[str, Any]) -> dict[str, Any]:

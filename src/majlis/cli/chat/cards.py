@@ -11,8 +11,7 @@ from majlis.errors import Invalid, NotFound
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from majlis.client import MajlisClient
-    from majlis.client.shapes import MessageJson, PendingToolCallJson
+    from majlis.client import MajlisClient, shapes
 
 COMMANDS = {"/approve": "approval", "/deny": "approval", "/choose": "choice", "/answer": "form"}
 HELP = (
@@ -23,7 +22,7 @@ HELP = (
 )
 
 
-async def answer_card(client: MajlisClient, space_id: str, line: str) -> MessageJson:
+async def answer_card(client: MajlisClient, space_id: str, line: str) -> shapes.MessageJson:
     """Answers the newest open card that the command fits."""
     command, _, rest = line.partition(" ")
     fitting = [card for card in await client.list_pending_tool_calls(space_id) if card["ui"] == COMMANDS[command]]
@@ -33,7 +32,7 @@ async def answer_card(client: MajlisClient, space_id: str, line: str) -> Message
     return await client.submit_tool_result(card["runId"], card["toolCallId"], result_of(card, command, rest.strip()))
 
 
-def card_lines(cards: Sequence[PendingToolCallJson]) -> list[str]:
+def card_lines(cards: Sequence[shapes.PendingToolCallJson]) -> list[str]:
     return [f"{safe_line(card['agentName'])}: {card_line(card)}" for card in cards] or ["There are no open cards."]
 
 
@@ -63,7 +62,7 @@ def _how(card: Mapping[str, Any]) -> str:
     return f"(/answer {' '.join(f'{name}=…' for name in properties)})"
 
 
-def result_of(card: PendingToolCallJson, command: str, rest: str) -> dict[str, Any]:
+def result_of(card: shapes.PendingToolCallJson, command: str, rest: str) -> dict[str, Any]:
     match command:
         case "/approve" | "/deny":
             return {"approved": command == "/approve", **({"comment": rest} if rest else {})}

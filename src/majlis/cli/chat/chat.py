@@ -22,8 +22,7 @@ from majlis.cli.terminal import note, safe_line
 from majlis.errors import Conflict, MajlisError, NotFound
 
 if TYPE_CHECKING:
-    from majlis.client import MajlisClient
-    from majlis.client.shapes import RunStatus
+    from majlis.client import MajlisClient, shapes
 
 _TOKEN_HOURS = 24
 _HELP = (
@@ -33,7 +32,7 @@ _HELP = (
     "/quit  leave, like Ctrl-D",
     "//     post a line that starts with a slash",
 )
-_ACTIVE: tuple[RunStatus, ...] = ("running", "queued", "waiting_reply", "waiting_tool")
+_ACTIVE: tuple[shapes.RunStatus, ...] = ("running", "queued", "waiting_reply", "waiting_tool")
 
 
 @over_http

@@ -13,14 +13,13 @@ from majlis.cli.tail import Tailing
 from majlis.cli.terminal import indented, print_line, safe_line
 
 if TYPE_CHECKING:
-    from majlis.client import Event, MajlisClient
-    from majlis.client.shapes import MessageJson, SpaceJson
+    from majlis.client import Event, MajlisClient, shapes
 
 
 class Screen(Tailing):
     """`live`: for a person at a terminal. Otherwise only finished messages are printed."""
 
-    def __init__(self, client: MajlisClient, space: SpaceJson, lines: int, as_json: bool, live: bool) -> None:
+    def __init__(self, client: MajlisClient, space: shapes.SpaceJson, lines: int, as_json: bool, live: bool) -> None:
         super().__init__(client, space, lines, as_json)
         # Client ids of messages that are already on the screen because they were typed there.
         self.typed: set[str] = set()
@@ -57,7 +56,7 @@ class Screen(Tailing):
         await super()._begin()
         self.begun.set()
 
-    def _show(self, message: MessageJson) -> None:
+    def _show(self, message: shapes.MessageJson) -> None:
         if message["clientId"] in self.typed or (self._live and self._streams.was_shown(message["text"])):
             self._last_seq = max(self._last_seq, message["seq"])
             return

@@ -1,4 +1,4 @@
-"""Clients of a gateway in use learn of an import."""
+"""Connected clients are notified of an import."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_a_space_is_told_once_and_nothing_is_told_when_nothing_came(world:
     await imported(db, lines, tmp_path)
     assert await told() == 0
     await imported(db, [{**line, "headSeq": 9} if line["type"] == "space" else line for line in lines], tmp_path)
-    # With the first change, and once more with the placeholders at the end.
+    # With the first change, and again with the placeholders at the end.
     assert await told() == 2
 
 
