@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
-from majlis.minds.consciousness.compaction import compacted
+from majlis.minds.consciousness.compaction import compacted, count_groups, earlier_cycles, within
 from majlis.minds.consciousness.perceive import count_around, perceive, shown_turns
 from majlis.minds.consciousness.scene import Cycle, Group, Head, Past, Waking
-from majlis.minds.consciousness.summaries import count_groups, earlier_cycles, within
 from majlis.minds.consciousness.token_budget import count_turns, room_for_past
 from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import Prompt, Result

@@ -10,9 +10,8 @@ import pytest
 
 from majlis.minds.consciousness.cut import cut_json, cut_turns
 from majlis.minds.consciousness.perceive import inbox_turn
-from majlis.minds.consciousness.remember import MAX_SUMMARY, lived
+from majlis.minds.consciousness.remember import MAX_SUMMARY, closed, lived, paired, restored, stored
 from majlis.minds.consciousness.token_budget import count, count_turns, size
-from majlis.minds.consciousness.transcript import closed, paired, restored, stored
 from majlis.minds.timeline.scene import Action
 from majlis.models.chat.wire_format import chat_messages
 from majlis.models.port import Call, Prompt, Result, Said, Turn, User

@@ -10,7 +10,7 @@ from typing import Any
 from majlis.minds.consciousness.scene import Waking
 from majlis.minds.roles.scene import Scene as RolesScene
 from majlis.minds.timeline.scene import Message, OwnSpace, Scene
-from majlis.models.outline import Line, Made, Member, Outline, Resume, Seen, Space, Trigger
+from majlis.models.outline import Line, Member, Outline, Seen, Space
 
 
 def describe_timeline(scene: Scene) -> Outline:
@@ -33,53 +33,30 @@ def describe_cycle(waking: Waking) -> Outline:
 
 
 def _run(scene: Scene, space_id: str | None, before: Iterable[Message], answer: Message | None) -> Outline:
+    timed_out = scene.resume is not None and scene.resume.status == "timeout"
     seen = replace(
         _seen(scene, scene.trigger, space_id),
         history=tuple(map(_line, before)),
-        resume=_resume(scene, answer),
-        made=tuple(Made(call.name, call.output if call.state == "done" else None) for call in scene.actions),
+        resumed=None if scene.resume is None else "timeout" if timed_out else "replied",
+        answer=_line(answer) if answer else None,
+        made=tuple((call.name, call.output if call.state == "done" else None) for call in scene.actions),
     )
     return Outline((seen,), space_id, len(scene.actions))
 
 
-def _resume(scene: Scene, answer: Message | None) -> Resume | None:
-    if scene.resume is None:
-        return None
-    if scene.resume.status == "timeout":
-        return Resume("timeout")
-    return Resume("replied", _line(answer) if answer else None)
-
-
 def _seen(scene: Scene, event: Mapping[str, Any], space_id: str | None) -> Seen:
-    spaces = tuple(Space(space.id, space.name, _members(space)) for space in scene.spaces)
-    return Seen(
-        name=scene.agent.name,
-        trigger=_trigger(event),
-        spaces=spaces,
-        active=next((space for space in spaces if space.id == space_id), None),
-        memories=tuple(sorted((memory.key, memory.value) for memory in scene.memories)),
-    )
+    spaces = tuple(map(_space, scene.spaces))
+    memories = sorted(scene.memories, key=lambda memory: memory.key)
+    active = next((space for space in spaces if space.id == space_id), None)
+    return Seen(scene.agent.name, event, spaces, active, tuple(memory.value for memory in memories))
 
 
-def _members(space: OwnSpace) -> tuple[Member, ...]:
+def _space(space: OwnSpace) -> Space:
     others = sorted(space.members, key=lambda member: (member.name, member.id))
-    return tuple(Member(each.name, each.type) for each in others)
-
-
-def _trigger(event: Mapping[str, Any]) -> Trigger:
-    return Trigger(
-        type=event["type"],
-        sender=Member(event["senderName"], event["senderType"]) if "senderName" in event else None,
-        text=event.get("text", ""),
-        message_id=event.get("messageId", ""),
-        expects_reply=bool(event.get("senderExpectsReply")),
-        depth=event.get("chainDepth", 0),
-        instruction=event.get("instruction", ""),
-        service=event.get("serviceName", ""),
-        payload=event.get("payload"),
-    )
+    return Space(space.id, space.name, tuple(Member(each.name, each.type) for each in others))
 
 
 def _line(message: Message) -> Line:
-    """Without the text of a tool's message, which no one said."""
-    return Line(message.sender.name, message.sender.type, "" if message.kind == "tool" else message.text)
+    """Without the text of a tool's message, which no member wrote."""
+    sender = Member(message.sender.name, message.sender.type)
+    return Line(sender, "" if message.kind == "tool" else message.text)

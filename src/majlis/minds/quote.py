@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+MAX_JSON = 4_000
 _CONTROLS = "\x7f-\x9f\u2028\u2029"
 # Unicode's format characters (bidi, zero-width, tags …) and other invisible ones, except variation selectors up to
 # U+FE0F, which many emoji need.
@@ -48,12 +49,12 @@ def quote_start(text: str, limit: int) -> str:
     return quote(text) if len(text) <= limit else f"{quote(text[:limit])}…"
 
 
-def quote_json(value: Any, limit: int) -> str:
+def quote_json(value: Any, limit: int = MAX_JSON, note: bool = True) -> str:
     """JSON on one line. Truncated JSON is quoted, so that the text after it cannot become part of it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     if len(text) <= limit:
         return _escaped(text)
-    return f"{quote(text[:limit])}… (cut: the first {limit} of {len(text)} characters)"
+    return quote_start(text, limit) + (f" (cut: the first {limit} of {len(text)} characters)" if note else "")
 
 
 def bare(text: str) -> str:

@@ -3,61 +3,27 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     name: str
     type: str
 
 
-@dataclass(frozen=True)
-class Space:
+class Space(NamedTuple):
     id: str
     name: str
     others: tuple[Member, ...]
 
 
-@dataclass(frozen=True)
-class Line:
-    """A message in the history."""
+class Line(NamedTuple):
+    """A message."""
 
-    sender: str
-    type: str
+    sender: Member
     text: str
-
-
-@dataclass(frozen=True)
-class Trigger:
-    """Fields that the type of trigger does not have are empty."""
-
-    type: str
-    sender: Member | None = None
-    text: str = ""
-    message_id: str = ""
-    expects_reply: bool = False
-    depth: int = 0
-    instruction: str = ""
-    service: str = ""
-    payload: Any = None
-
-
-@dataclass(frozen=True)
-class Made:
-    """A call that this run made before. `output` is None if the call failed or its outcome is unknown."""
-
-    name: str
-    output: Any
-
-
-@dataclass(frozen=True)
-class Resume:
-    """How the wait ended. `answer` is None if it is not in view."""
-
-    status: Literal["replied", "timeout"]
-    answer: Line | None = None
 
 
 @dataclass(frozen=True)
@@ -65,39 +31,42 @@ class Seen:
     """One event and its context."""
 
     name: str
-    trigger: Trigger
+    # T11, in the API's form.
+    event: Mapping[str, Any]
     spaces: tuple[Space, ...]
     # The space to answer in.
     active: Space | None
-    memories: tuple[tuple[str, str], ...]
-    # Before the trigger.
+    memories: tuple[str, ...]
+    # Before the event.
     history: tuple[Line, ...] = ()
-    resume: Resume | None = None
-    made: tuple[Made, ...] = ()
-    # The inputs of send_message, which differ between agents (M2, M3), and all tools; the model fills them in.
-    can_say: frozenset[str] = frozenset()
-    tools: frozenset[str] = frozenset()
+    # How a wait ended. The answer may be missing if it is not in view.
+    resumed: Literal["replied", "timeout"] | None = None
+    answer: Line | None = None
+    # Names and outputs of earlier calls of this run; None if a call failed or its outcome is unknown.
+    made: tuple[tuple[str, Any], ...] = ()
+    # Tools and their inputs, which differ between agents (M2, M3). The model fills this in.
+    tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return str(self.event.get("text", ""))
 
     @property
     def named(self) -> bool:
         """The message contains this agent's name."""
-        return names(self.trigger.text, self.name)
+        return names(self.text, self.name)
 
     @property
     def asker(self) -> str:
-        """The sender of the trigger, or else of the answer to our question."""
-        if self.trigger.sender is not None:
-            return self.trigger.sender.name
-        answer = self.resume.answer if self.resume else None
-        return answer.sender if answer else "you"
+        """The sender of the message, or else of the answer to our question."""
+        return str(self.event.get("senderName") or (self.answer.sender.name if self.answer else "you"))
 
     @property
     def other_agents(self) -> list[str]:
         return [member.name for member in self.active.others if member.type == "agent"] if self.active else []
 
 
-@dataclass(frozen=True)
-class Outline:
+class Outline(NamedTuple):
     # One event in a run, the whole inbox in a cycle.
     events: tuple[Seen, ...] = ()
     # Where the agent is at the start.

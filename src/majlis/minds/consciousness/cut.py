@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import orjson
 
@@ -37,9 +38,7 @@ def cut_json(text: str, limit: int) -> str:
 
 def cut_pieces(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
     """Cuts the longest texts first, to `room` tokens in all or to the shortest useful beginnings."""
-    sizes = [size(text) for turn in turns for text in contents(turn)]
-    around = sum(map(size_of_turn, turns)) - sum(sizes)
-    limit = max(_SHORTEST, fair_limit(sizes, room * BYTES_PER_TOKEN - around))
+    limit = max(_SHORTEST, _fair_limit(turns, room * BYTES_PER_TOKEN))
     return tuple(_cut(turn, limit) for turn in turns)
 
 
@@ -49,15 +48,18 @@ def cut_turns(turns: Sequence[Turn], summary: str, cap: int) -> tuple[Turn, ...]
     room = cap * BYTES_PER_TOKEN
     if sum(map(size_of_turn, turns)) <= room:
         return tuple(turns)
-    pieces = [size(text) for turn in turns for text in contents(turn)]
-    around = sum(map(size_of_turn, turns)) - sum(pieces)
-    limit = fair_limit(pieces, room - around)
+    limit = _fair_limit(turns, room)
     if limit >= _SHORTEST:
         return tuple(_cut(turn, limit) for turn in turns)
     half = max(_SHORTEST, room // 2 - 16)
     first = turns[0]
     about = first.text if isinstance(first, User) else ""
     return User((cut_text(about, half),)), Said(cut_text(summary, half))
+
+
+def _fair_limit(turns: Sequence[Turn], room: int) -> int:
+    sizes = [size(text) for turn in turns for text in contents(turn)]
+    return fair_limit(sizes, room - sum(map(size_of_turn, turns)) + sum(sizes))
 
 
 def _cut(turn: Turn, limit: int) -> Turn:
@@ -74,15 +76,11 @@ def _cut(turn: Turn, limit: int) -> Turn:
 
 
 def _cut_before(text: str) -> tuple[str, str] | None:
-    if not text.startswith('{"truncated":'):
-        return None
-    try:
-        kept = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-    match kept:
-        case {"truncated": str(beginning), "note": str(note)} if len(kept) == 2:
-            return beginning, note
+    if text.startswith('{"truncated":'):
+        with suppress(orjson.JSONDecodeError):
+            match orjson.loads(text):
+                case {"truncated": str(beginning), "note": str(note), **rest} if not rest:
+                    return beginning, note
     return None
 
 

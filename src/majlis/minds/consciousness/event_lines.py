@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from majlis.clock import Millis, iso
 from majlis.minds.consciousness.scene import Event
@@ -22,7 +22,7 @@ _AROUND = 120
 _MAX_NAME = 128
 _PLAIN = re.compile(r"[^\[\]()\":]{1,64}")
 _PLAIN_ID = re.compile(r"[\w.-]{1,128}", re.ASCII)
-_OTHER_SOURCES = ("heartbeat",)
+_MOMENT = re.compile(r"[0-9TZ:.-]{1,32}", re.ASCII)
 
 
 def inbox_lines(events: Sequence[Event], now: Millis, spaces: Sequence[OwnSpace], max_tokens: int) -> list[str]:
@@ -49,26 +49,27 @@ def preview_lines(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[s
 
 def event_line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
     """`limit` applies to the text or payload."""
+    note = limit > PREVIEWED
     match event["type"]:
         case "space_message":
             asks = " (expects a reply)" if event.get("senderExpectsReply") else ""
             said = _text(str(event["text"]), limit)
             return f"[{_space(event, spaces)}] {event['senderName']} ({event['senderType']}): {said}{asks}"
         case "plan":
-            return f"[Plan: {_named(event['planName'])}] {_instruction(str(event['instruction']), limit)}"
+            text = str(event["instruction"])
+            # The agent wrote it, so it may be unquoted.
+            instruction = bare(text) if len(text) <= limit else quote_start(text, limit)
+            return f"[Plan: {_named(event['planName'])}] {instruction}"
         case "service":
-            return f"[Service: {_named(event['serviceName'])}] {_json(event['payload'], limit)}"
+            return f"[Service: {_named(event['serviceName'])}] {quote_json(event['payload'], limit, note)}"
         case "tool_result":
-            return f"[Tool Result: {_call(event)}] {_json(event['result'], limit)}"
+            return f"[Tool Result: {_call(event)}] {quote_json(event['result'], limit, note)}"
         case "heartbeat":
-            return f"[Heartbeat] {iso_or_quote(event['scheduledAt'])}: a scheduled wake-up; no event caused it"
+            moment = str(event["scheduledAt"])
+            shown = moment if _MOMENT.fullmatch(moment) else quote(moment)
+            return f"[Heartbeat] {shown}: a scheduled wake-up; no event caused it"
         case other:
-            return f"[{_named(other)}] {_json(dict(event), limit)}"
-
-
-def iso_or_quote(moment: object) -> str:
-    text = str(moment)
-    return text if re.fullmatch(r"[0-9TZ:.-]{1,32}", text, re.ASCII) else quote(text)
+            return f"[{_named(other)}] {quote_json(dict(event), limit, note)}"
 
 
 def _counted(number: int) -> str:
@@ -87,23 +88,8 @@ def _content(event: Event) -> str:
 
 
 def _text(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return quote(text)
-    if limit <= PREVIEWED:
-        return quote_start(text, limit)
-    return f"{quote(text[:limit])}… (cut: the first {limit} of {len(text)} characters; read_messages has all)"
-
-
-def _instruction(text: str, limit: int) -> str:
-    """The agent wrote it, so it may be unquoted."""
-    return bare(text) if len(text) <= limit else quote_start(text, limit)
-
-
-def _json(value: object, limit: int) -> str:
-    if limit > PREVIEWED:
-        return quote_json(value, limit)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return quote_json(value, limit) if len(text) <= limit else quote_start(text, limit)
+    more = f" (cut: the first {limit} of {len(text)} characters; read_messages has all)"
+    return quote_start(text, limit) + (more if len(text) > limit > PREVIEWED else "")
 
 
 def _space(event: Event, spaces: Sequence[OwnSpace]) -> str:
@@ -111,7 +97,7 @@ def _space(event: Event, spaces: Sequence[OwnSpace]) -> str:
     name = str(event["spaceName"])
     same = sum(space.name == name for space in spaces)
     known = any(space.id == event["spaceId"] for space in spaces)
-    shown = name if _PLAIN.fullmatch(name) and name.casefold() not in _OTHER_SOURCES else quote(name)
+    shown = name if _PLAIN.fullmatch(name) and name.casefold() != "heartbeat" else quote(name)
     return shown if same == 1 and known else f"{shown}, id: {event['spaceId']}"
 
 
@@ -129,10 +115,8 @@ def _call(event: Event) -> str:
 def _left_out(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[str]:
     if not events:
         return []
-    where = Counter(_source(event, spaces) for event in events)
-    listed = ", ".join(f"{source} × {times}" for source, times in sorted(where.items())[:20])
+    sources = Counter(
+        f"[{_space(event, spaces)}]" if event["type"] == "space_message" else str(event["type"]) for event in events
+    )
+    listed = ", ".join(f"{source} × {times}" for source, times in sorted(sources.items())[:20])
     return [f"(and {_counted(len(events))} more that are not shown here: {listed})"]
-
-
-def _source(event: Event, spaces: Iterable[OwnSpace]) -> str:
-    return f"[{_space(event, list(spaces))}]" if event["type"] == "space_message" else str(event["type"])

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
+from majlis.minds.consciousness.compaction import earlier_cycles
 from majlis.minds.consciousness.cut import cut_text, cut_turns
 from majlis.minds.consciousness.event_lines import inbox_lines
 from majlis.minds.consciousness.instructions import instructions_block
+from majlis.minds.consciousness.remember import closed, restored
 from majlis.minds.consciousness.scene import Cycle, Past, Waking
-from majlis.minds.consciousness.summaries import earlier_cycles
 from majlis.minds.consciousness.token_budget import (
     BYTES_PER_TOKEN,
     count_turns,
@@ -22,7 +23,6 @@ from majlis.minds.consciousness.token_budget import (
     room_for_routing,
     size,
 )
-from majlis.minds.consciousness.transcript import closed, restored
 from majlis.minds.describe import describe_cycle
 from majlis.minds.quote import quote
 from majlis.minds.roles.routing import routing_text

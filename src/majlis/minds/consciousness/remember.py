@@ -1,13 +1,14 @@
-"""What is stored of a cycle, and its summary.
+"""How a cycle is stored, read back and summarized.
 
-The summary is the text with which the model ends the cycle, so it needs no extra request. Without such text it lists
-the calls of the cycle.
+Turns are stored unchanged, so that the next prompt has the same prefix. Every call is followed by its result, because
+providers reject a prompt with an unpaired call. The summary is the text with which the model ends the cycle, so it
+needs no extra request; without such text it lists the calls of the cycle.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +16,14 @@ import orjson
 
 from majlis.minds.consciousness.scene import Past
 from majlis.minds.consciousness.token_budget import count_turns
-from majlis.minds.consciousness.transcript import closed, paired, stored
 from majlis.minds.quote import quote_start
-from majlis.models.port import Call, Said, Turn, User
+from majlis.models.chat.wire_format import chat_messages
+from majlis.models.port import Call, Prompt, Result, Said, Turn, User
 
 MAX_SUMMARY = 2_000
 _MAX_QUOTED = 200
 _MAX_SENT = 5
+_UNKNOWN = '{"success":false,"error":"The cycle ended before this call did: its outcome is unknown."}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +39,77 @@ class Lived:
 def lived(turns: Sequence[Turn], past: Past | None = None) -> Lived:
     """`turns` start with the inbox. Tokens include tool results."""
     whole = paired(turns)
-    summary = _closing_words(whole) or _what_was_done(whole)
+    last = whole[-1]
+    text = last.text.strip() if isinstance(last, Said) and not last.calls else ""
+    summary = (text if len(text) <= MAX_SUMMARY else f"{text[: MAX_SUMMARY - 1]}…") or _what_was_done(whole)
     return Lived(stored(whole), summary, count_turns(closed(whole, summary)), past)
 
 
-def _closing_words(turns: Sequence[Turn]) -> str:
-    last = turns[-1]
-    text = last.text.strip() if isinstance(last, Said) and not last.calls else ""
-    return text if len(text) <= MAX_SUMMARY else f"{text[: MAX_SUMMARY - 1]}…"
+def stored(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    """`border` is where the last part of a user turn begins."""
+    messages = chat_messages(Prompt(tuple(turns)))
+    for turn, message in zip(turns, messages, strict=True):
+        if isinstance(turn, User) and len(turn.parts) > 1:
+            message["border"] = sum(map(len, turn.parts[:-1]))
+    return messages
+
+
+def restored(messages: Iterable[Any]) -> tuple[Turn, ...]:
+    """Skips messages in an unknown form: one bad row must not silence the agent (R9)."""
+    return paired([turn for message in messages if isinstance(message, dict) for turn in _turn(message)])
+
+
+def paired(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """Puts the results after their calls, in the same order. Adds missing results as unknown, and drops results without
+    a call."""
+    whole: list[Turn] = []
+    open_calls: tuple[Call, ...] = ()
+    results: dict[str, Result] = {}
+    for turn in turns:
+        if isinstance(turn, Result):
+            results.setdefault(turn.call_id, turn)
+            continue
+        whole += _results(open_calls, results)
+        whole.append(turn)
+        open_calls, results = (turn.calls, {}) if isinstance(turn, Said) else ((), {})
+    return (*whole, *_results(open_calls, results))
+
+
+def closed(turns: Sequence[Turn], summary: str) -> tuple[Turn, ...]:
+    """Ends with text of the agent, because some models require alternating turns."""
+    last = turns[-1] if turns else None
+    if isinstance(last, Said) and last.text and not last.calls:
+        return tuple(turns)
+    return (*turns, Said(summary or "(nothing said)"))
+
+
+def _results(calls: Iterable[Call], results: dict[str, Result]) -> list[Result]:
+    found = ((call, results.get(call.id)) for call in calls)
+    return [Result(call.id, call.name, result.content if result else _UNKNOWN) for call, result in found]
+
+
+def _turn(message: dict[str, Any]) -> list[Turn]:
+    content = message.get("content")
+    text = content if isinstance(content, str) else ""
+    match message.get("role"):
+        case "user" if text:
+            border = message.get("border")
+            inside = isinstance(border, int) and 0 < border < len(text)
+            return [User((text[:border], text[border:]) if inside else (text,))]
+        case "assistant":
+            calls = tuple(call for each in message.get("tool_calls") or () for call in _call(each))
+            return [Said(text, calls)] if text or calls else []
+        case "tool" if isinstance(message.get("tool_call_id"), str):
+            return [Result(message["tool_call_id"], "", text)]
+    return []
+
+
+def _call(said: Any) -> list[Call]:
+    try:
+        function = said["function"]
+        return [Call(str(said["id"]), str(function["name"]), str(function["arguments"]))]
+    except (KeyError, TypeError):
+        return []
 
 
 def _what_was_done(turns: Sequence[Turn]) -> str:

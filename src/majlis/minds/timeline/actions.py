@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from majlis.clock import iso
-from majlis.minds.quote import quote
-from majlis.minds.timeline.lines import MAX_JSON, json_part, marks, stamp, tool_name
+from majlis.minds.quote import MAX_JSON, quote, quote_json
+from majlis.minds.timeline.lines import marks, stamp, tool_name
 from majlis.minds.timeline.scene import Action, Message, Scene
 
 # The call that the run waited for is shown in full: no tool result is longer.
@@ -56,7 +56,7 @@ def _waits(action: Action) -> bool:
 def _call(action: Action) -> str:
     if action.name == "send_message" and isinstance(action.input, Mapping):
         return f"send_message({_sent(action.input)})"
-    arguments = json_part(action.input) if action.input else ""
+    arguments = quote_json(action.input) if action.input else ""
     return f"{tool_name(action.name)}({arguments})"
 
 
@@ -72,4 +72,4 @@ def _sent(given: Mapping[str, object]) -> str:
 def _outcome(action: Action, most: int) -> str:
     if action.state == "started":
         return f" → {_UNKNOWN}"
-    return f" → {'error: ' if action.state == 'error' else ''}{json_part(action.output, most)}"
+    return f" → {'error: ' if action.state == 'error' else ''}{quote_json(action.output, most)}"

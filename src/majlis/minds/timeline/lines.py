@@ -11,7 +11,6 @@ from majlis.minds.quote import bare, quote, quote_json, quote_start
 from majlis.minds.timeline.message_links import references
 from majlis.minds.timeline.scene import Message, Resume, Scene
 
-MAX_JSON = 4_000
 MAX_TEXT = 8_000
 MAX_QUOTED = 300
 _TOOL_NAME = re.compile(r"[\w.-]+", re.ASCII)
@@ -63,10 +62,6 @@ def quotes(scene: Scene, text: str) -> str:
     )
 
 
-def json_part(value: Any, most: int = MAX_JSON) -> str:
-    return quote_json(value, most)
-
-
 def tool_name(name: str) -> str:
     return name if _TOOL_NAME.fullmatch(name) else quote(name)
 
@@ -90,7 +85,7 @@ def _how_asked(resume: Resume, tool: str) -> str:
         case "answered", False:
             return f"{resume.sender_name} did not approve {tool}"
         case "withdrawn", _:
-            return f"{tool} was withdrawn, since you left the space"
+            return f"{tool} was withdrawn because you left the space"
     return f"timeout, nobody answered {tool} within {resume.seconds} s"
 
 
@@ -121,9 +116,9 @@ def _text(text: str) -> str:
 def tool_use(tool: Mapping[str, Any]) -> str:
     if tool.get("ui"):
         return _card(tool)
-    outcome = "running" if tool.get("status") == "running" else json_part(tool.get("output"))
+    outcome = "running" if tool.get("status") == "running" else quote_json(tool.get("output"))
     failed = "error: " if tool.get("status") == "error" else ""
-    return f"used tool {tool_name(str(tool.get('name')))} {json_part(tool.get('input'))} → {failed}{outcome}"
+    return f"used tool {tool_name(str(tool.get('name')))} {quote_json(tool.get('input'))} → {failed}{outcome}"
 
 
 def _card(tool: Mapping[str, Any]) -> str:
@@ -131,8 +126,8 @@ def _card(tool: Mapping[str, Any]) -> str:
     asked = "asked for permission to use tool" if tool.get("purpose") == "permission" else "asked people with tool"
     who = tool.get("answeredBy") or {}
     by = f"{_plain_name(str(who.get('name')))}: " if who else ""
-    outcome = "nobody has answered yet" if tool.get("status") == "running" else f"{by}{json_part(tool.get('output'))}"
-    return f"{asked} {tool_name(str(tool.get('name')))} {json_part(tool.get('input'))} → {outcome}"
+    outcome = "not answered yet" if tool.get("status") == "running" else f"{by}{quote_json(tool.get('output'))}"
+    return f"{asked} {tool_name(str(tool.get('name')))} {quote_json(tool.get('input'))} → {outcome}"
 
 
 def _because(scene: Scene, message: Message) -> str | None:

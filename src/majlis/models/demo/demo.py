@@ -1,4 +1,7 @@
-"""A model made of rules. What it does next depends only on the prompt, so a run can continue on another worker."""
+"""A model made of rules. What it does next depends only on the prompt, so a run can continue on another worker.
+
+It works out all steps each time and takes the first that was not taken yet.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from typing import Any
 
 import orjson
 
-from majlis.models.demo.decide import steps_for
-from majlis.models.demo.say import Step, say
-from majlis.models.outline import Outline, Seen
+from majlis.models.demo.reminder import reminder_steps
+from majlis.models.demo.rules import GREETING, otherwise, remark, rule_steps
+from majlis.models.demo.say import Step, say, unaddressed
+from majlis.models.demo.welcome import welcome_steps
+from majlis.models.outline import Outline, Seen, names
 from majlis.models.port import (
     Answer,
     Call,
@@ -32,6 +37,8 @@ from majlis.store import ids
 _WORDS = re.compile(r"\S+\s*")
 # If one of these fails, the agent says so instead of confirming it.
 _CONFIRMED = ("set_plans", "set_memories")
+# A demo agent answers an agent that answers a person, and no agent further down the chain.
+_MAX_DEPTH = 1
 
 
 class DemoModel:
@@ -50,7 +57,6 @@ class DemoModel:
 
 
 def _next_step(prompt: Prompt) -> Step | None:
-    """Works out all steps and returns the first that was not taken yet."""
     if prompt.outline is None:
         return None
     outline = prompt.outline()
@@ -71,14 +77,62 @@ def _all_steps(prompt: Prompt, outline: Outline) -> list[tuple[Seen, Step]]:
     here = outline.active_space_id
     steps: list[tuple[Seen, Step]] = []
     for event in outline.events:
-        seen = replace(event, can_say=tools.get("send_message", frozenset()), tools=frozenset(tools))
-        found = steps_for(seen)
+        seen = replace(event, tools=tools)
+        found = _steps_for(seen)
         if found and seen.active is not None and seen.active.id != here:
             found = [Step("enter_space", {"spaceId": seen.active.id}), *found]
         for step in found:
             here = step.input["spaceId"] if step.tool == "enter_space" else here
             steps.append((seen, step))
     return steps
+
+
+def _steps_for(seen: Seen) -> list[Step]:
+    match seen.event["type"]:
+        case "plan":
+            return reminder_steps(seen)
+        case "service":
+            return welcome_steps(seen)
+        case "space_message" if seen.event["chainDepth"] <= _MAX_DEPTH and _is_for_me(seen):
+            if seen.event["senderType"] == "agent":
+                return [say(seen, remark(seen))]
+            steps = rule_steps(seen, unaddressed(seen.text))
+            return otherwise(seen) if steps is None else steps
+    return []
+
+
+def _is_for_me(seen: Seen) -> bool:
+    """Of several demo agents in a space, one answers a person's message."""
+    if seen.event["senderType"] != "agent":
+        return seen.named or seen.name == _addressee(seen)
+    # Agents also name each other in passing ("Try @Ba hello").
+    if names(seen.text[: len(seen.name) + 2], seen.name):
+        return True
+    # A greeting is for all agents. But any message would end another agent's wait for a reply.
+    greeting = GREETING.search(seen.text) is not None
+    return greeting and not seen.event.get("senderExpectsReply") and not _spoke_already(seen)
+
+
+def _spoke_already(seen: Seen) -> bool:
+    """Since the last message of a person."""
+    for line in reversed(seen.history):
+        if line.sender.type == "human":
+            return False
+        if line.sender.name == seen.name:
+            return True
+    return False
+
+
+def _addressee(seen: Seen) -> str | None:
+    """The agent that a person's message without my name is for: the one that asked the question just before, or else
+    the first by name. None if the message names another agent."""
+    others = seen.other_agents
+    if any(names(seen.text, name) for name in others):
+        return None
+    before = seen.history[-1] if seen.history else None
+    if before is not None and before.sender.name in (seen.name, *others) and before.text.rstrip().endswith("?"):
+        return before.sender.name
+    return min([seen.name, *others], key=str.casefold)
 
 
 def _this_invocation(turns: Sequence[Turn]) -> tuple[list[str], Any]:

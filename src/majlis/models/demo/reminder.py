@@ -37,7 +37,7 @@ def plan_reminder(seen: Seen, found: re.Match[str]) -> list[Step]:
 
 def reminder_steps(seen: Seen) -> list[Step]:
     """For the run that the plan starts. Ignores plans that are not reminders."""
-    found = _INSTRUCTION.fullmatch(seen.trigger.instruction)
+    found = _INSTRUCTION.fullmatch(seen.event["instruction"])
     if not found:
         return []
     reminder = f"{found['who']}, you asked me to remind you: {found['what']}."

@@ -35,7 +35,7 @@ GREETING = _words(r"^\W*(hi|hello|hey|hallo|salam|salaam|marhaba|ahlan|welcome|g
 
 def remark(seen: Seen) -> str:
     """The one message with which an agent answers another agent."""
-    if GREETING.search(seen.trigger.text):
+    if GREETING.search(seen.text):
         return f"Hello from me too! I am {seen.name}. Mention my name if you want me to answer."
     return f"Thanks for asking, {seen.asker}. My favourite number is {len(seen.name)}, one for each letter of my name."
 
@@ -62,17 +62,17 @@ def _remember(seen: Seen, found: re.Match[str]) -> Steps:
 def _recall(seen: Seen, _found: re.Match[str]) -> Steps:
     if not seen.memories:
         return [say(seen, 'Nothing yet. Try "remember that the key is under the mat".')]
-    known = "\n".join(f"- {shortened(value, 200)}" for _, value in seen.memories[:10])
+    known = "\n".join(f"- {shortened(value, 200)}" for value in seen.memories[:10])
     return [say(seen, f"I remember:\n{known}")]
 
 
 def _ask(seen: Seen, _found: re.Match[str]) -> Steps:
     asked = say(seen, f"Tea or coffee, {seen.asker}?", wait=True)
-    if seen.resume is None:
+    if seen.resumed is None:
         return [asked]
-    if seen.resume.status == "timeout":
+    if seen.resumed == "timeout":
         return [asked, say(seen, "I got no answer in time.")]
-    wish = shortened(seen.resume.answer.text, 100).rstrip(".!") if seen.resume.answer else "that"
+    wish = shortened(seen.answer.text, 100).rstrip(".!") if seen.answer else "that"
     return [asked, say(seen, f"Then {wish} it is.")]
 
 
@@ -80,7 +80,7 @@ def _seek_approval(seen: Seen, _found: re.Match[str]) -> Steps:
     if ASKING not in seen.tools:
         return [say(seen, f'To ask for approval I need a tool of type "space" that is named {ASKING}.')]
     question = Step(ASKING, {"question": f"Shall I put the kettle on, {seen.asker}?"})
-    outcomes = [call.output for call in seen.made if call.name == ASKING]
+    outcomes = [output for name, output in seen.made if name == ASKING]
     if not outcomes:
         return [question]
     approved = next((each.get("approved") for each in outcomes if isinstance(each, dict) and each), None)
@@ -148,3 +148,12 @@ RULES = (
     Rule(_words(r"^\W*(thanks|thank you|shukran)\b"), _thanks),
     Rule(GREETING, _greet, "hello"),
 )
+
+
+def rule_steps(seen: Seen, text: str) -> Steps | None:
+    """Of the first rule that matches."""
+    for rule in RULES:
+        found = rule.pattern.search(text)
+        if found:
+            return rule.steps(seen, found)
+    return None

@@ -17,11 +17,12 @@ class Step:
 
 def say(seen: Seen, text: str, wait: bool = False) -> Step:
     """Uses only the inputs that the agent's send_message has."""
+    inputs = seen.tools.get("send_message", frozenset())
     given: dict[str, Any] = {"text": text}
-    if wait and "wait" in seen.can_say:
+    if wait and "wait" in inputs:
         given["wait"] = True
-    if seen.trigger.expects_reply and not seen.resume and "messageId" in seen.can_say:
-        given["messageId"] = seen.trigger.message_id
+    if seen.event.get("senderExpectsReply") and not seen.resumed and "messageId" in inputs:
+        given["messageId"] = seen.event["messageId"]
     return Step("send_message", given)
 
 

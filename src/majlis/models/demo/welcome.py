@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from majlis.models.demo.rules import ABOUT, RULES, meet
+from majlis.models.demo.rules import ABOUT, meet, rule_steps
 from majlis.models.demo.say import Step, say, shortened, unaddressed
 from majlis.models.outline import Line, Seen, Space
 
@@ -16,15 +16,14 @@ def welcome_steps(seen: Seen) -> list[Step]:
     if space is None:
         return []
     steps = [Step("enter_space", {"spaceId": space.id}), say(seen, _welcome(seen, space), wait=True)]
-    answer = seen.resume.answer if seen.resume else None
-    if answer is not None and answer.type == "human":
-        steps += _reply(seen, answer)
+    if seen.answer is not None and seen.answer.sender.type == "human":
+        steps += _reply(seen, seen.answer)
     return steps
 
 
 def _opened(seen: Seen) -> Space | None:
-    payload = seen.trigger.payload
-    if seen.trigger.service != _SERVICE or not isinstance(payload, dict) or payload.get("event") != "opened":
+    payload = seen.event["payload"]
+    if seen.event["serviceName"] != _SERVICE or not isinstance(payload, dict) or payload.get("event") != "opened":
         return None
     return next((space for space in seen.spaces if space.id == payload.get("spaceId")), None)
 
@@ -43,11 +42,10 @@ def _reply(seen: Seen, answer: Line) -> list[Step]:
     if re.match(rf"\s*@(?!{re.escape(seen.name)}\b)", answer.text, re.IGNORECASE):
         return []
     text = unaddressed(answer.text)
-    for rule in RULES:
-        found = rule.pattern.search(text)
-        if found:
-            return rule.steps(seen, found)
+    steps = rule_steps(seen, text)
+    if steps is not None:
+        return steps
     words = re.findall(r"[^\W\d_][\w'’.-]*", text)
     if 1 <= len(words) <= 3:
         return meet(seen, shortened(" ".join(words), 40).rstrip("."))
-    return [say(seen, f'Welcome, {answer.sender}. Say "help" to see what I can do.')]
+    return [say(seen, f'Welcome, {answer.sender.name}. Say "help" to see what I can do.')]
