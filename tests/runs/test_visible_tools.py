@@ -16,7 +16,7 @@ from majlis.settings import Settings
 from majlis.store import ids
 from majlis.store.tables import cards, events, messages, runs, steps
 from majlis.store.transactions import Tx
-from majlis.tools.python.signature import read_signature
+from majlis.tools.python.functions import read_signature
 from tests.model_server import call, say, sequence, silent
 from tests.runs import deploying
 from tests.runs.cards import card_in, submit

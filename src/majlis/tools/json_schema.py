@@ -66,7 +66,9 @@ def _plain(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any
         if key == "properties":
             plain[key] = {name: _plain(each, definitions) for name, each in value.items()}
         elif key == "anyOf":
-            plain.update(_any_of([_plain(each, definitions) for each in value]))
+            # `X | None` means optional; hide the null from the model.
+            options = [_plain(each, definitions) for each in value if each.get("type") != "null"]
+            plain.update(options[0] if len(options) == 1 else {"anyOf": options})
         elif isinstance(value, dict) and key in ("items", "additionalProperties"):
             plain[key] = _plain(value, definitions)
         elif key in ("allOf", "oneOf", "prefixItems"):
@@ -74,9 +76,3 @@ def _plain(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any
         else:
             plain[key] = value
     return plain
-
-
-def _any_of(options: list[dict[str, Any]]) -> dict[str, Any]:
-    """`X | None` means optional; hide the null from the model."""
-    real = [option for option in options if option.get("type") != "null"]
-    return real[0] if len(real) == 1 else {"anyOf": real}

@@ -91,7 +91,9 @@ class Tools:
         if not config.tools and not config.mcp:
             return []
         # In a thread: modules of tools may be slow to import.
-        kit = self._cached(config) or await asyncio.to_thread(self._kit, config)
+        kit = self._cached(config)
+        if kit is None:
+            kit = await asyncio.to_thread(self._kit, config)
         reasons = await asyncio.gather(*(self.servers.open(server) for server in config.mcp))
         failures = [(server.name, reason) for server, reason in zip(config.mcp, reasons, strict=True) if reason]
         return kit.problems + [f"The tools of {name} (MCP) cannot be used: {reason}" for name, reason in failures]

@@ -17,9 +17,7 @@ from majlis.clock import Millis
 _MINUTE = 60_000
 
 
-@cache
-def _timezones() -> frozenset[str]:
-    return frozenset(available_timezones())
+_timezones = cache(available_timezones)
 
 
 def _known_timezone(name: str) -> str:
@@ -55,15 +53,14 @@ class Heartbeat(Wire):
 
 def first_beat(config: Mapping[str, Any], now: Millis) -> Millis | None:
     """`config` is the stored form; None without a heartbeat."""
-    heartbeat = _heartbeat(config)
-    return None if heartbeat is None else next_beat(heartbeat, config["timezone"], now)
+    return following_beat(config, now, now)
 
 
 def following_beat(config: Mapping[str, Any], last: Millis, now: Millis) -> Millis | None:
     """Stays in phase with the last beat, however late it fired, and skips missed beats."""
-    heartbeat = _heartbeat(config)
-    if heartbeat is None:
+    if config["heartbeat"] is None:
         return None
+    heartbeat = Heartbeat.model_validate(config["heartbeat"])
     every = heartbeat.every_minutes * _MINUTE
     return next_beat(heartbeat, config["timezone"], last + max(now - last, 0) // every * every)
 
@@ -76,11 +73,6 @@ def next_beat(heartbeat: Heartbeat, timezone: str, after: Millis) -> Millis:
         return at
     zone = ZoneInfo(heartbeat.timezone or timezone)
     return at if _within(hours, at, zone) else _opening(hours, at, zone)
-
-
-def _heartbeat(config: Mapping[str, Any]) -> Heartbeat | None:
-    given = config["heartbeat"]
-    return None if given is None else Heartbeat.model_validate(given)
 
 
 def _within(hours: ActiveHours, at: Millis, zone: ZoneInfo) -> bool:

@@ -38,24 +38,20 @@ def refuse_unsafe_json(value: object) -> bytes:
 
 def _problem(item: object, path: Path) -> str | None:
     match item:
+        case dict() | list() if len(path) >= MAX_DEPTH:
+            return f"is nested more than {MAX_DEPTH} levels deep; flatten it"
         case dict():
-            return _depth_problem(path) or next(filter(None, map(_key_problem, item)), None)
-        case list():
-            return _depth_problem(path)
-        case str():
-            return _text_problem(item)
-        case None | bool():
+            return next(filter(None, map(_key_problem, item)), None)
+        case str() if found := _UNSAFE_TEXT.search(item):
+            place = f"at character {found.start() + 1} ({found.group()!a})"
+            return f"has a control character or half a surrogate pair {place}; remove it"
+        case list() | str() | None | bool():
             return None
         case int():
             return None if -(2**63) <= item < 2**64 else "should be an integer of at most 64 bits"
         case float():
             return None if math.isfinite(item) else "should be a finite number"
-        case _:
-            return "should be JSON: an object, an array, text, a number, true, false or null"
-
-
-def _depth_problem(path: Path) -> str | None:
-    return f"is nested more than {MAX_DEPTH} levels deep; flatten it" if len(path) >= MAX_DEPTH else None
+    return "should be JSON: an object, an array, text, a number, true, false or null"
 
 
 def _key_problem(key: object) -> str | None:
@@ -63,15 +59,6 @@ def _key_problem(key: object) -> str | None:
         return "should have only text keys"
     if _UNSAFE_TEXT.search(key):
         return f"has a key with a control character or half a surrogate pair, {key[:40]!a}; remove it"
-    return None
-
-
-def _text_problem(text: str) -> str | None:
-    if found := _UNSAFE_TEXT.search(text):
-        return (
-            f"has a control character or half a surrogate pair at character {found.start() + 1} "
-            f"({found.group()!a}); remove it"
-        )
     return None
 
 

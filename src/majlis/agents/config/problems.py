@@ -53,22 +53,14 @@ def problems_of(error: ValidationError, value: object) -> list[Problem]:
     return [Problem(path, " or ".join(alternatives)) for path, alternatives in messages.items()]
 
 
-def _path(error: Any, value: object) -> Path:
+def _path(error: Any, value: Any) -> Path:
     path: list[str | int] = []
     for step in error["loc"]:
-        inside, value = _step_into(value, step)
-        if inside:
+        is_key = isinstance(value, dict) and step in value
+        if is_key or (isinstance(value, list) and isinstance(step, int) and step < len(value)):
             path.append(step)
+            value = value[step]
     return (*path, *_last_steps(error))
-
-
-def _step_into(value: object, step: str | int) -> tuple[bool, object]:
-    match value, step:
-        case dict(), str() if step in value:
-            return True, value[step]
-        case list(), int() if step < len(value):
-            return True, value[step]
-    return False, value
 
 
 def _last_steps(error: Any) -> Path:

@@ -102,12 +102,13 @@ InputSchema = Annotated[
     Field(json_schema_extra={"description": "A JSON Schema (Draft 2020-12) of type object."}),
     AfterValidator(_stands_alone),
 ]
-_QUESTION: JsonObject = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 4000,
-    "description": "The question to ask people.",
-}
+
+
+def _closed(properties: JsonObject, *required: str) -> JsonObject:
+    return {"type": "object", "properties": properties, "required": [*required], "additionalProperties": False}
+
+
+_QUESTION: JsonObject = {"type": "string", "minLength": 1, "maxLength": 4000, "description": "The question to ask."}
 _OPTIONS: JsonObject = {
     "type": "array",
     "items": {"type": "string", "minLength": 1, "maxLength": 200},
@@ -116,37 +117,19 @@ _OPTIONS: JsonObject = {
     "uniqueItems": True,
     "description": "The options to choose from.",
 }
-APPROVAL: JsonObject = {
-    "type": "object",
-    "properties": {"approved": {"type": "boolean"}, "comment": {"type": "string", "maxLength": 4000}},
-    "required": ["approved"],
-    "additionalProperties": False,
-}
-FREE_TEXT: JsonObject = {
-    "type": "object",
-    "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 16_000}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
+APPROVAL = _closed({"approved": {"type": "boolean"}, "comment": {"type": "string", "maxLength": 4000}}, "approved")
+FREE_TEXT = _closed({"text": {"type": "string", "minLength": 1, "maxLength": 16_000}}, "text")
 
 
 def default_input(ui: str, options: bool) -> JsonObject:
     """`options`: the config has options, so the model may omit them."""
-    properties: JsonObject = {"question": _QUESTION}
-    required = ["question"]
-    if ui == "choice":
-        properties["options"] = _OPTIONS
-        required += [] if options else ["options"]
-    return {"type": "object", "properties": properties, "required": cast(Any, required), "additionalProperties": False}
+    if ui != "choice":
+        return _closed({"question": _QUESTION}, "question")
+    return _closed({"question": _QUESTION, "options": _OPTIONS}, "question", *([] if options else ["options"]))
 
 
 def choice_of(options: list[Any]) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": {"choice": {"enum": options}},
-        "required": ["choice"],
-        "additionalProperties": False,
-    }
+    return _closed({"choice": {"enum": options}}, "choice")
 
 
 def without_required(schema: JsonObject) -> JsonObject:
@@ -171,6 +154,4 @@ def _formats() -> FormatChecker:
 
 
 def _is_date(value: object) -> bool:
-    if not isinstance(value, str):
-        return True
-    return len(value) == 10 and datetime.date.fromisoformat(value) is not None
+    return not isinstance(value, str) or (len(value) == 10 and datetime.date.fromisoformat(value) is not None)

@@ -21,16 +21,12 @@ from majlis.agents.config.schemas import (
 )
 from majlis.agents.config.types import JsonObject, Matching, Maybe, Name, Wire, refusal, refuse_repeated, walk
 
-BUILT_IN_TOOLS = frozenset(
-    {
-        "enter_space", "send_message", "read_messages",
-        "get_my_runs", "stop_run", "absorb_run",
-        "set_memories", "get_memories", "delete_memories",
-        "set_goals", "delete_goals",
-        "set_plans", "get_plans", "delete_plans",
-        "peek_inbox", "skip", "recall_cycles", "route", "hand_over",
-    }
-)  # fmt: skip
+# The names of the tools in `tools.builtin`, a higher layer; a test compares them.
+BUILT_IN_TOOLS = frozenset((
+    "enter_space", "send_message", "read_messages", "get_my_runs", "stop_run", "absorb_run", "set_memories",
+    "get_memories", "delete_memories", "set_goals", "delete_goals", "set_plans", "get_plans", "delete_plans",
+    "peek_inbox", "skip", "recall_cycles", "route", "hand_over",
+))  # fmt: skip
 
 
 def _not_built_in(name: str) -> str:

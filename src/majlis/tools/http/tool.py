@@ -14,8 +14,7 @@ from majlis.runs.calls.result import plain
 from majlis.tool_decorator import ToolContext
 from majlis.tools.configured import ConfiguredTool
 from majlis.tools.http.exchange import Exchange, Response
-from majlis.tools.http.fill import Filler
-from majlis.tools.http.request import compose
+from majlis.tools.http.request import Filler, compose
 from majlis.tools.reach.secrets import Secrets
 
 _MAX_ERROR = 1000

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import Forbidden
-from majlis.tools.http.fill import Filler, in_header, in_query, unencoded
+from majlis.tools.http.request import Filler, in_header, in_query, unencoded
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from majlis.tools.reach.target import parse_target

@@ -50,17 +50,6 @@ class _Server:
     used_at: float = 0.0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def listed(self, tools: list[Tool]) -> None:
-        self.tools = tools
-        self.offered = {}
-        self.listed_at = time.monotonic()
-        self.failure = ""
-
-    def failed(self, reason: str, took: float) -> None:
-        self.failure = reason
-        self.failed_at = time.monotonic()
-        self.retry_seconds = max(RETRY_SECONDS, took * RETRY_TIMES)
-
     @property
     def is_open(self) -> bool:
         """Connected, with a recent list of tools."""
@@ -88,11 +77,15 @@ class Servers:
                 return server.failure
             began = time.monotonic()
             try:
-                server.listed(await (await self._connected(config, server)).tools())
+                server.tools = await (await self._connected(config, server)).tools()
             except MajlisError as error:
-                server.failed(self._secrets.mask(error.message), time.monotonic() - began)
+                server.failure = self._secrets.mask(error.message)
+                server.failed_at = time.monotonic()
+                server.retry_seconds = max(RETRY_SECONDS, (server.failed_at - began) * RETRY_TIMES)
                 _logger.warning("MCP server cannot be used", server=config.name, reason=server.failure)
-            return server.failure or None
+                return server.failure
+            server.offered, server.failure, server.listed_at = {}, "", time.monotonic()
+            return None
 
     def works(self, config: McpServer) -> bool:
         """As of the last time it was opened."""
