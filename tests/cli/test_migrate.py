@@ -39,4 +39,4 @@ async def test_a_database_from_the_future_is_refused(local: Command, settings: S
     await db.write(lambda tx: tx.execute(sa.text("UPDATE alembic_version SET version_num = '9999'")))
     await db.close()
     for arguments in (["migrate"], ["token", "list", "Owner"], ["serve"]):
-        assert "written by a newer Majlis" in await local.line(*arguments, code=2)
+        assert "from a newer version of Majlis" in await local.line(*arguments, code=2)

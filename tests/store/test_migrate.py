@@ -53,7 +53,7 @@ async def test_the_migrated_schema_is_the_data_model(database_url: str) -> None:
 async def test_a_database_of_a_newer_program_is_refused(database_url: str) -> None:
     db = open_database(database_url)
     await db.write(lambda tx: tx.execute(sa.text("UPDATE alembic_version SET version_num = '9999'")))
-    with pytest.raises(ConfigurationError, match="newer Majlis"):
+    with pytest.raises(ConfigurationError, match="newer version of Majlis"):
         await migrating.migrate(db)
     await db.close()
 

@@ -177,15 +177,15 @@ async def test_a_foreign_write_between_the_two_looks_is_noticed_at_the_next(
 ) -> None:
     theirs = SqliteDatabase(quick.path)
     await quick.changed_elsewhere()
-    submit = quick._submit
+    write = quick.write
 
     async def look_then_be_overtaken(work: Callable[[Tx], object]) -> object:
-        version = await submit(work)
+        version = await write(work)
         await theirs.write(put, "between")
         return version
 
     with monkeypatch.context() as patched:
-        patched.setattr(quick, "_submit", look_then_be_overtaken)
+        patched.setattr(quick, "write", look_then_be_overtaken)
         first = await quick.changed_elsewhere()
     assert first or await quick.changed_elsewhere()
     assert not await quick.changed_elsewhere()

@@ -1,1 +1,1 @@
-"""Tables, migrations, transactions and ids: everything that knows about SQL engines."""
+"""Tables, migrations, transactions and ids: the code that depends on the database."""

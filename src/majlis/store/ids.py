@@ -1,8 +1,8 @@
-"""Ids: a prefix and 16 characters, short because models have to copy them, ordered by time because people read them.
+"""Ids: a prefix and 16 characters; short, because models copy them, and ordered by time.
 
-Nine characters of milliseconds and seven that are random at the start of a millisecond and count up within it, in
-lower-case Crockford base 32 (no i, l, o, u). Ids of one process never repeat and always ascend. Two processes meet
-with a chance of 2^-35 a pair within one millisecond; then the primary key refuses the second, and nothing is lost.
+Nine characters are milliseconds. Seven are random at the start of a millisecond and count up within it. The digits are
+lower-case Crockford base 32 (no i, l, o, u). Ids of one process are unique and ascend. Two processes collide with a
+probability of 2^-35 per pair within one millisecond; then the primary key rejects the second.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RANDOM_BITS = 35
 _PATTERN = re.compile(r"[a-z]{3}_[0-9a-hjkmnp-tv-z]{16}")
 
 _lock = threading.Lock()
-# Ids are no secrets. The system's own generator would give up the interpreter's lock while holding ours.
+# Ids are not secret. The system's generator would release the interpreter's lock while holding ours.
 _random = random.Random(os.urandom(16))  # noqa: S311
 os.register_at_fork(after_in_child=lambda: _random.seed(os.urandom(16)))
 _last_millis = 0
@@ -41,12 +41,12 @@ def looks_like_id(text: str) -> bool:
 
 
 def _tick() -> tuple[int, int]:
-    """The next point in (time, counter), never at or before the last one even if the clock goes back."""
+    """The next (time, counter), always after the last one, even if the clock goes back."""
     global _last_millis, _last_random
     with _lock:
         millis = clock.now()
         if millis > _last_millis:
-            # The top bit stays free, so that counting up within a millisecond cannot overflow.
+            # The top bit is zero, so that the counter cannot overflow within a millisecond.
             _last_millis, _last_random = millis, _random.getrandbits(_RANDOM_BITS - 1)
         else:
             _last_random += 1

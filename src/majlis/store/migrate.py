@@ -1,4 +1,4 @@
-"""Bring a database to this program's data model, or refuse one that is already past it."""
+"""Migrates a database to this version's data model. Rejects a database of a newer version."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from majlis.errors import ConfigurationError
 from majlis.store.migrations import REVISIONS
 from majlis.store.transactions import Database, Tx
 
-_LOCK = 0x6D616A6C  # any number, the same in every node: one of them migrates, the others wait
+_LOCK = 0x6D616A6C  # an arbitrary number: one node migrates, the others wait
 
 
 async def migrate(db: Database) -> list[str]:
-    """The revisions applied, oldest first; none when the database was up to date."""
+    """The revisions that were applied, oldest first."""
     if await db.read(revision) == REVISIONS[-1]:
         return []
     return await db.write(_upgrade)
 
 
 def revision(tx: Tx) -> str | None:
-    """Where the database stands; refuses one that a newer Majlis has written."""
+    """The database's revision."""
     if not sa.inspect(tx.conn).has_table("alembic_version"):
         return None
     found: str | None = tx.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
     if found is not None and found not in REVISIONS:
         raise ConfigurationError(
-            f"This database is at revision {found}, written by a newer Majlis; this program is {__version__} "
-            f"and knows revisions up to {REVISIONS[-1]}. Start the newer program, or restore a backup."
+            f"This database is at revision {found}, from a newer version of Majlis. This version is {__version__} "
+            f"and supports revisions up to {REVISIONS[-1]}. Start the newer version, or restore a backup."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""From a database URL to an open database whose schema fits this program."""
+"""Opens the database of a URL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def open_database(url: str) -> Database:
     parsed = parse_database_url(url)
     if parsed.get_backend_name() == "sqlite":
         return SqliteDatabase(_sqlite_path(parsed))
-    # Imported here: whoever keeps everything in one file would wait for a driver that is never used.
+    # Imported here, so that users of SQLite do not wait for the import of asyncpg.
     from majlis.store.postgres import PostgresDatabase
 
     return PostgresDatabase(parsed)
@@ -27,16 +27,16 @@ def parse_database_url(url: str) -> sa.URL:
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
-        raise ConfigurationError(f"The database URL cannot be read. Give {_EXAMPLES}.") from None
+        raise ConfigurationError(f"The database URL is not valid. Use {_EXAMPLES}.") from None
     if parsed.drivername not in ("sqlite", "postgresql", "postgres", "postgresql+asyncpg"):
-        raise ConfigurationError(f"A {parsed.drivername} database is not supported. Give {_EXAMPLES}.")
+        raise ConfigurationError(f"A {parsed.drivername} database is not supported. Use {_EXAMPLES}.")
     if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise ConfigurationError(f"SQLite needs a file. Give {_EXAMPLES}.")
+        raise ConfigurationError(f"SQLite needs a file. Use {_EXAMPLES}.")
     return parsed
 
 
 def shown(url: str) -> str:
-    """The URL without its password, for logs and for people."""
+    """The URL without its password."""
     return parse_database_url(url).render_as_string(hide_password=True)
 
 
@@ -46,6 +46,6 @@ def _sqlite_path(url: sa.URL) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigurationError(
-            f"The folder {path.parent} cannot be made ({error.strerror}). Choose another with --data-dir."
+            f"Cannot create the folder {path.parent} ({error.strerror}). Choose another with --data-dir."
         ) from None
     return path

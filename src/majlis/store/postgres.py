@@ -1,20 +1,20 @@
-"""PostgreSQL over asyncpg: the same synchronous domain code, run in a greenlet for each transaction."""
+"""PostgreSQL over asyncpg: runs the synchronous domain code of each transaction in a greenlet."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Concatenate
+from typing import Concatenate
 
 import orjson
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from majlis.store.drivers import PostgresDriver
+from majlis.store.hot import PostgresDriver
 from majlis.store.sqlite import dump_json
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
-_RETRYABLE = {"40001", "40P01"}  # serialization failure, deadlock: the loser was rolled back whole
+_RETRYABLE = {"40001", "40P01"}  # serialization failure, deadlock: the transaction was rolled back
 _TRIES = 5
 
 
@@ -37,7 +37,7 @@ class PostgresDatabase:
                 "timeout": 10,
                 "server_settings": {
                     "application_name": "majlis",
-                    # A writer that stalls must not hold a space's lock; the replay of /api/events relies on it too.
+                    # A stalled writer must not hold a space's lock. The replay of /api/events relies on this, too.
                     "idle_in_transaction_session_timeout": "15000",
                     "lock_timeout": "20000",
                 },
@@ -50,12 +50,17 @@ class PostgresDatabase:
         )
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        def run(conn: sa.Connection) -> tuple[T, list[object]]:
+            tx = self._tx(conn)
+            return work(tx, *args, **kwargs), tx.outbox
+
         for attempt in range(_TRIES):
             try:
-                result, outbox = await self._once(lambda tx: work(tx, *args, **kwargs))
+                async with self._engine.begin() as conn:
+                    result, outbox = await conn.run_sync(run)
                 break
             except sa.exc.DBAPIError as error:
-                if attempt == _TRIES - 1 or not _worth_retrying(error):
+                if attempt == _TRIES - 1 or getattr(error.orig, "sqlstate", None) not in _RETRYABLE:
                     raise
         if outbox:
             self.after_commit(outbox)
@@ -67,10 +72,10 @@ class PostgresDatabase:
         return asyncio.ensure_future(self.write(work, *args, **kwargs))
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._look(self._readers, lambda tx: work(tx, *args, **kwargs))
+        return await self._read(self._readers, lambda tx: work(tx, *args, **kwargs))
 
     async def snapshot(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._look(self._snapshots, lambda tx: work(tx, *args, **kwargs))
+        return await self._read(self._snapshots, lambda tx: work(tx, *args, **kwargs))
 
     async def changed_elsewhere(self) -> bool:
         return True
@@ -78,20 +83,11 @@ class PostgresDatabase:
     async def close(self) -> None:
         await self._engine.dispose()
 
-    async def _once(self, work: Callable[[Tx], T]) -> tuple[T, list[object]]:
-        async with self._engine.begin() as conn:
-
-            def run(sync_conn: sa.Connection) -> tuple[T, list[object]]:
-                tx = self._tx(sync_conn)
-                return work(tx), tx.outbox
-
-            return await conn.run_sync(run)
-
     def _tx(self, conn: sa.Connection) -> Tx:
         return Tx(conn, self.hooks, PostgresDriver(conn))
 
-    async def _look(self, engine: AsyncEngine, work: Callable[[Tx], T]) -> T:
-        """Reading again does no harm: once more when the pooled connection had died (the server was restarted)."""
+    async def _read(self, engine: AsyncEngine, work: Callable[[Tx], T]) -> T:
+        """Retries once if the pooled connection was dead, for example after a restart of the server."""
         try:
             async with engine.connect() as conn:
                 return await conn.run_sync(lambda c: work(self._tx(c)))
@@ -100,8 +96,3 @@ class PostgresDatabase:
                 raise
         async with engine.connect() as conn:
             return await conn.run_sync(lambda c: work(self._tx(c)))
-
-
-def _worth_retrying(error: sa.exc.DBAPIError) -> bool:
-    state: Any = getattr(error.orig, "sqlstate", None)
-    return state in _RETRYABLE

@@ -1,12 +1,12 @@
-"""SQLite: one writer thread, a few reader threads, one hop between event loop and thread for each transaction.
+"""SQLite: one writer thread and a few reader threads; each transaction crosses from the event loop to a thread once.
 
-The writer commits together what is waiting together, each piece of work in a savepoint of its own: with
-`synchronous=FULL` the disk's flush is most of a commit's price, and a crowd shares it.
+The writer commits waiting jobs together, each in its own savepoint: with `synchronous=FULL` most of a commit's cost is
+flushing the disk, and the batch shares it.
 
-Brief writes on a disk that flushes in less than a millisecond are done in the event loop itself, over a connection of
-their own, those of one turn of the loop in one commit: the two hops to the writer and back would cost as much as the
-work, and two threads that both want the interpreter wait for each other longer still. SQLite's lock keeps loop and
-writer apart; whoever does not get it at once, and a crowd that would hold up the loop, goes through the writer.
+If the disk flushes in less than a millisecond, brief writes run in the event loop itself, over their own connection,
+and all writes of one turn of the loop share a commit: the two hops to the writer and back would cost as much as the
+work, and two threads that both want the interpreter's lock wait even longer. SQLite's lock separates loop and writer.
+Jobs that do not get it at once, and batches that would block the loop, go through the writer.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ import orjson
 import sqlalchemy as sa
 
 from majlis.errors import Unavailable
-from majlis.store.drivers import SqliteDriver
+from majlis.store.hot import SqliteDriver
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
 _BATCH = 128
-_AT_ONCE = 64
+_LOOP_BATCH = 64
 _QUICK_SECONDS = 0.001
 _READERS = 4
 _BUSY_SECONDS = 30
 _PRAGMAS = (
-    # FULL: an acknowledged message survives a power cut, not only a crash (docs/decisions.md has the figures).
+    # FULL: an acknowledged message survives a power failure, not only a crash (see docs/decisions.md).
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
     "PRAGMA temp_store=MEMORY",
@@ -56,7 +56,7 @@ class SqliteDatabase:
             creator=self._connect,
             poolclass=sa.NullPool,
             isolation_level="AUTOCOMMIT",
-            # What was said is nobody's business who reads an error in a log or a trace.
+            # Keep message text out of SQL errors.
             hide_parameters=True,
             json_serializer=dump_json,
             json_deserializer=load_json,
@@ -65,30 +65,34 @@ class SqliteDatabase:
         self._writer = threading.Thread(target=self._write_loop, name="sqlite-writer", daemon=True)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-reader")
         self._local = threading.local()
-        self._connections: list[sa.Connection] = []
+        self._connections: list[_Connection] = []
         self._versions: tuple[int, int] | None = None
-        self._flush_seconds = 1.0  # how long a commit takes, lately; slow until we know better
-        self._arrived: list[_Job] = []
-        self._at_once: tuple[sa.Connection, sqlite3.Connection] | None = None
+        # The duration of recent commits; assumed to be slow until the first one.
+        self._flush_seconds = 1.0
+        self._brief: list[_Job] = []
+        self._loop_connection: _Connection | None = None
         self._closed = False
         self._writer.start()
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return cast(T, await self._submit(lambda tx: work(tx, *args, **kwargs)))
+        if self._closed:
+            raise _stopping()
+        job = _Job(lambda tx: work(tx, *args, **kwargs))
+        self._jobs.put(job)
+        return cast(T, await job.future)
 
     def write_brief(
         self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> asyncio.Future[T]:
-        def run(tx: Tx) -> T:
-            return work(tx, *args, **kwargs)
-
-        if self._flush_seconds >= _QUICK_SECONDS or self._closed:
-            return cast("asyncio.Future[T]", self._submit(run))
-        loop = asyncio.get_running_loop()
-        job = _Job(run, loop)
-        if not self._arrived:
-            loop.call_soon(self._do_arrived)
-        self._arrived.append(job)
+        if self._closed:
+            raise _stopping()
+        job = _Job(lambda tx: work(tx, *args, **kwargs))
+        if self._flush_seconds >= _QUICK_SECONDS:
+            self._jobs.put(job)
+        else:
+            if not self._brief:
+                job.loop.call_soon(self._run_brief)
+            self._brief.append(job)
         return cast("asyncio.Future[T]", job.future)
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -98,11 +102,11 @@ class SqliteDatabase:
     snapshot = read
 
     async def changed_elsewhere(self) -> bool:
-        """`data_version` of a connection moves when *another* connection has written. We write over two, so it was
-        another process, or both of ours, if it moved for both. Both are asked under the writer's lock: a foreign
-        write between the two looks would move one now and the other at the next poll, and never be noticed."""
-        conn, _ = self._open_at_once()
-        versions = cast("tuple[int, int]", await self._submit(lambda tx: (_data_version(tx.conn), _data_version(conn))))
+        """A connection's `data_version` changes when another connection has written. We write over two connections, so
+        only a change for both can mean another process. Both are read under the writer's lock: a foreign write between
+        the two reads would change one now and the other at the next poll, and never be noticed."""
+        ours = self._open_loop_connection()
+        versions = await self.write(lambda tx: (_data_version(tx.conn), _data_version(ours.conn)))
         before, self._versions = self._versions, versions
         return before is None or (versions[0] != before[0] and versions[1] != before[1])
 
@@ -113,213 +117,207 @@ class SqliteDatabase:
         self._jobs.put(None)
         await asyncio.to_thread(self._writer.join)
         await asyncio.to_thread(self._readers.shutdown)
-        for conn in self._connections:
-            conn.close()
+        for connection in self._connections:
+            connection.conn.close()
         self.engine.dispose()
 
-    def _submit(self, work: Callable[[Tx], object]) -> asyncio.Future[object]:
+    def _run_brief(self) -> None:
+        """Runs the brief writes of one turn of the event loop."""
+        jobs, self._brief = self._brief, []
         if self._closed:
-            raise _stopping()
-        loop = asyncio.get_running_loop()
-        job = _Job(work, loop)
-        self._jobs.put(job)
-        return job.future
-
-    def _do_arrived(self) -> None:
-        """Those who came in one turn of the loop."""
-        jobs, self._arrived = self._arrived, []
-        if self._closed:
-            _tell(jobs, _stopping(), self.after_commit)
-        elif len(jobs) > _AT_ONCE or not self._jobs.empty() or not self._do_at_once(jobs):
+            _resolve(jobs, _stopping(), self.after_commit)
+        elif len(jobs) > _LOOP_BATCH or not self._jobs.empty() or not self._run_in_loop(jobs):
             for job in jobs:
                 self._jobs.put(job)
 
-    def _do_at_once(self, jobs: list[_Job]) -> bool:
-        """False when the database is locked, or the disk does not take the commit: then the writer will try."""
-        conn, raw = self._open_at_once()
+    def _run_in_loop(self, jobs: list[_Job]) -> bool:
+        """False if the database is locked or the commit fails; then the writer tries."""
+        connection = self._open_loop_connection()
         try:
-            raw.execute("BEGIN IMMEDIATE")
+            connection.begin()
         except sqlite3.OperationalError:
             return False
-        changes_before = raw.total_changes
         try:
             if len(jobs) > 1:
                 for job in jobs:
-                    _run_apart(job, conn, raw, self.hooks)
-                self._commit(raw, changes_before)
-            elif jobs[0].run(conn, self.hooks, raw):
-                self._commit(raw, changes_before)
+                    job.run_in_savepoint(connection)
+                self._commit(connection)
+            elif jobs[0].run(connection):
+                self._commit(connection)
             else:
-                raw.execute("ROLLBACK")
+                connection.rollback()
         except sqlite3.Error:
-            if raw.in_transaction:
-                raw.execute("ROLLBACK")
+            connection.rollback()
             return False
-        _tell(jobs, None, self.after_commit)
+        _resolve(jobs, None, self.after_commit)
         return True
 
-    def _commit(self, raw: sqlite3.Connection, changes_before: int) -> None:
+    def _commit(self, connection: _Connection) -> None:
         started = time.perf_counter()
-        raw.execute("COMMIT")
-        # Where nothing was written nothing was flushed, and nothing was learnt about the disk.
-        if raw.total_changes > changes_before:
+        # A commit without changes flushes nothing, and so says nothing about the disk.
+        if connection.commit():
             seconds = time.perf_counter() - started
             self._flush_seconds = min(seconds, self._flush_seconds + (seconds - self._flush_seconds) / 8)
 
-    def _open_at_once(self) -> tuple[sa.Connection, sqlite3.Connection]:
-        if self._at_once is None:
-            self._at_once = self._open()
-            self._at_once[1].execute("PRAGMA busy_timeout=0")
-        return self._at_once
-
     def _connect(self) -> sqlite3.Connection:
         raw = sqlite3.connect(
-            self.path,
-            timeout=_BUSY_SECONDS,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=256,
+            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         _use_write_ahead_log(raw)
         for pragma in _PRAGMAS:
             raw.execute(pragma)
         return raw
 
-    def _open(self) -> tuple[sa.Connection, sqlite3.Connection]:
-        conn = self.engine.connect()
-        self._connections.append(conn)
-        return conn, cast(sqlite3.Connection, conn.connection.driver_connection)
+    def _open(self) -> _Connection:
+        connection = _Connection(self.engine.connect(), self.hooks)
+        self._connections.append(connection)
+        return connection
+
+    def _open_loop_connection(self) -> _Connection:
+        if self._loop_connection is None:
+            self._loop_connection = self._open()
+            self._loop_connection.raw.execute("PRAGMA busy_timeout=0")
+        return self._loop_connection
 
     def _read(self, work: Callable[[Tx], T]) -> T:
-        if not hasattr(self._local, "conn"):
-            self._local.conn = self._open()
-        conn, raw = self._local.conn
-        raw.execute("BEGIN")
+        if not hasattr(self._local, "connection"):
+            self._local.connection = self._open()
+        connection: _Connection = self._local.connection
+        connection.raw.execute("BEGIN")
         try:
-            return work(Tx(conn, self.hooks, SqliteDriver(raw)))
+            return work(connection.tx())
         finally:
-            raw.execute("ROLLBACK")
+            connection.raw.execute("ROLLBACK")
 
     def _write_loop(self) -> None:
-        conn: sa.Connection | None = None
+        connection: _Connection | None = None
         while (job := self._jobs.get()) is not None:
             try:
-                if conn is None:
-                    conn, raw = self._open()
-                self._commit_together(conn, raw, job)
+                connection = connection or self._open()
+                self._write_batch(connection, job)
             except Exception as error:
-                # Opening, BEGIN or COMMIT failed (locked for too long, disk full): nothing was written.
-                _settle([job], error)
+                # Connecting or BEGIN failed, for example because the database was locked for too long.
+                _resolve_in_loop([job], error, keep_inside)
 
-    def _commit_together(self, conn: sa.Connection, raw: sqlite3.Connection, first: _Job) -> None:
-        """Nobody is told anything before the commit, not even those whose work was refused: the reason for a
-        refusal (a name that is taken, a repeated client id) may be something that this very batch commits."""
-        raw.execute("BEGIN IMMEDIATE")
-        changes_before = raw.total_changes
+    def _write_batch(self, connection: _Connection, first: _Job) -> None:
+        """Resolves no job before the commit, not even a failed one: the reason of its failure (a name that is taken, a
+        repeated client id) may be another job of the same batch."""
+        connection.begin()
         jobs = [first]
         try:
-            if first.run(conn, self.hooks, raw):
-                self._join_in(conn, raw, jobs)
-                self._commit(raw, changes_before)
+            if first.run(connection):
+                while len(jobs) < _BATCH and (job := self._next_waiting()) is not None:
+                    jobs.append(job)
+                    job.run_in_savepoint(connection)
+                self._commit(connection)
             else:
-                raw.execute("ROLLBACK")
+                connection.rollback()
         except Exception as error:
-            if raw.in_transaction:
-                raw.execute("ROLLBACK")
-            _settle(jobs, error)
-            return
-        _settle(jobs, after_commit=self.after_commit)
+            # Nothing was written, for example because the disk is full.
+            connection.rollback()
+            _resolve_in_loop(jobs, error, keep_inside)
+        else:
+            _resolve_in_loop(jobs, None, self.after_commit)
 
-    def _join_in(self, conn: sa.Connection, raw: sqlite3.Connection, jobs: list[_Job]) -> None:
-        while len(jobs) < _BATCH and (job := self._waiting()) is not None:
-            jobs.append(job)
-            _run_apart(job, conn, raw, self.hooks)
-
-    def _waiting(self) -> _Job | None:
+    def _next_waiting(self) -> _Job | None:
         try:
             job = self._jobs.get_nowait()
         except queue.Empty:
             return None
         if job is None:
-            self._jobs.put(None)  # the end is not ours to swallow: the loop outside has to see it
+            self._jobs.put(None)  # The writer's loop ends with it.
         return job
 
 
-class _Work:
-    """One piece of work and its outcome."""
+class _Connection:
+    """Statements go through SQLAlchemy's connection; BEGIN and COMMIT go directly to the driver's."""
 
-    __slots__ = ("error", "outbox", "result", "work")
+    __slots__ = ("_changes", "_driver", "_hooks", "conn", "raw")
+
+    def __init__(self, conn: sa.Connection, hooks: Hooks) -> None:
+        self.conn = conn
+        self.raw = cast(sqlite3.Connection, conn.connection.driver_connection)
+        self._hooks = hooks
+        self._driver = SqliteDriver(self.raw)
+        self._changes = 0
+
+    def tx(self) -> Tx:
+        return Tx(self.conn, self._hooks, self._driver)
+
+    def begin(self) -> None:
+        self.raw.execute("BEGIN IMMEDIATE")
+        self._changes = self.raw.total_changes
+
+    def commit(self) -> bool:
+        """Whether there was anything to write."""
+        self.raw.execute("COMMIT")
+        return self.raw.total_changes > self._changes
+
+    def rollback(self) -> None:
+        if self.raw.in_transaction:
+            self.raw.execute("ROLLBACK")
+
+
+class _Job:
+    """Work in a transaction, its outcome, and the future that waits for it."""
+
+    __slots__ = ("_work", "error", "future", "loop", "outbox", "result")
 
     def __init__(self, work: Callable[[Tx], object]) -> None:
-        self.work = work
+        self._work = work
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[object] = self.loop.create_future()
         self.result: object = None
         self.error: BaseException | None = None
         self.outbox: list[object] = []
 
-    def run(self, conn: sa.Connection, hooks: Hooks, raw: sqlite3.Connection) -> bool:
-        tx = Tx(conn, hooks, SqliteDriver(raw))
+    def run(self, connection: _Connection) -> bool:
+        tx = connection.tx()
         self.error = None
         try:
-            self.result = self.work(tx)
+            self.result = self._work(tx)
         except BaseException as error:
             self.error = error
             return False
         self.outbox = tx.outbox
         return True
 
-
-class _Job(_Work):
-    """Work for the writer, and who waits for it."""
-
-    __slots__ = ("future", "loop")
-
-    def __init__(self, work: Callable[[Tx], object], loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(work)
-        self.future: asyncio.Future[object] = loop.create_future()
-        self.loop = loop
+    def run_in_savepoint(self, connection: _Connection) -> None:
+        """A failed job is rolled back without the others of its batch."""
+        connection.raw.execute("SAVEPOINT job")
+        if not self.run(connection):
+            connection.raw.execute("ROLLBACK TO job")
+        connection.raw.execute("RELEASE job")
 
 
 def _stopping() -> Unavailable:
-    return Unavailable("shutting_down", "Majlis is stopping; try again in a moment.")
+    return Unavailable("shutting_down", "Majlis is shutting down. Try again in a moment.")
 
 
-def _run_apart(job: _Job, conn: sa.Connection, raw: sqlite3.Connection, hooks: Hooks) -> None:
-    """In a savepoint of its own: what is refused leaves nothing behind, and the others go on."""
-    raw.execute("SAVEPOINT job")
-    if not job.run(conn, hooks, raw):
-        raw.execute("ROLLBACK TO job")
-    raw.execute("RELEASE job")
-
-
-def _tell(jobs: list[_Job], error: BaseException | None, after_commit: AfterCommit) -> None:
-    """What leaves the process leaves before the callers go on."""
+def _resolve(jobs: list[_Job], error: BaseException | None, after_commit: AfterCommit) -> None:
+    """`error` is the batch's. The outbox leaves before the callers continue."""
     outbox = [item for job in jobs for item in job.outbox] if error is None else []
     if outbox:
         after_commit(outbox)
     for job in jobs:
-        _resolve(job.future, job.result, error or job.error)
+        if job.future.cancelled():
+            continue
+        if failure := error or job.error:
+            job.future.set_exception(failure)
+        else:
+            job.future.set_result(job.result)
 
 
-def _settle(jobs: list[_Job], error: BaseException | None = None, after_commit: AfterCommit = keep_inside) -> None:
-    """Tell everyone in one hop back to the loop."""
+def _resolve_in_loop(jobs: list[_Job], error: BaseException | None, after_commit: AfterCommit) -> None:
     try:
-        jobs[0].loop.call_soon_threadsafe(_tell, jobs, error, after_commit)
+        jobs[0].loop.call_soon_threadsafe(_resolve, jobs, error, after_commit)
     except RuntimeError:
-        # The loop has ended (the process is stopping); nobody is left to be told.
+        # The event loop has ended; nothing waits for the result.
         return
-
-
-def _resolve(future: asyncio.Future[object], result: object, error: BaseException | None) -> None:
-    if future.cancelled():
-        return
-    if error is not None:
-        future.set_exception(error)
-    else:
-        future.set_result(result)
 
 
 def _use_write_ahead_log(raw: sqlite3.Connection) -> None:
-    """Once for a new file; the switch does not wait for other connections by itself, so we do."""
+    """Needed once per file. SQLite does not wait for other connections here, so this retries."""
     give_up = time.monotonic() + _BUSY_SECONDS
     while raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         try:
@@ -340,5 +338,5 @@ def dump_json(value: Any) -> str:
 
 
 def load_json(stored: str | float) -> Any:
-    """A column of type JSON has SQLite's numeric affinity: a number that stands alone is kept as one, not as text."""
+    """A JSON column has numeric affinity in SQLite, which stores a single number as a number instead of text."""
     return stored if isinstance(stored, int | float) else orjson.loads(stored)

@@ -1,9 +1,9 @@
-"""What a transaction is here.
+"""Transactions.
 
-Domain code that touches the database is plain synchronous code over a `Tx`. On SQLite it runs in the writer's thread,
-on PostgreSQL in a greenlet over asyncpg. Either way it cannot await, so no network call can stand between two
-statements, and nothing can leave the process before the commit: what is to leave is put into `tx.outbox`.
-A function given to `write` may run more than once (after a deadlock), so it acts through its `Tx` only.
+Domain code that uses the database is synchronous code over a `Tx`. On SQLite it runs in the writer's thread, on
+PostgreSQL in a greenlet over asyncpg. It cannot await, so it makes no network call between two statements. Whatever
+must leave the process goes into `tx.outbox` and is sent after the commit. A function given to `write` may run more than
+once (after a deadlock), so it must have no side effects beside its `Tx`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ class Hooks:
 
 
 class Tx:
-    """One transaction: a connection, the moment it began, what hangs on it, and what leaves after its commit."""
+    """One transaction: its connection, its start time, and what is sent after its commit."""
 
     __slots__ = ("_driver", "conn", "hooks", "now", "outbox")
 
     def __init__(self, conn: sa.Connection, hooks: Hooks, driver: Driver) -> None:
         self.conn = conn
-        # For statements marked `hot`.
         self._driver = driver
         self.hooks = hooks
         self.now = clock.now()
@@ -65,7 +64,7 @@ AfterCommit = Callable[[list[object]], None]
 
 
 class Database(Protocol):
-    """Both engines. `after_commit` is handed every outbox that is not empty, in commit order of this process."""
+    """`after_commit` gets every outbox that is not empty, in the order of this process's commits."""
 
     dialect: Dialect
     engine: sa.Engine
@@ -77,24 +76,24 @@ class Database(Protocol):
     def write_brief(
         self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> asyncio.Future[T]:
-        """As `write`, for work of a few statements: an engine may do it at once, where it stands. The work has begun
-        when this returns, and is done whether or not somebody waits for it."""
+        """Like `write`, for work of a few statements, which SQLite may run in the event loop. The work is submitted
+        when this returns, and is done even if its future is never awaited."""
         ...
 
     async def read(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Each statement sees what is committed when it starts."""
+        """Each statement sees what was committed when it started."""
         ...
 
     async def snapshot(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """All statements see one moment."""
+        """All statements see the same snapshot."""
         ...
 
     async def changed_elsewhere(self) -> bool:
-        """May another process have written since the last call? A cheap guess that errs towards yes."""
+        """Whether another process may have written since the last call. Cheap; False is certain, True is not."""
         ...
 
     async def close(self) -> None: ...
 
 
 def keep_inside(outbox: list[object]) -> None:
-    """The default for `after_commit`: nobody listens (command line, tests of the store)."""
+    """The default for `after_commit`: sends nothing."""

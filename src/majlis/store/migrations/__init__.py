@@ -1,4 +1,4 @@
-"""The steps that lead from an empty database to this program's data model."""
+"""Migrations of the data model."""
 
-# Oldest first. Known without importing Alembic, so that starting on an up-to-date database costs one query.
+# Oldest first. Listed here so that starting with an up-to-date database needs no import of Alembic.
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")

@@ -1,4 +1,4 @@
-"""Alembic's entry: migrate over the connection handed in by `majlis.store.migrate`."""
+"""Alembic's entry point. Uses the connection of `majlis.store.migrate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data model, one file for each idea. PostgreSQL and SQLite alike; migrations make it, these objects query it."""
+"""The data model for PostgreSQL and SQLite. Migrations create it; these tables are for queries."""
 
 from majlis.store.tables.agents import agents, goals, memories, plans
 from majlis.store.tables.cards import cards

@@ -1,4 +1,4 @@
-"""What an agent is told to be, and what it keeps between runs."""
+"""Agents, and their memories, goals and plans."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ agents = sa.Table(
     key("id", sa.ForeignKey("entities.id"), primary_key=True),
     sa.Column("config", Json, nullable=False),
     sa.Column("version", sa.Integer, nullable=False, server_default="1"),
-    # consciousness: the space it is in lasts across cycles (A5).
+    # For a consciousness: its active space lasts across cycles (A5).
     key("active_space_id", sa.ForeignKey("spaces.id")),
-    # When the agent next wakes by itself; null without a heartbeat (P6).
+    # The next heartbeat (P6).
     moment("heartbeat_at", index=True),
     moment("updated_at", nullable=False),
 )
@@ -53,7 +53,7 @@ plans = sa.Table(
     sa.Column("run_after", sa.String(64)),
     sa.Column("status", sa.String(16), nullable=False, server_default="active"),
     moment("next_at", index=True),
-    # A plan set by a run deep in a chain fires at that depth (T6).
+    # The depth of the run that set the plan (T6).
     sa.Column("chain_depth", sa.Integer, nullable=False, server_default="0"),
     moment("created_at", nullable=False),
     one_of("status", "active", "completed"),

@@ -1,4 +1,4 @@
-"""Cards: questions that a tool has put to the people of a space (J5), and calls that need their permission."""
+"""Cards: questions of tools to the people in a space (J5), and calls that need approval."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ cards = sa.Table(
     metadata,
     key("id", primary_key=True),
     key("run_id", sa.ForeignKey("runs.id"), nullable=False),
-    # The model's own id of the call, made unique within the run.
+    # The model's id of the call, made unique within the run.
     sa.Column("call_id", sa.String(160), nullable=False),
-    # Of the journal: there the answer becomes the call's result.
+    # The call's step in the journal.
     sa.Column("step", sa.Integer, nullable=False),
     key("agent_id", sa.ForeignKey("agents.id"), nullable=False),
     key("space_id", sa.ForeignKey("spaces.id"), nullable=False),
@@ -22,9 +22,9 @@ cards = sa.Table(
     sa.Column("ui", sa.String(16), nullable=False),
     sa.Column("purpose", sa.String(16), nullable=False),
     sa.Column("result_schema", Json, nullable=False),
-    # Permission only: which call was asked for, as a digest of its input.
+    # For approvals: a digest of the call's input.
     sa.Column("input_digest", sa.String(64)),
-    # The run waits for it; otherwise the answer is an event for a consciousness.
+    # Whether the run waits for the answer. Otherwise the answer is an event for a consciousness.
     sa.Column("paused", sa.Boolean, nullable=False),
     sa.Column("chain_depth", sa.Integer, nullable=False),
     sa.Column("state", sa.String(16), nullable=False, server_default="open"),
@@ -32,7 +32,7 @@ cards = sa.Table(
     sa.Column("answer", Json),
     key("answered_by", sa.ForeignKey("entities.id")),
     moment("answered_at"),
-    # Permission only: the call that was permitted has begun. Once.
+    # For approvals: when the approved call began. It can be used once.
     moment("used_at"),
     moment("created_at", nullable=False),
     sa.UniqueConstraint("run_id", "call_id"),
@@ -40,7 +40,7 @@ cards = sa.Table(
     one_of("purpose", "answer", "permission"),
     one_of("state", "open", "answered", "timeout", "withdrawn"),
 )
-# As text: SQLite takes a partial index only if the query's condition reads like the index's own.
+# As text: SQLite uses a partial index only if the query's condition reads like the index's.
 _OPEN = sa.text("state = 'open'")
 index_where("ix_cards_deadline", cards.c.deadline, where=_OPEN)
 index_where("ix_cards_open", cards.c.space_id, cards.c.id, where=_OPEN)

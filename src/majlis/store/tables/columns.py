@@ -1,4 +1,4 @@
-"""Column kinds used all over the model, so that each means the same everywhere."""
+"""Column types and helpers for the tables."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ metadata = sa.MetaData(
     }
 )
 
-# Ids and keys compare byte by byte: the same order on both databases, and the cheaper index on PostgreSQL.
+# Collation C: the same order as in SQLite, and a faster index.
 Key = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
 Moment = sa.BigInteger()
 Json = sa.JSON(none_as_null=True)
 
 
 def word(text: LiteralString) -> sa.ColumnElement[str]:
-    """A constant of ours in a statement's text. As a bound parameter it would keep SQLite from using a partial index,
-    or make it prepare the statement anew at every execution to find out."""
+    """A constant in a statement's text. With a bound parameter SQLite would not use a partial index, or would prepare
+    the statement again at every execution."""
     return sa.literal_column(f"'{text}'", sa.String)
 
 
@@ -46,5 +46,5 @@ def one_of(column: str, *values: str) -> sa.CheckConstraint:
 
 
 def index_where(name: str, *columns: sa.ColumnElement[Any], where: Any, unique: bool = False) -> sa.Index:
-    """An index of some rows only, on both engines."""
+    """A partial index."""
     return sa.Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)

@@ -1,4 +1,4 @@
-"""People, agents and services, the secrets they come in with, and the gateway's own few facts."""
+"""People, agents and services, their tokens, and facts about the gateway."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ entities = sa.Table(
     key("id", primary_key=True),
     sa.Column("type", sa.String(16), nullable=False),
     sa.Column("name", sa.String(64), nullable=False),
-    # The name folded for case and width. Unique among the living, so a name can be used again after a deletion.
+    # The name folded for case and width. Unique among entities that are not deleted.
     sa.Column("name_key", sa.String(256), nullable=False),
     sa.Column("role", sa.String(16), nullable=False, server_default="member"),
     sa.Column("external_id", sa.String(256)),
-    # Counts this entity's own notices (its read positions, its joining and leaving) in the event log.
+    # The number of the entity's newest notice in the event log.
     sa.Column("event_seq", sa.BigInteger, nullable=False, server_default="0"),
     moment("created_at", nullable=False),
     moment("deleted_at"),
@@ -36,7 +36,7 @@ tokens = sa.Table(
     metadata,
     key("id", primary_key=True),
     key("entity_id", sa.ForeignKey("entities.id"), nullable=False, index=True),
-    # api: a bearer token; session: a browser's cookie; sign_in: a one-time link.
+    # api: a bearer token; session: a cookie; sign_in: a one-time link.
     sa.Column("kind", sa.String(16), nullable=False),
     sa.Column("hash", sa.String(64), nullable=False, unique=True),
     sa.Column("label", sa.String(128)),

@@ -1,4 +1,4 @@
-"""The live log: every event of a space (topic: its id) and every notice to one entity (topic: the entity's id)."""
+"""The event log. The topic is the id of a space, or of an entity for its own notices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ events = sa.Table(
     key("topic", primary_key=True),
     sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("type", sa.String(64), nullable=False),
-    # The JSON text as it goes to clients: written once, sent as it is.
+    # JSON text exactly as sent to clients.
     sa.Column("data", sa.Text, nullable=False),
     moment("at", nullable=False, index=True),
 )

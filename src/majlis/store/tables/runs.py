@@ -1,4 +1,4 @@
-"""The ledger of events owed to agents, and the runs that settle them."""
+"""Deliveries to agents, and the runs that handle them."""
 
 from __future__ import annotations
 
@@ -29,19 +29,18 @@ runs = sa.Table(
     sa.Column("input_tokens", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("cached_tokens", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("output_tokens", sa.BigInteger, nullable=False, server_default="0"),
-    # The one asked last: what the run costs is this one's price, whatever its agent thinks with by now. As
-    # `provider:name`, of which a config allows 64 and 200 characters.
+    # The latest model, as `provider:name` (up to 64 and 200 characters). The run's cost is this model's.
     sa.Column("model", sa.String(300)),
     sa.Column("waits", sa.BigInteger, nullable=False, server_default="0"),
-    # Time spent running; waiting is not counted (J6).
+    # Working time, without waits (J6).
     sa.Column("working_millis", sa.BigInteger, nullable=False, server_default="0"),
-    # For each space the number of the newest message that the run was shown, and the numbers of those it wrote (C2).
+    # Per space: the newest message that the run was shown, and the messages that it wrote (C2).
     sa.Column("shown", Json),
-    # Remarks for people, such as "produced text, sent nothing".
+    # Notes for people, such as "produced text, sent nothing".
     sa.Column("notes", Json),
-    # The run waits in a space where only agents are: nobody there will notice a ring (M12).
+    # The run waits in a space without people, where agents can deadlock (M12).
     sa.Column("among_agents", sa.Boolean, nullable=False, server_default=sa.false()),
-    # A cycle of a consciousness: it took all that was owed, and ends as one, whatever becomes of the agent's mind.
+    # A cycle of a consciousness. It ends as one even if the agent's mind is changed meanwhile.
     sa.Column("cycle", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("error", Json),
     moment("created_at", nullable=False),
@@ -49,7 +48,7 @@ runs = sa.Table(
     moment("ended_at"),
     one_of("status", "queued", "running", "waiting_reply", "waiting_tool", "completed", "failed", "canceled"),
 )
-# What is queued, running or waiting: few, whatever the history. Queries say it in these words, as SQLite wants them.
+# Queued, running or waiting. Queries must use this expression for SQLite to use the partial indexes.
 NOT_OVER: sa.ColumnElement[bool] = runs.c.ended_at.is_(None)
 
 index_where("ix_runs_agent_id", runs.c.agent_id, runs.c.status, where=NOT_OVER)
@@ -57,12 +56,12 @@ sa.Index("ix_runs_trigger_space_id", runs.c.trigger_space_id, runs.c.id)
 index_where("ix_runs_status_lease_until", runs.c.status, runs.c.lease_until, where=NOT_OVER)
 index_where("ix_runs_deadline", runs.c.deadline, where=runs.c.deadline.is_not(None))
 index_where("ix_runs_wait_space_id", runs.c.wait_space_id, where=runs.c.status == "waiting_reply")
-# As text: SQLite takes a partial index only if the query's condition reads like the index's own.
+# As text: SQLite uses a partial index only if the query's condition reads like the index's.
 AMONG_AGENTS: sa.ColumnElement[bool] = sa.literal_column("runs.among_agents", sa.Boolean)
 index_where("ix_runs_among_agents", runs.c.status, where=sa.text("status = 'waiting_reply' AND among_agents"))
 sa.Index("ix_runs_agent_id_id", runs.c.agent_id, runs.c.id)
 
-# K2: one cycle of an agent at a time, on however many nodes.
+# At most one active cycle per agent, on all nodes (K2).
 index_where("uq_runs_cycle", runs.c.agent_id, where=sa.text("cycle AND ended_at IS NULL"), unique=True)
 
 deliveries = sa.Table(
@@ -81,7 +80,7 @@ deliveries = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     moment("not_before", nullable=False, server_default="0"),
     moment("created_at", nullable=False),
-    # One event is owed to one agent once, however often it is offered (T7).
+    # An event is delivered to an agent once (T7).
     sa.UniqueConstraint("agent_id", "event_id"),
     one_of("type", "space_message", "plan", "service", "tool_result", "heartbeat"),
     one_of("state", "pending", "taken", "done", "passed", "failed"),
@@ -100,8 +99,7 @@ steps = sa.Table(
     sa.Column("name", sa.String(128)),
     sa.Column("state", sa.String(16), nullable=False),
     sa.Column("input", Json),
-    # The input as it was given, where some of it is secret (`writeOnly`) and so masked in `input`. Kept only until the
-    # call is over: until then it may have to be made, or made again.
+    # The unmasked input, if part of it is secret (`writeOnly`). Kept until the call ends, since it may be retried.
     sa.Column("secret", Json),
     sa.Column("output", Json),
     sa.Column("usage", Json),
@@ -132,13 +130,12 @@ cycles = sa.Table(
     moment("created_at", nullable=False),
 )
 
-# What of a consciousness is shown by summaries (K7): it follows from the cycles, and is kept so that nobody has to go
-# through all of them. A compaction is a new row of values here; cycles are never changed.
+# Which cycles of a consciousness are shown as summaries (K7). Compaction changes this row, never the cycles.
 pasts = sa.Table(
     "pasts",
     metadata,
     key("agent_id", sa.ForeignKey("agents.id"), primary_key=True),
-    # The newest cycle that is shown by its summary, and the newest whose long contents are cut to `cap` tokens.
+    # The newest cycle shown as a summary, and the newest whose long contents are truncated to `cap` tokens.
     sa.Column("through", sa.BigInteger, nullable=False),
     sa.Column("trimmed", sa.BigInteger, nullable=False),
     sa.Column("cap", sa.BigInteger, nullable=False),
@@ -148,6 +145,6 @@ pasts = sa.Table(
 
 
 def has_status(status: str) -> sa.ColumnElement[bool]:
-    """Says whatever helps to find it: those that are not over have indexes of their own."""
+    """Adds the condition of the partial indexes for runs that have not ended."""
     found = runs.c.status == status
     return found if status in ("completed", "failed", "canceled") else sa.and_(NOT_OVER, found)

@@ -1,4 +1,4 @@
-"""Spaces, who is in them, what was said, and the phases they went through."""
+"""Spaces, members, messages and phases."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ spaces = sa.Table(
     sa.Column("triggers", sa.String(16), nullable=False, server_default="everyone"),
     key("orchestrator_id", sa.ForeignKey("entities.id")),
     sa.Column("phase", sa.String(64)),
-    # Which tools agents may use here, with or without asking; null: all of theirs.
+    # Which tools agents may use here; null allows all.
     sa.Column("tool_policy", Json),
-    # The number of the newest message and of the newest event. Both are given under this row's lock,
-    # so commit order is number order and there are no holes.
+    # The numbers of the newest message and the newest event. Both are assigned under this row's lock, so they ascend in
+    # commit order without gaps.
     sa.Column("head_seq", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("event_seq", sa.BigInteger, nullable=False, server_default="0"),
     moment("event_at", nullable=False),
@@ -34,10 +34,10 @@ members = sa.Table(
     key("space_id", sa.ForeignKey("spaces.id"), primary_key=True),
     key("entity_id", sa.ForeignKey("entities.id"), primary_key=True),
     sa.Column("role", sa.String(16), nullable=False, server_default="member"),
-    # Agents: the newest message a completed run was shown or wrote. Null until the first one.
+    # For agents: the newest message that a completed run was shown or wrote.
     sa.Column("processed_seq", sa.BigInteger),
-    # Everybody: the newest message seen. A new member starts at the head, one's own messages move it along, so
-    # what lies after it was written by others and the unread count is a difference of two numbers.
+    # The newest message seen. A new member starts at the head and posting moves it, so the messages after it are from
+    # others and the unread count is a difference.
     sa.Column("seen_seq", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("session_id", sa.String(256), unique=True),
     moment("joined_at", nullable=False),
@@ -49,7 +49,7 @@ sa.Index("ix_members_entity_id", members.c.entity_id, members.c.space_id)
 messages = sa.Table(
     "messages",
     metadata,
-    # The order of writing on this database; full-text search hangs on it in SQLite.
+    # The insertion order; the row id of SQLite's full-text index.
     sa.Column("n", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
     key("id", nullable=False, unique=True),
     key("space_id", sa.ForeignKey("spaces.id"), nullable=False),
@@ -92,7 +92,7 @@ phases = sa.Table(
     sa.Column("summary", sa.Text),
     sa.Column("reason", sa.Text),
     key("entity_id", sa.ForeignKey("entities.id"), nullable=False),
-    # Which messages were there when the phase changed.
+    # The newest message when the phase changed.
     sa.Column("at_seq", sa.BigInteger, nullable=False),
     moment("created_at", nullable=False),
 )

@@ -1,5 +1,4 @@
-"""Turns of an orchestrated space: to whom its orchestrator has routed what (R8). Who is in a turn, and who has
-completed it, is told by the deliveries whose event is the turn."""
+"""Turns of an orchestrated space (R8). The deliveries whose event is the turn say which agents are in it."""
 
 from __future__ import annotations
 
@@ -12,14 +11,14 @@ turns = sa.Table(
     metadata,
     key("id", primary_key=True),
     key("space_id", sa.ForeignKey("spaces.id"), nullable=False),
-    # The message that it all began with, and the one that this turn is about.
+    # The message that started the work, and the one that this turn is about.
     key("request_id", nullable=False),
     key("message_id", nullable=False),
-    # The orchestrator's run that has routed it.
+    # The orchestrator's run that routed it.
     key("run_id"),
     sa.Column("phase", sa.String(64)),
     sa.Column("reason", sa.Text),
-    # Of the runs that it has caused.
+    # The depth of the runs it triggers.
     sa.Column("chain_depth", sa.Integer, nullable=False),
     moment("created_at", nullable=False),
     moment("finished_at"),

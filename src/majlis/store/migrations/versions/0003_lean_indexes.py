@@ -1,4 +1,4 @@
-"""Leaner indexes: what has ended leaves those that only work in progress needs, and what nobody asks for has none."""
+"""Smaller indexes: without ended runs where only active ones are queried; unused indexes are dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consciousness: one cycle of an agent at a time, and what of its past is shown by summaries."""
+"""Consciousness: at most one cycle per agent at a time, and summaries of past cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns of orchestrated spaces; the latest phase of a space is found without reading all of them."""
+"""Turns of orchestrated spaces, and an index to find a space's latest phase."""
 
 from __future__ import annotations
 

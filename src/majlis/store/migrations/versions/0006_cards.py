@@ -1,4 +1,4 @@
-"""Cards that ask people, policies of spaces for tools, and secrets of calls apart from their input."""
+"""Cards, tool policies of spaces, and secret inputs of tool calls."""
 
 from __future__ import annotations
 

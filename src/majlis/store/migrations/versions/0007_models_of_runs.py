@@ -1,4 +1,4 @@
-"""Which model a run has used, so that what it cost does not change with its agent's model."""
+"""The model of each run, so that its cost does not change with its agent's config."""
 
 from __future__ import annotations
 

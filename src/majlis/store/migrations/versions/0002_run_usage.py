@@ -1,4 +1,4 @@
-"""Agents at work: what a run was shown, spent and waits for; the gateway's own voice."""
+"""Usage and waits of runs, heartbeats, and the sender of notices."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def upgrade() -> None:
     )
     op.add_column("agents", sa.Column("heartbeat_at", sa.BigInteger(), nullable=True))
     op.create_index("ix_agents_heartbeat_at", "agents", ["heartbeat_at"])
-    # Nothing has run yet, so there is nothing to keep: SQLite cannot widen a column in place.
+    # SQLite cannot widen a column in place. The table is still empty, since no agent could run before this version.
     op.drop_column("steps", "call_id")
     op.add_column("steps", sa.Column("call_id", sa.String(length=256), nullable=True))
-    # The sender of notices. The same id everywhere, so that it is the same voice after a move to another gateway.
+    # The sender of notices. Its id is the same on every gateway, so that an import keeps it.
     op.execute(
         "INSERT INTO entities (id, type, name, name_key, role, event_seq, created_at) "
         "VALUES ('ent_0000000000000000', 'service', 'Majlis', 'majlis', 'member', 0, 0)"

@@ -1,4 +1,4 @@
-"""The ground floor: the whole data model, and full-text search over messages."""
+"""The first data model, with full-text search over messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 KEY = sa.String(length=64).with_variant(sa.String(length=64, collation="C"), "postgresql")
 
-# FTS5 beside the messages, kept in step by triggers: in the same transaction, whoever writes.
+# An FTS5 index of the messages, kept up to date by triggers.
 SQLITE_SEARCH = (
     """CREATE VIRTUAL TABLE messages_fts USING fts5(
         text, content='messages', content_rowid='n', tokenize='unicode61 remove_diacritics 2', prefix='2 3')""",
@@ -26,7 +26,7 @@ SQLITE_SEARCH = (
         INSERT INTO messages_fts (rowid, text) SELECT new.n, new.text WHERE new.text <> ''; END""",
 )
 
-# Letters and digits only, so that both engines cut a text into the same words (no URLs or e-mail addresses whole).
+# Letters and digits only, so that both databases split a text into the same words.
 POSTGRES_SEARCH = (
     """CREATE INDEX ix_messages_words ON messages USING gin
         (to_tsvector('simple'::regconfig, regexp_replace(text, '[^[:alnum:]]+', ' ', 'g')))""",
