@@ -15,12 +15,12 @@ from hypothesis import settings as hypothesis_settings
 from majlis import clock
 from majlis.settings import Settings
 from majlis.store import ids
-from tests.cli.forked import Commands
-from tests.compiling import compile_once
+from tests.cli.processes import Commands
 from tests.databases import PostgresDatabases, SqliteDatabases, postgres_server
-from tests.dealing import dealt
+from tests.distribution import dealt
 from tests.environment import isolate
 from tests.nats_servers import NatsServer
+from tests.statement_cache import compile_once
 from tests.world import World, serve_world
 
 ENGINES = ("sqlite", "postgresql")

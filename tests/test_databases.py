@@ -10,8 +10,8 @@ import pytest
 
 from majlis.gateway import open_gateway
 from majlis.settings import Settings
+from tests.database_reset import Template, look_at
 from tests.databases import PostgresDatabases
-from tests.sweeping import Template, look_at
 
 
 async def look(url: str) -> tuple[Template, int]:

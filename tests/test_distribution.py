@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.dealing import LONGEST, dealt
+from tests.distribution import LONGEST, dealt
 
 
 @dataclass(frozen=True)

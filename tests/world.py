@@ -13,8 +13,8 @@ from majlis.entities.tokens import issue
 from majlis.gateway import Gateway, open_gateway
 from majlis.http_server import Server, address, bind
 from majlis.settings import Settings
+from tests.conditions import until
 from tests.follower import Follower
-from tests.waiting import until
 
 
 class Person:

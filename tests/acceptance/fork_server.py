@@ -24,8 +24,8 @@ from majlis.gateway import Gateway, open_gateway
 from majlis.http_server import Server, bind
 from majlis.logs import set_up_logging
 from majlis.settings import Settings
-from tests.acceptance import crash_points, tools_of_tests
-from tests.acceptance.warming import warm_up
+from tests.acceptance import crash_points, effect_tools
+from tests.acceptance.warm_up import warm_up
 
 
 def main() -> None:
@@ -50,8 +50,8 @@ async def _serve(order: dict[str, Any]) -> None:
     set_up_logging(settings)
     majlis.runs.worker.POLL_MILLIS = order["poll_millis"]
     majlis.runs.worker.GRACE_SECONDS = order["grace_seconds"]
-    tools_of_tests.effects = Path(order["folder"]) / "effects"
-    tools_of_tests.gate = Path(order["tool_gate"]) if order["tool_gate"] else None
+    effect_tools.effects = Path(order["folder"]) / "effects"
+    effect_tools.gate = Path(order["tool_gate"]) if order["tool_gate"] else None
     listener = bind(settings)
     gateway = await open_gateway(settings)
     if order["die_at"] or order["stay_after"]:

@@ -13,7 +13,7 @@ from majlis.store.sqlite import SqliteDatabase
 from majlis.store.tables import cycles, deliveries, messages, runs, steps
 from majlis.store.transactions import Database, Tx
 from tests.acceptance.workers import WorkerProcess
-from tests.waiting import until
+from tests.conditions import until
 
 Rows = list[dict[str, Any]]
 

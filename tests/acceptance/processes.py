@@ -10,7 +10,7 @@ from typing import TextIO
 
 import httpx
 
-from tests.cli.forked import Commands, Forked
+from tests.cli.processes import Commands, Forked
 from tests.world import Person
 
 OWNER_TOKEN = "owner-token-for-tests-only-0123456789"

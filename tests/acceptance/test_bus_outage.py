@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from tests.acceptance.processes import ServerProcess
-from tests.cli.forked import Commands
+from tests.cli.processes import Commands
 from tests.databases import PostgresDatabases
 from tests.nats_servers import NatsServer
 

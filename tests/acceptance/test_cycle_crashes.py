@@ -16,12 +16,12 @@ import sqlalchemy as sa
 
 from majlis.settings import Settings
 from majlis.store.tables import agents
+from tests.acceptance.effect_tools import effects_in, python_tool
 from tests.acceptance.ledger import Ledger
-from tests.acceptance.tools_of_tests import effects_in, python_tool
 from tests.acceptance.workers import EAGER_MILLIS, Workers
+from tests.conditions import until
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
 from tests.runs.cycles import calls_of, done_before, this_cycle
-from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 REQUEST, MORE, LAST = "Please handle o-1.", "And hurry.", "Charged."

@@ -15,11 +15,11 @@ import pytest
 
 from majlis.settings import Settings
 from majlis.store.tables import runs
+from tests.acceptance.effect_tools import effects_in, python_tool
 from tests.acceptance.ledger import Ledger
-from tests.acceptance.tools_of_tests import effects_in, python_tool
 from tests.acceptance.workers import EAGER_MILLIS, NEVER_MILLIS, WorkerProcess, Workers
+from tests.conditions import until
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
-from tests.waiting import until
 from tests.world import World, serve_world
 
 

@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 
 from majlis.api.app import openapi_document
 from tests.acceptance.processes import OWNER_TOKEN, ServerProcess
-from tests.cli.forked import Commands
+from tests.cli.processes import Commands
 from tests.databases import PostgresDatabases, SqliteDatabases
 
 CHECKS = [

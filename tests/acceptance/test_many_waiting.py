@@ -15,8 +15,8 @@ from majlis.store import ids
 from majlis.store.tables import runs
 from tests.acceptance.ledger import Ledger
 from tests.acceptance.workers import EAGER_MILLIS, Report, WorkerProcess, Workers
+from tests.conditions import until
 from tests.model_server import Asked, ModelServer, Reply, say, silent
-from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 CROWD = 10_000

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from majlis.settings import Settings
+from tests.acceptance.effect_tools import effects_in, python_tool
 from tests.acceptance.ledger import Ledger
-from tests.acceptance.tools_of_tests import effects_in, python_tool
 from tests.acceptance.workers import EAGER_MILLIS, Workers
+from tests.conditions import until
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
-from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 LAST = "Charged."

@@ -16,11 +16,11 @@ import pytest
 
 from majlis.runs.claim.resume import MAX_TAKE_OVERS
 from majlis.settings import Settings
+from tests.acceptance.effect_tools import effects_in, python_tool
 from tests.acceptance.ledger import Ledger
-from tests.acceptance.tools_of_tests import effects_in, python_tool
 from tests.acceptance.workers import EAGER_MILLIS, WorkerProcess, Workers
+from tests.conditions import until
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
-from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 # The places are shared out among so many tests, to be run side by side.

@@ -10,7 +10,7 @@ import pytest
 
 from tests.acceptance.plain_http import post_repeatedly
 from tests.acceptance.processes import ServerProcess
-from tests.cli.forked import Commands
+from tests.cli.processes import Commands
 from tests.world import Person
 
 

@@ -18,11 +18,11 @@ from majlis.store.open import open_database
 from majlis.store.tables import plans
 from tests.acceptance.ledger import Ledger
 from tests.acceptance.workers import NEVER_MILLIS, Nursery, WorkerProcess, Workers
+from tests.conditions import until
 from tests.databases import PostgresDatabases
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
 from tests.nats_servers import NatsServer
 from tests.runs.cycles import inbox, step
-from tests.waiting import until
 from tests.world import Person
 
 # Three hundred runs are work for a small machine that has other things to do.

@@ -7,8 +7,8 @@ import gc
 import threading
 
 from majlis.settings import Settings
-from tests.compiling import compile_once
-from tests.waiting import until
+from tests.conditions import until
+from tests.statement_cache import compile_once
 from tests.world import World, serve_world
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.processes import OWNER_TOKEN
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.conditions import PATIENCE_SECONDS, until
 from tests.world import Person
 
 # What is wanted of a worker that nobody wakes: to look for itself, and soon.
@@ -104,7 +104,7 @@ class Nursery:
     def __init__(self, log: Path, *databases: str) -> None:
         self._log = log.open("wb")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.acceptance.worker_nursery", *databases],
+            [sys.executable, "-m", "tests.acceptance.fork_server", *databases],
             cwd=Path(__file__).parents[2],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -149,7 +149,7 @@ class Workers:
             "port": 0,
             "demo": False,
             "owner_token": OWNER_TOKEN,
-            "tool_modules": ["tests.acceptance.tools_of_tests"],
+            "tool_modules": ["tests.acceptance.effect_tools"],
             **more,
         }
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.cli.forked import Commands, Forked
+from tests.cli.processes import Commands, Forked
 
 PATIENCE_SECONDS = 60
 

@@ -8,7 +8,7 @@ import pytest
 
 from majlis.settings import Settings
 from tests.cli.command import Command
-from tests.cli.forked import Commands
+from tests.cli.processes import Commands
 from tests.ports import free_port
 from tests.world import World
 

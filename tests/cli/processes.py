@@ -58,7 +58,7 @@ class Commands:
             self._orders, taken = socket.socketpair()
             with taken:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "tests.cli.nursery", str(taken.fileno())],
+                    [sys.executable, "-m", "tests.cli.fork_server", str(taken.fileno())],
                     cwd=Path(__file__).parents[2],
                     stdin=subprocess.DEVNULL,
                     pass_fds=[taken.fileno()],

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tests.cli.command import PATIENCE_SECONDS, Command
-from tests.cli.forked import Forked
+from tests.cli.processes import Forked
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 

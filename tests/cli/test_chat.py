@@ -16,8 +16,8 @@ from majlis.spaces.post import Draft
 from tests.cli.command import Command
 from tests.cli.terminals import Terminal, in_terminal
 from tests.client.proxy import Proxy
+from tests.conditions import until
 from tests.past_runs import add_run
-from tests.waiting import until
 from tests.world import Person, World
 
 # This command does not use the database; one engine behind the server is enough.

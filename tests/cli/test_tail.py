@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.command import Command, Running
 from tests.client.proxy import Proxy
-from tests.waiting import until
+from tests.conditions import until
 from tests.world import World
 
 # This command does not use the database; one engine behind the server is enough.

@@ -12,12 +12,12 @@ import pytest
 
 from majlis.settings import Settings
 from tests.cli.command import Command
-from tests.tools import functions_of_tests
-from tests.tools.web import Web, answer, serve_web
+from tests.tools import sample_functions
+from tests.tools.web_server import Web, answer, serve_web
 from tests.world import serve_world
 
 ROOT = Path(__file__).parents[2]
-HERE = functions_of_tests.__name__
+HERE = sample_functions.__name__
 # Speaks the protocol by hand, so it starts at once.
 MCP = [sys.executable, "-I", str(ROOT / "tests/tools/hostile_mcp_server.py")]
 

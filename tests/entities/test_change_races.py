@@ -18,8 +18,8 @@ from majlis.spaces.members import join, list_members
 from majlis.store.open import open_database
 from majlis.store.tables import events
 from majlis.store.transactions import Database, Tx
+from tests.conditions import until
 from tests.spaces.actors import add_caller, space_of
-from tests.waiting import until
 
 pytestmark = pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 OWNER = Caller("ent_none", "Owner", "human", "owner", "tok_none")

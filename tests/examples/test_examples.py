@@ -22,10 +22,10 @@ import pytest
 from examples.staging import Example, load, names, stage
 from majlis.client import MajlisClient
 from majlis.settings import Settings
+from tests.conditions import until
 from tests.model_server import Asked, ModelServer, Reply, by_agent, call, calls, say, silent
 from tests.runs.cards import card_in, submit
 from tests.runs.house import House, timeline
-from tests.waiting import until
 from tests.world import Person, serve_world
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ import pytest
 
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.nats_bus import NatsBus
+from tests.conditions import until
 from tests.nats_servers import NatsServer
-from tests.waiting import until
 
 
 class Inbox:

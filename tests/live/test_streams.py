@@ -18,8 +18,8 @@ from majlis.settings import Settings
 from majlis.spaces.post import Draft
 from majlis.store.tables import events
 from majlis.store.transactions import Tx
+from tests.conditions import until
 from tests.follower import Event, Follower
-from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from majlis.minds.timeline.perceive import perceive
 from majlis.models.port import System
-from tests.minds.reading import seen_text
 from tests.minds.scenes import config, seed_scene
+from tests.minds.view_text import seen_text
 
 SEED = """\
 IDENTITY:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from majlis.minds.timeline.lines import MAX_TEXT
 from majlis.minds.timeline.scene import Action, Goal, Memory, Plan, Scene
 from tests.minds.forgeries import FORGERIES
-from tests.minds.reading import Read, headings_of, history_of, lines_of, outside_strings, read, seen_text
 from tests.minds.scenes import (
     ALPHA,
     ANALYST,
@@ -27,6 +26,7 @@ from tests.minds.scenes import (
     seed_scene,
     trigger_of,
 )
+from tests.minds.view_text import Read, headings_of, history_of, lines_of, outside_strings, read, seen_text
 
 MALLORY = replace(DESIGNER, id="ent_mallory", name="Mallory")
 LAYOUTS = ("classic", "stable")

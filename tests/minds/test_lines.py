@@ -8,7 +8,6 @@ import pytest
 
 from majlis.minds.timeline.message_links import references
 from majlis.minds.timeline.scene import Message, Who
-from tests.minds.reading import history_of, seen_text
 from tests.minds.scenes import (
     ALPHA,
     ANALYST,
@@ -22,6 +21,7 @@ from tests.minds.scenes import (
     nowhere,
     trigger_of,
 )
+from tests.minds.view_text import history_of, seen_text
 
 MAJLIS = Who("ent_0000000000000000", "Majlis", "service")
 ORIGIN = {

@@ -11,8 +11,8 @@ from statistics import mean
 from majlis.minds.timeline.scene import Message, Scene
 from majlis.minds.timeline.window import window_start
 from majlis.tools.toolbox import built_in_tools
-from tests.minds.reading import seen_text
 from tests.minds.scenes import AHMAD, ANALYST, DESIGNER, HUSAM, START, config, in_alpha, message, seed_scene
+from tests.minds.view_text import seen_text
 
 _SPEAKERS = (HUSAM, ANALYST, AHMAD, ANALYST, DESIGNER, ANALYST)
 _WORDS = (

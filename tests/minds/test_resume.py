@@ -10,7 +10,6 @@ import pytest
 from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Action, Message, Resume
 from majlis.models.port import User
-from tests.minds.reading import history_of, lines_of, seen_text
 from tests.minds.scenes import (
     ALPHA,
     ANALYST,
@@ -26,6 +25,7 @@ from tests.minds.scenes import (
     nowhere,
     trigger_of,
 )
+from tests.minds.view_text import history_of, lines_of, seen_text
 
 LAYOUTS = ("classic", "stable")
 SAID = history(

@@ -10,8 +10,8 @@ import pytest
 from majlis.clock import iso
 from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import ActiveSpace, OtherRun, OwnSpace, Plan, Who
-from tests.minds.reading import headings_of, history_of, seen_text
 from tests.minds.scenes import ALPHA, HUSAM, NOW, config, history, in_alpha, nowhere, seed_scene, trigger_of
+from tests.minds.view_text import headings_of, history_of, seen_text
 
 PLAN = {
     "type": "plan",

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from majlis.minds.timeline.scene import Message
 from majlis.minds.timeline.window import window_start
-from tests.minds.reading import history_of, seen_text
 from tests.minds.scenes import ANALYST, HUSAM, config, in_alpha, message, trigger_of
+from tests.minds.view_text import history_of, seen_text
 
 
 def _said(start: int, end: int) -> tuple[Message, ...]:

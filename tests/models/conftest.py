@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.model_server import ModelServer
-from tests.models.opened import Opened
+from tests.models.served_models import Opened
 
 
 @pytest.fixture

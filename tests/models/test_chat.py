@@ -13,8 +13,8 @@ import pytest
 from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import CallDelta, CallStarted, ModelFailed, Prompt, System, Usage
 from tests.model_server import Reply, call, calls, say, sequence, silent
-from tests.models.opened import Opened, events
 from tests.models.prompts import PROMPT, SECOND, answer, ask
+from tests.models.served_models import Opened, events
 
 
 def delta(finish: str | None = None, **delta: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from majlis.models.port import Usage
 from tests.model_server import Reply
-from tests.models.opened import Opened, events
+from tests.models.served_models import Opened, events
 
 
 async def odd_answer(opened: Opened, *chunks: Any, **more: Any) -> Any:

@@ -13,8 +13,8 @@ from majlis import clock
 from majlis.settings import Settings
 from majlis.store.tables import deliveries, runs
 from majlis.store.transactions import Tx
+from tests.conditions import until
 from tests.model_server import Asked, ModelServer, Reply, Script, say, silent
-from tests.waiting import until
 from tests.world import Person, World, serve_world
 
 UNFINISHED = ("queued", "running")

@@ -6,14 +6,14 @@ import pytest
 
 from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.inbox.trigger import TriggerJson
-from majlis.runs.calls.tool_port import Outside
 from majlis.runs.calls.commit import Started, start_call
+from majlis.runs.calls.tool_port import Outside
 from majlis.runs.journal import Entry
 from majlis.runs.run import Run
 from majlis.settings import Settings
 from majlis.store.transactions import Tx
 from tests.past_runs import add_run
-from tests.runs.deploying import HERE, tool
+from tests.runs.deploy_tools import HERE, tool
 from tests.world import Person, World
 
 

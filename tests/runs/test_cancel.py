@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
+from tests.conditions import until
 from tests.follower import Event
 from tests.model_server import Reply, by_agent, call, say, sequence
 from tests.runs.house import House
-from tests.waiting import until
 
 
 def gated(reply: Reply) -> Reply:

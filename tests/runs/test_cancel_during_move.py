@@ -9,17 +9,17 @@ import sqlalchemy as sa
 
 from majlis.settings import Settings
 from majlis.store.transactions import Tx
+from tests.conditions import until
 from tests.model_server import call, sequence
-from tests.runs import deploying
-from tests.runs.deploying import HERE, tool
-from tests.runs.holding import held_up
+from tests.runs import deploy_tools
+from tests.runs.deploy_tools import HERE, tool
 from tests.runs.house import House
-from tests.waiting import until
+from tests.runs.space_lock import held_up
 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    deploying.release.clear()
+    deploy_tools.release.clear()
     return settings.model_copy(update={"tool_modules": [HERE]})
 
 
@@ -43,7 +43,7 @@ async def test_j3_a_run_that_goes_elsewhere_while_its_cancel_waits_leaves_nothin
             begun = await follower.until("space.message")
         assert (await canceling)["status"] == "canceled"
         await follower.until("agent.inactive", runId=run["id"])
-    deploying.release.set()
+    deploy_tools.release.set()
     [shown] = (await house.owner.history(beta))["messages"]
     assert (shown["id"], shown["tool"]["status"]) == (begun.data["message"]["id"], "error")
 

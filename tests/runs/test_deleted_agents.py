@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.runs.asking import asking
+from tests.conditions import PATIENCE_SECONDS
 from tests.runs.house import House
-from tests.waiting import PATIENCE_SECONDS
+from tests.runs.questions import asking
 
 
 async def test_m8_a_deleted_agent_waits_for_nobody(house: House) -> None:

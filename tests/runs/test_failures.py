@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from majlis.settings import Settings
 from majlis.store.tables import messages
 from tests.model_server import Asked, ModelServer, Reply, call, calls, say, sequence, silent
-from tests.runs.failing import failing, notices
+from tests.runs.failures import failing, notices
 from tests.runs.house import House, once, timeline
 from tests.world import serve_world
 

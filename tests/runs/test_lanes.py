@@ -15,7 +15,7 @@ from majlis.store.open import open_database
 from majlis.store.tables import agents
 from majlis.store.transactions import Database, Tx
 from tests.minds.places import add_agent, space_of
-from tests.minds.test_loading import counted, plan_of
+from tests.minds.test_load import counted, plan_of
 from tests.spaces.actors import add_caller
 
 

@@ -14,9 +14,9 @@ from majlis.runs.end.cancel import ENDED
 from majlis.settings import Settings
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx
+from tests.conditions import until
 from tests.model_server import ModelServer, by_agent, call, say, sequence, silent
 from tests.runs.house import House
-from tests.waiting import until
 from tests.world import serve_world
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.conditions import until
 from tests.model_server import Reply, call, say, silent
-from tests.runs.holding import held_up
 from tests.runs.house import House
-from tests.waiting import until
+from tests.runs.space_lock import held_up
 
 # Time enough for a busy machine to come to the call.
 SECONDS = 2

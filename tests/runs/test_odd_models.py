@@ -11,7 +11,7 @@ from majlis import clock
 from majlis.store.tables import agents
 from majlis.store.transactions import Tx
 from tests.model_server import Reply, say, sequence, silent
-from tests.runs.failing import failing, notices
+from tests.runs.failures import failing, notices
 from tests.runs.house import House
 
 pytestmark = pytest.mark.usefixtures("standing_clock")

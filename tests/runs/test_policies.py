@@ -10,10 +10,10 @@ import pytest
 from majlis.agents.config.policy import stricter, verdict
 from majlis.settings import Settings
 from tests.model_server import Asked, ModelServer, Reply, call, say, sequence, silent
-from tests.runs import deploying
+from tests.runs import deploy_tools
 from tests.runs.cards import card_in, submit
 from tests.runs.cycles import conscious, each_cycle, inbox, step
-from tests.runs.deploying import HERE, deployed, tool
+from tests.runs.deploy_tools import HERE, deployed, tool
 from tests.runs.house import House, open_house, timeline
 from tests.world import Person, serve_world
 
@@ -34,7 +34,7 @@ async def house(settings: Settings) -> AsyncIterator[House]:
 @pytest.fixture(autouse=True)
 def nothing_deployed() -> None:
     deployed.clear()
-    deploying.release.clear()
+    deploy_tools.release.clear()
 
 
 async def asking(house: House, *replies: Reply, **config: Any) -> tuple[Person, str, Any]:

@@ -22,10 +22,10 @@ from opentelemetry.trace import StatusCode
 from majlis.runs.journal import Entry, write_entries
 from majlis.runs.loop import loop as execute
 from tests.acceptance.processes import ServerProcess
-from tests.cli.forked import Commands
+from tests.cli.processes import Commands
+from tests.conditions import until
 from tests.model_server import Asked, Reply, calls, say, sequence, silent
 from tests.runs.house import House
-from tests.waiting import until
 
 WORDS = ("the safe opens with Sesame", "nobody but us knows Sesame", "thinking of Sesame")
 

@@ -18,9 +18,9 @@ from majlis.store.tables import cards, events, messages, runs, steps
 from majlis.store.transactions import Tx
 from majlis.tools.python.functions import read_signature
 from tests.model_server import call, say, sequence, silent
-from tests.runs import deploying
+from tests.runs import deploy_tools
 from tests.runs.cards import card_in, submit
-from tests.runs.deploying import HERE, SCHEMA, tool
+from tests.runs.deploy_tools import HERE, SCHEMA, tool
 from tests.runs.house import House, open_house
 
 SECRET = "hunter2-and-more"
@@ -28,8 +28,8 @@ SECRET = "hunter2-and-more"
 
 @pytest.fixture
 async def house(settings: Settings) -> AsyncIterator[House]:
-    deploying.deployed.clear()
-    deploying.release.clear()
+    deploy_tools.deployed.clear()
+    deploy_tools.release.clear()
     async with open_house(settings.model_copy(update={"tool_modules": [HERE]})) as opened:
         yield opened
 
@@ -95,7 +95,7 @@ async def test_j3_a_canceled_run_leaves_no_call_that_looks_as_if_it_went_on(hous
             begun = await follower.until("space.message")
         await house.owner.ok("POST", f"/api/runs/{begun.data['message']['runId']}/cancel")
         ended = await follower.until("space.message")
-    deploying.release.set()
+    deploy_tools.release.set()
     assert ended.data["message"]["id"] == begun.data["message"]["id"]
     assert (ended.data["message"]["tool"]["status"], ended.data["message"]["tool"]["output"]) == (
         "error",
@@ -111,7 +111,7 @@ async def test_j6_a_run_that_ends_in_the_middle_of_a_call_leaves_none_that_looks
     async with house.owner.follow(space) as follower:
         await house.owner.say(space, "go")
         completed = await follower.until("run.completed")
-    deploying.release.set()
+    deploy_tools.release.set()
     [made] = [m for m in (await house.owner.history(space))["messages"] if m["kind"] == "tool"]
     assert (completed.data["reason"], made["tool"]["status"], made["tool"]["output"]) == (
         "limit",
@@ -194,7 +194,7 @@ async def test_j2_a_secret_is_forgotten_when_the_run_ends_in_the_middle_of_the_c
         if end == "canceled":
             await house.owner.ok("POST", f"/api/runs/{begun.data['message']['runId']}/cancel")
         await follower.until("agent.inactive")
-    deploying.release.set()
+    deploy_tools.release.set()
     assert SECRET not in await house.world.gateway.db.read(_everything)
 
 
@@ -208,7 +208,7 @@ async def test_j2_a_secret_is_forgotten_when_a_run_ends_that_a_dead_worker_had_b
     worker.wake()
     await house.quiet()
     [run] = await house.runs()
-    assert (run["status"], deploying.deployed) == ("completed", [])
+    assert (run["status"], deploy_tools.deployed) == ("completed", [])
     assert SECRET not in await house.world.gateway.db.read(_everything)
 
 
@@ -219,7 +219,7 @@ async def test_j2_a_call_whose_secret_did_not_come_along_is_not_made_without_it(
     await house.world.gateway.db.write(lambda tx: tx.execute(steps.update().values(secret=sa.null())).rowcount)
     await submit(house.owner, card, {"approved": True})
     await house.quiet()
-    assert deploying.deployed == []
+    assert deploy_tools.deployed == []
     assert "its secret input is not kept here" in house.model.asked[-1].text
 
 

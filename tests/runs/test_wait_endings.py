@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.model_server import say, sequence, silent
-from tests.runs.asking import asking
 from tests.runs.house import House, timeline
+from tests.runs.questions import asking
 
 pytestmark = pytest.mark.usefixtures("standing_clock")
 

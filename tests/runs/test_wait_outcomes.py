@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tests.model_server import say, silent
-from tests.runs.asking import asking
 from tests.runs.house import House
-from tests.runs.test_rings import agents_only, end_ring, ring
+from tests.runs.questions import asking
+from tests.runs.test_deadlocks import agents_only, end_ring, ring
 from tests.world import Person
 
 

@@ -6,10 +6,10 @@ import asyncio
 
 from majlis.settings import Settings
 from tests.model_server import Asked, ModelServer, Reply, by_agent, call, say, sequence, silent
-from tests.runs.asking import asking
 from tests.runs.cards import asked as put_up_card
 from tests.runs.cards import submit
 from tests.runs.house import House, block, once, timeline
+from tests.runs.questions import asking
 from tests.world import serve_world
 
 

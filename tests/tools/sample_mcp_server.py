@@ -1,4 +1,4 @@
-"""A real MCP server, from the `mcp` package: `python -m tests.tools.mcp_server_of_tests stdio` or `http PORT`."""
+"""A real MCP server, from the `mcp` package: `python -m tests.tools.sample_mcp_server stdio` or `http PORT`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from majlis.tools.builtin.messages import send_message
 from majlis.tools.builtin.turns import route
 from majlis.tools.python.tool import Python
 from majlis.tools.toolbox import Allowed, Tools, built_in_tools
-from tests.tools.web import context
+from tests.tools.web_server import context
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tools.md").read_text("utf-8")
 _ROW = re.compile(r"^\| `(\w+)` \| `(.*?)` \| ", re.MULTILINE)

@@ -17,7 +17,7 @@ from majlis.tools.http.exchange import Exchange
 from majlis.tools.http.tool import Http
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
-from tests.tools.web import Answer, Asked, Web, answer, context, serve_web
+from tests.tools.web_server import Answer, Asked, Web, answer, context, serve_web
 
 KEY = "k3y/with+signs&more"
 SECRETS = Secrets(["SHOP_KEY", "UNSET"], {"SHOP_KEY": KEY, "OTHER": "not for tools"})

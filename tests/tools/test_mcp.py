@@ -20,12 +20,12 @@ from majlis.errors import MajlisError
 from majlis.runs.calls.call import outcome
 from majlis.tools.mcp.offer import name_tools
 from majlis.tools.toolbox import Allowed, Tools, built_in_tools
+from tests.conditions import until
 from tests.ports import free_port
-from tests.tools.web import answer, context, serve_web
-from tests.waiting import until
+from tests.tools.web_server import answer, context, serve_web
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "tests.tools.mcp_server_of_tests"]
+COMMAND = [sys.executable, "-m", "tests.tools.sample_mcp_server"]
 ALL = ["add", "who", "say", "huge", "picture", "fail", "hang", "die", "work", "odd_name_with_spaces", "large"]
 
 

@@ -16,9 +16,9 @@ from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from majlis.tools.toolbox import Allowed, Tools
+from tests.conditions import until
 from tests.ports import free_port
 from tests.tools.test_mcp import COMMAND, ROOT, serving
-from tests.waiting import until
 
 on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
 

@@ -10,10 +10,10 @@ import pytest
 
 from majlis.settings import Settings
 from tests.model_server import ModelServer, Reply, call, sequence, silent
-from tests.runs import deploying
-from tests.runs.deploying import HERE, SCHEMA, tool
+from tests.runs import deploy_tools
+from tests.runs.deploy_tools import HERE, SCHEMA, tool
 from tests.runs.house import House, open_house
-from tests.tools.test_in_runs import steps
+from tests.tools.test_tools_in_runs import steps
 from tests.world import serve_world
 
 SECRET = "hunter2-and-more"
@@ -21,8 +21,8 @@ SECRET = "hunter2-and-more"
 
 @pytest.fixture
 def allowing(settings: Settings) -> Settings:
-    deploying.deployed.clear()
-    deploying.release.clear()
+    deploy_tools.deployed.clear()
+    deploy_tools.release.clear()
     return settings.model_copy(update={"tool_modules": [HERE]})
 
 
@@ -86,7 +86,7 @@ async def test_j4_characters_that_no_text_column_takes_are_given_to_the_tool_and
     [run] = await house.runs()
     assert (run["status"], run["error"]) == ("completed", None)
     assert [step["input"] for step in await steps(house, run["id"])] == [{"version": "1\0"}, {"question": "\0?"}]
-    assert [version for version, _ in deploying.deployed] == ["1\0"]
+    assert [version for version, _ in deploy_tools.deployed] == ["1\0"]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ async def test_j2_an_interrupted_call_that_cannot_be_repeated_stays_unknown(
             [run] = await house.runs()
             [shown] = [m["tool"] for m in (await house.owner.history(space))["messages"] if m["kind"] == "tool"]
             [step] = await steps(house, run["id"])
-    deploying.release.set()
+    deploy_tools.release.set()
     assert (run["status"], step["state"]) == ("completed", "started")
     assert (shown["status"], shown["output"]) == ("error", {"status": "unknown"})
     assert "hold was interrupted and was not repeated" in run["notes"][0]

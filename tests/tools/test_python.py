@@ -18,10 +18,10 @@ from majlis.runs.calls.result import plain
 from majlis.tools.python.functions import Functions
 from majlis.tools.python.tool import Python
 from majlis.tools.toolbox import Allowed, Tools
-from tests.tools import functions_of_tests
-from tests.tools.web import context
+from tests.tools import sample_functions
+from tests.tools.web_server import context
 
-HERE = functions_of_tests.__name__
+HERE = sample_functions.__name__
 
 
 def tool(name: str, **more: Any) -> Python:
@@ -163,7 +163,7 @@ async def test_a_function_that_hangs_holds_nobody_who_is_canceled() -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    functions_of_tests.release.set()
+    sample_functions.release.set()
 
 
 def test_functions_are_found_by_their_mark_in_modules_and_entry_points(

@@ -20,7 +20,7 @@ from majlis.tools.http.request import Outgoing
 from majlis.tools.reach.addresses import place_of
 from majlis.tools.reach.reach import Reach, Resolve
 from majlis.tools.reach.target import parse_target
-from tests.tools.web import Web, answer, serve_web
+from tests.tools.web_server import Web, answer, serve_web
 
 
 @pytest.fixture

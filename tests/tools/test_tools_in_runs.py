@@ -12,10 +12,10 @@ import pytest
 from majlis.settings import Settings
 from tests.model_server import call, sequence, silent
 from tests.runs.house import House, once, open_house, timeline
-from tests.tools import functions_of_tests
-from tests.tools.web import Web, answer, serve_web
+from tests.tools import sample_functions
+from tests.tools.web_server import Web, answer, serve_web
 
-HERE = functions_of_tests.__name__
+HERE = sample_functions.__name__
 KEY = "a-secret-of-tests"
 
 
@@ -28,7 +28,7 @@ async def web() -> AsyncIterator[Web]:
 @pytest.fixture
 async def house(settings: Settings, web: Web, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
     monkeypatch.setenv("SHOP_KEY", KEY)
-    functions_of_tests.release.clear()
+    sample_functions.release.clear()
     allowed = {"tool_modules": [HERE], "tool_private_hosts": [f"127.0.0.1:{web.port}"], "tool_env": ["SHOP_KEY"]}
     async with open_house(settings.model_copy(update=allowed)) as opened:
         yield opened
@@ -51,7 +51,7 @@ async def test_j4_a_visible_functions_progress_shows_in_the_space_while_it_works
     async with house.owner.follow(space) as follower:
         await house.owner.say(space, "Order tea")
         told = await follower.until("tool-call.progress")
-        functions_of_tests.release.set()
+        sample_functions.release.set()
     await house.quiet()
     [run] = await house.runs()
     first, second = await steps(house, run["id"])
@@ -144,4 +144,4 @@ async def test_a_run_that_is_canceled_while_its_function_hangs_ends_at_once(hous
         await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
         await house.quiet()
     assert (await house.run(run["id"]))["status"] == "canceled"
-    functions_of_tests.release.set()
+    sample_functions.release.set()

@@ -16,7 +16,7 @@ from majlis.store.open import open_database
 from majlis.store.tables import metadata
 from majlis.store.transactions import Database, Tx
 from tests.databases import PostgresDatabases, SqliteDatabases
-from tests.transfer.house import House, Said, exported, furnish, written
+from tests.transfer.sample_gateway import House, Said, exported, furnish, written
 
 Databases = SqliteDatabases | PostgresDatabases
 

@@ -18,8 +18,8 @@ from majlis.store.tables import messages
 from majlis.store.transactions import Database, Tx
 from majlis.transfer.file import BATCH_LINES
 from tests.cli.command import PATIENCE_SECONDS, Command
-from tests.cli.forked import Commands
-from tests.transfer.house import Said, exported, imported, of_type, written
+from tests.cli.processes import Commands
+from tests.transfer.sample_gateway import Said, exported, imported, of_type, written
 from tests.world import World
 
 

@@ -14,7 +14,7 @@ from majlis.runs.end.cycle_end import append_cycle
 from majlis.store.transactions import Database, Tx
 from tests.minds.scenes import config
 from tests.minds.wakings import said, turns_of
-from tests.transfer.house import House, exported, imported, of_type
+from tests.transfer.sample_gateway import House, exported, imported, of_type
 
 CYCLES = range(2, 26)
 

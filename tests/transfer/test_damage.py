@@ -17,7 +17,7 @@ from majlis.transfer.export import export
 from majlis.transfer.file import MAX_LINE_BYTES, Source
 from majlis.transfer.placeholders import PLACEHOLDER
 from majlis.transfer.report import Progress
-from tests.transfer.house import (
+from tests.transfer.sample_gateway import (
     House,
     Said,
     contents,

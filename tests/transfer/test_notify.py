@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from majlis.store import ids
 from majlis.store.tables import events
 from majlis.store.transactions import Tx
-from tests.transfer.house import Said, exported, imported, of_type
+from tests.transfer.sample_gateway import Said, exported, imported, of_type
 from tests.world import World
 
 

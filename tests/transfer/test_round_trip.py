@@ -21,7 +21,7 @@ from majlis.store.tables import deliveries, entities, runs
 from majlis.store.transactions import Database, Tx
 from tests.databases import SqliteDatabases
 from tests.transfer.conftest import sweep
-from tests.transfer.house import House, Said, contents, exported, furnish, imported, of_type, outcomes
+from tests.transfer.sample_gateway import House, Said, contents, exported, furnish, imported, of_type, outcomes
 
 
 def as_it_arrives(lines: list[Said]) -> list[Said]:

@@ -15,7 +15,7 @@ from majlis.store import ids
 from majlis.store.tables import agents, deliveries, entities, members, messages, runs, steps
 from majlis.store.transactions import Database, Tx
 from majlis.transfer.scope import HIDDEN
-from tests.transfer.house import House, exported, imported, of_type
+from tests.transfer.sample_gateway import House, exported, imported, of_type
 
 
 async def test_a_space_travels_with_its_people_and_its_work_only(

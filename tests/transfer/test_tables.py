@@ -16,7 +16,7 @@ from majlis.transfer import tables
 from majlis.transfer.file import Raw
 from majlis.transfer.lines import Line, Refused, parse
 from majlis.transfer.tables import KINDS, NOT_EXPORTED, describe
-from tests.transfer.house import House, Said, exported, imported, of_type
+from tests.transfer.sample_gateway import House, Said, exported, imported, of_type
 
 
 def test_every_table_travels_or_says_why_not() -> None:

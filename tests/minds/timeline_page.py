@@ -1,6 +1,6 @@
 """The examples of docs/timeline.md, drawn by the code that draws them for models.
 
-`python -m tests.minds.pages` writes them into the page anew.
+`python -m tests.minds.timeline_page` writes them into the page anew.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from majlis.spaces.spaces import delete_space
 from majlis.store.tables import entities, goals, members, memories, plans
 from majlis.store.transactions import Database, Tx
 from tests.minds.places import Place, add_run, make_place, say_much, space_of
-from tests.minds.reading import history_of, seen_text
+from tests.minds.view_text import history_of, seen_text
 from tests.spaces.actors import add_caller
 
 

@@ -23,7 +23,7 @@ from majlis.store.tables import cycles
 from majlis.store.transactions import Database, Tx
 from tests.minds.places import Place, add_run, make_place
 from tests.minds.scenes import config
-from tests.minds.test_loading import counted
+from tests.minds.test_load import counted
 from tests.minds.wakings import said, turns_of
 
 SMALL = {"maxTokens": 8_000, "minRecentCycles": 3}

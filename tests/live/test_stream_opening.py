@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from majlis.entities.caller import Caller
-from tests.waiting import until
+from tests.conditions import until
 from tests.world import Person, World
 
 

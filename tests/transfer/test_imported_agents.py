@@ -12,7 +12,7 @@ from majlis.runs.claim.claim import claim
 from majlis.store import ids
 from majlis.store.tables import agents, cards, deliveries, entities, runs, steps
 from majlis.store.transactions import Database, Tx
-from tests.transfer.house import House, Said, contents, exported, imported, of_type
+from tests.transfer.sample_gateway import House, Said, contents, exported, imported, of_type
 
 
 async def test_a_config_that_says_little_arrives_with_its_defaults(

@@ -23,7 +23,7 @@ from majlis.store.transactions import Database, Tx
 from tests.minds.places import Place, make_place, say_much, trigger_of
 from tests.minds.roles.scenes import turns
 from tests.minds.scenes import config
-from tests.minds.test_loading import counted, plan_of
+from tests.minds.test_load import counted, plan_of
 
 
 @pytest.fixture
