@@ -1,4 +1,4 @@
-"""A browser as the gateway sees it: it keeps cookies and says where its requests come from."""
+"""An HTTP client that behaves like a browser: it keeps cookies and sends an Origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page is made of: its tags with their attributes, and its text."""
+"""The tags, attributes and text of a page."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ class Markup(HTMLParser):
         self.text += data
 
     def files(self) -> list[str]:
-        """Everything the page makes a browser fetch."""
+        """All files that a browser fetches for the page."""
         wanted = {"script": "src", "img": "src", "link": "href"}
         return [str(attributes[wanted[tag]]) for tag, attributes in self.tags if tag in wanted]

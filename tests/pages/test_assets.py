@@ -1,4 +1,4 @@
-"""The files of the way in: all that are named are served, nothing else is, and none of them can run what people say."""
+"""The files of the sign-in pages: only known files are served, and none can run user input."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ ASTRAY = [
 
 @pytest.fixture
 def engine() -> str:
-    """No file depends on the database."""
+    """Static files do not depend on the database."""
     return "sqlite"
 
 
-async def test_everything_a_page_names_is_served(browser: httpx.AsyncClient) -> None:
+async def test_all_files_that_a_page_references_are_served(browser: httpx.AsyncClient) -> None:
     for path in {path for page in PAGES.values() for path in Markup(page).files()}:
         answer = await browser.get(path)
         assert answer.status_code == 200, path
         assert answer.headers["content-type"] == TYPES[Path(path).suffix]
 
 
-async def test_a_file_that_is_known_is_not_sent_again(browser: httpx.AsyncClient) -> None:
+async def test_a_cached_file_is_not_sent_again(browser: httpx.AsyncClient) -> None:
     first = await browser.get("/page/sign-in.js")
     assert first.headers["cache-control"] == "no-cache"
     etag = first.headers["etag"]
@@ -65,21 +65,21 @@ async def test_a_file_that_is_known_is_not_sent_again(browser: httpx.AsyncClient
     assert (other.status_code, other.content) == (200, first.content)
 
 
-async def test_no_path_leads_to_another_file(world: World) -> None:
+async def test_no_path_reaches_another_file(world: World) -> None:
     found = {path: await _status_of_exactly(world.base_url, path) for path in ASTRAY}
     assert set(found.values()) <= {307, 404}, found
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
-def test_no_page_holds_what_the_policy_forbids(page: str) -> None:
+def test_every_page_complies_with_the_content_security_policy(page: str) -> None:
     for tag, attributes in Markup(PAGES[page]).tags:
-        assert tag != "style", "styles are in a file"
-        assert tag != "script" or attributes.get("src"), "scripts are in files"
+        assert tag != "style", "styles belong in a file"
+        assert tag != "script" or attributes.get("src"), "scripts belong in a file"
         assert not [name for name in attributes if name == "style" or name.startswith("on")]
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
-def test_every_page_is_whole(page: str) -> None:
+def test_every_page_is_complete(page: str) -> None:
     markup = Markup(PAGES[page])
     tags = [tag for tag, _ in markup.tags]
     assert [tags.count(tag) for tag in ("html", "head", "title", "body", "main", "h1")] == [1] * 6
@@ -88,7 +88,7 @@ def test_every_page_is_whole(page: str) -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_no_script_reads_a_string_as_markup_or_code(script: str) -> None:
+def test_no_script_parses_strings_as_markup_or_code(script: str) -> None:
     found = re.findall(
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|setHTML|createContextualFragment|DOMParser|srcdoc"
         r"|\beval\b|\bFunction\(|javascript:",
@@ -98,14 +98,14 @@ def test_no_script_reads_a_string_as_markup_or_code(script: str) -> None:
 
 
 @given(st.text())
-def test_whatever_a_value_is_the_page_keeps_its_shape(value: str) -> None:
+def test_values_cannot_change_the_structure_of_a_page(value: str) -> None:
     page, plain = (Markup(render(PAGES["sign-in-link.html"], {"name": name})) for name in (value, "Owner"))
     assert page.tags == plain.tags
     assert f"Sign in to Majlis as {value}" in page.text
 
 
 async def _status_of_exactly(base_url: str, path: str) -> int:
-    """Clients tidy a path up before they send it; somebody who means harm does not."""
+    """Sends the path as it is; HTTP clients normalize it, attackers do not."""
     address = urlsplit(base_url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     writer.write(f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\nConnection: close\r\n\r\n".encode())

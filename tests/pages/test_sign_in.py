@@ -1,4 +1,4 @@
-"""Signing in with a one-time link: looking is free, using it works once, and only from its own page."""
+"""One-time sign-in links: opening one does not use it, and it works once, only from its own page."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from tests.pages.markup import Markup
 from tests.world import World
 
 
-async def test_the_link_shows_whom_it_signs_in(browser: httpx.AsyncClient, link: str) -> None:
+async def test_the_page_of_the_link_names_the_user(browser: httpx.AsyncClient, link: str) -> None:
     page = await browser.get(link)
     assert page.status_code == 200
     assert "Sign in to Majlis as Owner" in Markup(page.text).text
     assert COOKIE not in page.cookies
 
 
-async def test_looking_at_the_link_does_not_use_it_up(browser: httpx.AsyncClient, link: str) -> None:
+async def test_opening_the_link_does_not_use_it(browser: httpx.AsyncClient, link: str) -> None:
     for _ in range(3):
         assert (await browser.get(link)).status_code == 200
         assert (await browser.head(link)).status_code == 200
     assert (await browser.post(link)).status_code == 303
 
 
-async def test_using_the_link_opens_a_session_and_leads_to_the_chat(browser: httpx.AsyncClient, link: str) -> None:
+async def test_using_the_link_starts_a_session_and_opens_the_app(browser: httpx.AsyncClient, link: str) -> None:
     used = await browser.post(link)
     assert (used.status_code, used.headers["location"]) == (303, "/")
     assert (await browser.get("/api/me")).json()["name"] == "Owner"
     assert '<div id="root">' in (await browser.get("/")).text
 
 
-async def test_many_uses_at_once_open_exactly_one_session(world: World, link: str) -> None:
+async def test_concurrent_uses_start_exactly_one_session(world: World, link: str) -> None:
     browsers = [open_browser(world.base_url) for _ in range(8)]
     try:
         answers = await asyncio.gather(*(browser.post(link) for browser in browsers))
@@ -51,55 +51,54 @@ async def test_many_uses_at_once_open_exactly_one_session(world: World, link: st
     assert await world.gateway.db.read(_sessions) == 1
 
 
-async def test_a_used_link_says_how_to_get_a_new_one(browser: httpx.AsyncClient, link: str) -> None:
+async def test_the_page_of_a_used_link_says_how_to_get_a_new_one(browser: httpx.AsyncClient, link: str) -> None:
     await browser.post(link)
     for again in (await browser.get(link), await browser.post(link)):
         assert again.status_code == 401
         assert "majlis token sign-in Owner" in Markup(again.text).text
 
 
-async def test_an_expired_link_is_as_good_as_used(world: World, browser: httpx.AsyncClient, link: str) -> None:
+async def test_an_expired_link_does_not_work(world: World, browser: httpx.AsyncClient, link: str) -> None:
     await world.gateway.db.write(_expire_links)
     assert (await browser.get(link)).status_code == 401
     assert (await browser.post(link)).status_code == 401
     assert await world.gateway.db.read(_sessions) == 0
 
 
-async def test_a_code_that_was_never_given_is_refused_politely(browser: httpx.AsyncClient) -> None:
+async def test_an_unknown_code_is_refused_without_an_error(browser: httpx.AsyncClient) -> None:
     for code in ("mc_wrong", "x" * 4000, "%00", "%ff", "%F0%9F%98%80"):
         assert (await browser.get(f"/sign-in/{code}")).status_code == 401
         assert (await browser.post(f"/sign-in/{code}")).status_code == 401
 
 
-async def test_a_foreign_page_cannot_use_the_link(browser: httpx.AsyncClient, link: str) -> None:
+async def test_another_site_cannot_use_the_link(browser: httpx.AsyncClient, link: str) -> None:
     sites = [{"Sec-Fetch-Site": site} for site in ("cross-site", "same-site", "none")]
     for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, *sites):
         refused = await browser.post(link, headers=headers)
         assert refused.status_code == 403, headers
         assert COOKIE not in refused.cookies
-    assert (await browser.post(link)).status_code == 303, "the link was not used up"
+    assert (await browser.post(link)).status_code == 303, "the link was not used"
 
 
-async def test_a_request_that_does_not_say_where_it_comes_from_cannot_use_the_link(world: World, link: str) -> None:
+async def test_a_request_without_an_origin_cannot_use_the_link(world: World, link: str) -> None:
     async with httpx.AsyncClient(base_url=world.base_url) as program:
         assert (await program.post(link)).status_code == 403
 
 
-async def test_the_browsers_own_word_is_enough(browser: httpx.AsyncClient, link: str) -> None:
-    """A form under no-referrer sends Origin: null; Sec-Fetch-Site tells the truth beside it."""
+async def test_sec_fetch_site_is_sufficient(browser: httpx.AsyncClient, link: str) -> None:
+    """With no-referrer a form sends `Origin: null`; Sec-Fetch-Site is still correct."""
     used = await browser.post(link, headers={"Origin": "null", "Sec-Fetch-Site": "same-origin"})
     assert used.status_code == 303
 
 
-async def test_the_links_page_lets_its_form_name_its_origin(browser: httpx.AsyncClient, link: str) -> None:
-    """Plain http on a local network has no Sec-Fetch-Site, and under no-referrer the form's Origin was null: nobody
-    could sign in from another machine."""
+async def test_the_page_of_the_link_sends_its_origin(browser: httpx.AsyncClient, link: str) -> None:
+    """Plain HTTP has no Sec-Fetch-Site; with no-referrer the Origin was null and other machines could not sign in."""
     tags = Markup((await browser.get(link)).text).tags
     assert ("meta", {"name": "referrer", "content": "strict-origin"}) in tags
     assert ("form", {"method": "post"}) in tags
 
 
-async def test_trying_too_often_is_refused_with_the_time_to_wait(
+async def test_too_many_attempts_are_refused_with_retry_after(
     world: World, browser: httpx.AsyncClient, link: str
 ) -> None:
     for _ in range(world.gateway.settings.sign_ins_per_minute):
@@ -107,20 +106,22 @@ async def test_trying_too_often_is_refused_with_the_time_to_wait(
     refused = await browser.post(link)
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) > 0
-    assert "Too many requests" in Markup(refused.text).text
+    assert "Sign-in failed" in Markup(refused.text).text
 
 
-async def test_foreign_requests_do_not_spend_the_allowance(world: World, browser: httpx.AsyncClient, link: str) -> None:
+async def test_requests_from_other_sites_do_not_count_against_the_limit(
+    world: World, browser: httpx.AsyncClient, link: str
+) -> None:
     for _ in range(world.gateway.settings.sign_ins_per_minute + 1):
         await browser.post("/sign-in/mc_wrong", headers={"Sec-Fetch-Site": "cross-site"})
     assert (await browser.post(link)).status_code == 303
 
 
-async def test_the_cookie_is_out_of_reach_for_scripts_and_foreign_pages(browser: httpx.AsyncClient, link: str) -> None:
+async def test_the_cookie_is_hidden_from_scripts_and_other_sites(browser: httpx.AsyncClient, link: str) -> None:
     cookie = (await browser.post(link)).headers["set-cookie"]
     parts = {part.strip().lower() for part in cookie.split(";")}
     assert {"httponly", "samesite=lax", "path=/"} <= parts
-    assert "secure" not in parts, "over plain http a browser would not keep it"
+    assert "secure" not in parts, "browsers drop a secure cookie over plain HTTP"
 
 
 async def test_the_cookie_of_an_https_gateway_is_secure(settings: Settings) -> None:
@@ -138,7 +139,7 @@ async def test_the_cookie_of_an_https_gateway_is_secure(settings: Settings) -> N
     assert used.headers["strict-transport-security"]
 
 
-async def test_the_code_appears_in_no_log_and_no_figure(
+async def test_the_code_appears_in_no_log_and_no_metric(
     world: World, browser: httpx.AsyncClient, link: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for _ in range(2):
@@ -150,8 +151,8 @@ async def test_the_code_appears_in_no_log_and_no_figure(
     assert code not in (await browser.get("/metrics")).text
 
 
-async def test_a_hostile_name_stays_text(world: World, browser: httpx.AsyncClient, link: str) -> None:
-    """Names are validated when they are written; a page does not rely on it."""
+async def test_a_hostile_name_is_escaped(world: World, browser: httpx.AsyncClient, link: str) -> None:
+    """Names are validated on write, but pages do not rely on it."""
     name = "</h1><script>x</script><img src=x onerror=y> \"'&amp; ${name}"
     plain = Markup((await browser.get(link)).text)
     await world.gateway.db.write(_rename_unsafe, world.owner.id, name)

@@ -1,4 +1,4 @@
-/** Exchanges a token for a session; the answer sets the cookie and this address then holds the chat. */
+/** Exchanges the token for a session cookie. After a reload the same address shows the app. */
 
 const form = document.getElementById('sign-in');
 const token = document.getElementById('token');
@@ -22,6 +22,6 @@ async function signIn(value) {
     location.reload();
     return '';
   } catch {
-    return 'Majlis cannot be reached. Check your connection and try again.';
+    return 'Can’t reach Majlis. Check your connection and try again.';
   }
 }
