@@ -9,12 +9,14 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import TracebackType
 from typing import Any
 
 PATIENCE_SECONDS = 15
+FILLER_SECONDS = 0.05
 
 
 @dataclass
@@ -84,6 +86,8 @@ class Reply:
     # The answer waits for it before its first byte / when half of its pieces were sent.
     gate: asyncio.Event | None = None
     gate_mid: asyncio.Event | None = None
+    # Added to the last call's arguments again and again, until `gate_mid` is set.
+    filler: str = ""
     # Sent in place of the body, whatever it is; `hang_up` closes the connection before the body's end.
     raw: bytes | None = None
     hang_up: bool = False
@@ -274,12 +278,20 @@ class _Connection(asyncio.Protocol):
         first, second = _body(reply)
         self._chunk(first)
         if reply.gate_mid is not None:
-            await reply.gate_mid.wait()
+            await self._hold(reply, reply.gate_mid)
         self._chunk(second)
         if reply.hang_up:
             self._transport.close()
         else:
             self._transport.write(b"0\r\n\r\n")
+
+    async def _hold(self, reply: Reply, gate: asyncio.Event) -> None:
+        while reply.filler and not gate.is_set():
+            call = {"index": len(reply.calls) - 1, "function": {"arguments": reply.filler}}
+            self._chunk(_event(_choice({"tool_calls": [call]})))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(gate.wait(), FILLER_SECONDS)
+        await gate.wait()
 
     def _chunk(self, data: bytes) -> None:
         if data:

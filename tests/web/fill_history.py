@@ -1,5 +1,7 @@
-"""Fills a space with a long past, straight into the database of a gateway that may be running: 10,000 messages in a
-second. `python -m tests.web.fill_history DATA_DIR SPACE_ID SENDER_ID COUNT`; the texts are those of `text`."""
+"""Writes a long history straight into the database of a gateway that may be running: 10,000 messages in a second.
+
+Run `python -m tests.web.fill_history DATA_DIR SPACE_ID SENDER_ID COUNT`.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,13 @@ _BATCH = 500
 
 
 def text(n: int) -> str:
-    """Of many heights: what is not measured yet must not make the page jump."""
+    """Texts of different heights: rows that are not measured yet must not make the page jump."""
     more = "\n\n- a\n- b" if n % 5 == 0 else ""
     return f"line {n}. {'It goes on and on. ' * (n % 17)}{more}"
 
 
 def fill(tx: Tx, space_id: str, sender_id: str, count: int) -> None:
-    """Over the last ten days."""
+    """Spread over the last ten days."""
     first: int = tx.execute(sa.select(spaces.c.head_seq).where(spaces.c.id == space_id)).scalar_one()
     rows = [_row(tx.now, space_id, sender_id, first, n, count) for n in range(count)]
     for start in range(0, count, _BATCH):
@@ -55,7 +57,7 @@ async def main(data_dir: str, space_id: str, sender_id: str, count: str) -> None
         await db.write(fill, space_id, sender_id, int(count))
     finally:
         await db.close()
-    print(clock.iso(clock.now()), flush=True)  # noqa: T201 - whoever started it waits for this
+    print(clock.iso(clock.now()), flush=True)  # noqa: T201 - the parent process waits for this
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The model server of the browser tests, as a process: it does what the message that woke the agent asks for.
+"""The model server of the browser tests, as a process: it follows the command in the message that triggered the run.
 
-Prints its address. On its input, an empty line lets the answers go on that are being held; any other is JSON, what to
-take a message for: `{"What is left?": "hold: Three things"}`.
+Prints its address. On standard input, an empty line releases the held responses. Any other line is JSON that maps
+message texts to commands: `{"What is left?": "hold: Three things"}`.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ _WAITING = ("ask", "approve", "choose", "fill")
 class Script:
     def __init__(self) -> None:
         self.held = asyncio.Event()
-        self.meanings: dict[str, str] = {}
+        self.commands: dict[str, str] = {}
         self._asked: set[tuple[str, str]] = set()
 
     def __call__(self, asked: Asked) -> Reply:
         if asked.step > 0:
             return silent()
         text = asked.trigger_text.removeprefix(f"@{asked.agent} ")
-        verb, _, words = self.meanings.get(text, text).partition(": ")
+        verb, _, words = self.commands.get(text, text).partition(": ")
         if verb in _WAITING and not self._first_time(asked.agent, text):
             return silent()
         match verb:
             case "say":
                 return say(words)
-            case "hold":
+            case "hold" | "write":
                 reply = say(words)
                 reply.gate_mid = self.held
+                reply.filler = f"{words} " if verb == "write" else ""
                 return reply
             case "think":
                 return Reply(calls=[("send_message", {"text": words})], gate=self.held)
@@ -51,14 +52,14 @@ class Script:
         return silent()
 
     def _first_time(self, agent: str, text: str) -> bool:
-        """A run that goes on after its wait is shown the same trigger again."""
+        """A run that resumes after a wait gets the same trigger again."""
         known = (agent, text) in self._asked
         self._asked.add((agent, text))
         return not known
 
     def hear(self, line: str) -> None:
         if line.strip():
-            self.meanings |= json.loads(line)
+            self.commands |= json.loads(line)
         else:
             self.release()
 
@@ -70,7 +71,7 @@ class Script:
 async def main() -> None:
     script = Script()
     async with ModelServer(script) as server:
-        print(server.base_url, flush=True)  # noqa: T201 - whoever started it reads this
+        print(server.base_url, flush=True)  # noqa: T201 - the parent process reads this
         while line := await asyncio.to_thread(sys.stdin.readline):
             script.hear(line)
 
