@@ -10,29 +10,29 @@ const OUT = '../../src/majlis/web_dist'
 const BUDGET_KB = 250
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), squeezed()],
-  // The client as it is written, not as it was last built.
+  plugins: [react(), tailwindcss(), compress()],
+  // Use the sources of the client, not its last build.
   resolve: { conditions: ['@majlis/source', ...defaultClientConditions] },
   build: {
     outDir: OUT,
     emptyOutDir: true,
-    // The gateway's policy allows neither inline scripts nor data: fonts.
+    // The content security policy blocks inline scripts and data: fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // light-dark() and nesting stay as written; browsers have had them since early 2024.
+    // Browsers since early 2024: light-dark() and nesting need no transform.
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000,
     manifest: 'manifest.json',
   },
-  // Where the gateway is, too: a session's cookie belongs to the name in the address, and localhost is another one.
+  // Same host name as the gateway, because the session cookie is bound to it: localhost would not get the cookie.
   server: { host: '127.0.0.1', proxy: Object.fromEntries(['/api', '/page', '/sign-in'].map((path) => [path, process.env['MAJLIS_URL'] ?? 'http://127.0.0.1:8700'])) },
 })
 
-/** Puts a .gz beside every file that gains by it, and holds the page's first JavaScript to its budget. */
-function squeezed(): Plugin {
+/** Adds .gz files for the server, and fails the build if the JavaScript of the first load exceeds its budget. */
+function compress(): Plugin {
   return {
-    name: 'majlis-squeezed',
+    name: 'majlis-compress',
     apply: 'build',
     closeBundle() {
       const folder = join(import.meta.dirname, OUT)
@@ -42,8 +42,8 @@ function squeezed(): Plugin {
       }
       const first = firstScripts(folder)
       const size = first.reduce((sum, name) => sum + readFileSync(join(folder, `${name}.gz`)).length, 0) / 1024
-      console.log(`web: first JavaScript ${size.toFixed(1)} KB gzip of ${BUDGET_KB}`)
-      if (size > BUDGET_KB) throw new Error(`the first JavaScript has ${size.toFixed(1)} KB gzip; at most ${BUDGET_KB} are allowed`)
+      console.log(`web: the first load has ${size.toFixed(1)} KB of JavaScript (gzip), the limit is ${BUDGET_KB} KB`)
+      if (size > BUDGET_KB) throw new Error(`The first load has ${size.toFixed(1)} KB of JavaScript (gzip); the limit is ${BUDGET_KB} KB. Load more code on demand.`)
     },
   }
 }
@@ -54,7 +54,7 @@ interface Chunk {
   imports?: string[]
 }
 
-/** The entry and everything it imports at once; what is loaded on demand does not count. */
+/** The entry chunk and its static imports. */
 function firstScripts(folder: string): string[] {
   const chunks = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Record<string, Chunk>
   const found = new Set<string>()

@@ -1,11 +1,11 @@
-/** A whole chat: spaces, history, live words of agents, sending that cannot lose anything. `npm run example` serves it. */
+/** A complete chat: spaces, history, live text of agents, and messages that survive a lost connection. Run it with `npm run example`. */
 import { Store, unread } from '@majlis/client'
 import { MajlisProvider, useMe, useMessages, useSpaces, useStreams } from '@majlis/client/react'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
 function Chat({ spaceId }: { spaceId: string }) {
-  const { history, sending, send, loadEarlier } = useMessages(spaceId)
+  const { history, outgoing, send, loadEarlier } = useMessages(spaceId)
   const streams = useStreams(spaceId)
   const [text, setText] = useState('')
   return (
@@ -19,7 +19,7 @@ function Chat({ spaceId }: { spaceId: string }) {
       <button type="button" onClick={() => void loadEarlier()}>Earlier</button>
       {history?.map((message) => <p key={message.id}><b>{message.sender.name}</b> {message.text}</p>)}
       {streams.map((stream) => <p key={stream.streamId}><i>{stream.text}…</i></p>)}
-      {sending.map((each) => <p key={each.clientId}>{each.text} ({each.status})</p>)}
+      {outgoing.map((each) => <p key={each.clientId}>{each.text} ({each.status})</p>)}
       <input value={text} onChange={(event) => setText(event.target.value)} /> <button>Send</button>
     </form>
   )

@@ -1,92 +1,136 @@
-/** What goes wrong in one place stays there: a bad message, a part that does not load, an address that is none, the next person at the browser. */
+/** Errors stay local: hostile messages, chunks that fail to load, invalid addresses, several people at one browser. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { House, type Person } from './harness/testApp.ts'
-import { composer, message, messages, say } from './harness/locators.ts'
+import { TestApp, type Person } from './harness/testApp.ts'
+import { composer, message, messages, send } from './harness/locators.ts'
 
-let house: House
+let app: TestApp
 let lina: Person
 beforeAll(async () => {
-  house = await House.open()
-  lina = await house.person('Lina')
+  app = await TestApp.start()
+  lina = await app.person('Lina')
 })
-afterAll(() => house.close())
-afterEach(() => house.leaveAll())
+afterAll(() => app.close())
+afterEach(() => app.closePages())
 
 const fill = (part: string) => part.repeat(Math.floor(60_000 / part.length))
 const BAD: Record<string, string> = {
-  'quotes in quotes': `${fill('>')} x`,
-  'lists in lists': `${fill('- ')}x`,
-  'lists in lists, often': fill(`${'- '.repeat(19)}x\n`),
-  'a table that fills itself up': `|${'a|'.repeat(7000)}\n|${'-|'.repeat(7000)}\n${'|a|\n'.repeat(8000)}`,
-  'emphasis without an end': fill('*a_ '),
-  'links without an end': fill('[a]('),
+  'nested quotes': `${fill('>')} x`,
+  'nested lists': `${fill('- ')}x`,
+  'many nested lists': fill(`${'- '.repeat(19)}x\n`),
+  'a table with padded rows': `|${'a|'.repeat(7000)}\n|${'-|'.repeat(7000)}\n${'|a|\n'.repeat(8000)}`,
+  'unclosed emphasis': fill('*a_ '),
+  'unclosed links': fill('[a]('),
   headings: fill('a\n=\n'),
   footnotes: `${fill('[^1]')}\n\n[^1]: x`,
 }
 
-test('no message takes the page away, or the time of those who read', async () => {
-  const space = await house.space('Bad', [lina])
-  for (const text of Object.values(BAD)) await house.owner.client.messages.post(space.id, { text })
-  await house.owner.client.messages.post(space.id, { text: 'the end' })
-  const page = await house.visit(lina, `/spaces/${space.id}`, { viewport: { width: 1000, height: 5000 } })
+test('no message can crash or freeze the page', async () => {
+  const space = await app.space('Bad', [lina])
+  for (const text of Object.values(BAD)) await app.owner.client.messages.post(space.id, { text })
+  await app.owner.client.messages.post(space.id, { text: 'the end' })
+  const page = await app.open(lina, `/spaces/${space.id}`, { viewport: { width: 1000, height: 5000 } })
   await message(page, 'the end').waitFor()
   await expect.poll(() => messages(page).count()).toBe(Object.keys(BAD).length + 1)
-  await say(page, 'still here')
+  await send(page, 'still here')
   await expect.poll(async () => (await lina.client.messages.list(space.id)).messages.at(-1)!.text).toBe('still here')
-  expect(house.complaints.splice(0)).toEqual([])
+  expect(app.pageErrors.splice(0)).toEqual([])
 })
 
-test('a part that cannot be loaded says so, and the rest goes on', async () => {
-  const space = await house.space('Apart', [lina])
-  const page = await house.visit(lina, `/spaces/${space.id}`)
+const XSS_CORPUS = [
+  '<script>window.pwned = 1</script>',
+  '<img src=x onerror="window.pwned=1">',
+  '<svg onload="window.pwned=1"><a xlink:href="javascript:window.pwned=1">x</a></svg>',
+  '[click](javascript:window.pwned=1)',
+  '[click](JaVaScRiPt:window.pwned=1) [click](data:text/html,<script>window.pwned=1</script>) [click](vbscript:x)',
+  '[click](&#1;javascript:window.pwned=1) [click](java&#9;script:window.pwned=1) <javascript:window.pwned=1>',
+  '![x](javascript:window.pwned=1) ![x](x"onerror="window.pwned=1)',
+  '<iframe srcdoc="<script>parent.pwned=1</script>"></iframe>',
+  '<details open ontoggle="window.pwned=1">x</details>',
+  '<a href="https://example.com" onclick="window.pwned=1" style="position:fixed;inset:0">x</a>',
+  '```html\n<img src=x onerror="window.pwned=1">\n```',
+  '`<img src=x onerror=window.pwned=1>` | <b>\n| - |\n| <img src=x onerror=window.pwned=1> |',
+  '<form action="/api/session" method="post"><button>Sign in</button></form>',
+  '<style>* { display: none }</style><link rel=stylesheet href=//evil.example>',
+  '<meta http-equiv="refresh" content="0;url=//evil.example">',
+  '@Lina<img src=x onerror=window.pwned=1>',
+  '\u202Egnp.exe <base href="//evil.example">',
+]
+
+test('no message of the XSS corpus runs code or becomes an active element', async () => {
+  const space = await app.space('Corpus', [lina])
+  for (const text of XSS_CORPUS) {
+    const { id } = await app.owner.client.messages.post(space.id, { text })
+    await app.owner.client.messages.post(space.id, { text: '.', replyTo: id })
+  }
+  await app.owner.client.messages.post(space.id, { text: 'the end' })
+  const page = await app.open(lina, `/spaces/${space.id}`, { viewport: { width: 1000, height: 6000 } })
+  await message(page, 'the end').waitFor()
+  const timeline = page.getByRole('group', { name: 'Messages' })
+  for (const link of await timeline.getByRole('link', { name: 'click' }).all()) await link.click({ noWaitAfter: true })
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search' }).fill('pwned')
+  await page.getByRole('listbox', { name: 'Search results' }).getByText('onerror').first().waitFor()
+  expect(await page.getByRole('listbox', { name: 'Search results' }).locator('img, svg, script, a').count()).toBe(0)
+  await page.keyboard.press('Escape')
+  expect(await page.evaluate(() => 'pwned' in window)).toBe(false)
+  expect(await timeline.locator('script, iframe, img, form, style, link, meta, base, object, [onerror], [onclick], [onload], [ontoggle]').count()).toBe(0)
+  const addresses = await timeline.getByRole('link').evaluateAll((links) => links.map((link) => new URL((link as HTMLAnchorElement).href).protocol))
+  expect(addresses.filter((protocol) => !/^https?:$/.test(protocol))).toEqual([])
+  expect(await page.getByRole('navigation', { name: 'Spaces' }).isVisible()).toBe(true)
+  expect(app.pageErrors.splice(0)).toEqual([])
+})
+
+test('a chunk that fails to load shows an error, and the rest of the page works', async () => {
+  const space = await app.space('Apart', [lina])
+  const page = await app.open(lina, `/spaces/${space.id}`)
   await composer(page).fill('half a sentence')
-  // As after a new version of the gateway, which has other files.
+  // As after an update of the gateway, which has other file names.
   await page.route('**/assets/Inspector-*.js', (route) => route.fulfill({ status: 404 }))
-  await page.getByRole('button', { name: 'Open the inspector' }).click()
-  await page.getByRole('alert').getByText('This part could not be shown').waitFor()
+  await page.getByRole('button', { name: 'Open inspector' }).click()
+  await page.getByRole('alert').getByText('This part of the page failed to load').waitFor()
   expect(await composer(page).inputValue()).toBe('half a sentence')
   await page.unroute('**/assets/Inspector-*.js')
-  await page.getByRole('button', { name: 'Load the page again' }).click()
+  await page.getByRole('button', { name: 'Reload page' }).click()
   await page.getByRole('complementary', { name: 'Inspector' }).waitFor()
   await expect.poll(() => composer(page).inputValue()).toBe('half a sentence')
-  house.complaints.length = 0
+  app.pageErrors.length = 0
 })
 
-test('an address that is none leads to a page that says so', async () => {
-  const page = await house.visit(lina, '/spaces/%E0%A4%A')
-  await page.getByText('There is no such space for you').waitFor()
-  expect(house.complaints.splice(0)).toEqual([])
+test('an invalid address shows an error page', async () => {
+  const page = await app.open(lina, '/spaces/%E0%A4%A')
+  await page.getByText('You don’t have access to this space').waitFor()
+  expect(app.pageErrors.splice(0)).toEqual([])
 })
 
-test('a link to a message that is not in the space says so, and shows the space', async () => {
-  const space = await house.space('Astray', [lina])
-  await house.owner.client.messages.post(space.id, { text: 'the only word' })
-  const page = await house.visit(lina, `/spaces/${space.id}/messages/msg_nowhere`)
-  await page.getByText('The message of this link is not in this space.').waitFor()
+test('a link to an unknown message shows a notice and the space', async () => {
+  const space = await app.space('Astray', [lina])
+  await app.owner.client.messages.post(space.id, { text: 'the only word' })
+  const page = await app.open(lina, `/spaces/${space.id}/messages/msg_nowhere`)
+  await page.getByText('The linked message is not in this space.').waitFor()
   await message(page, 'the only word').waitFor()
-  expect(house.complaints.splice(0)).toEqual([])
+  expect(app.pageErrors.splice(0)).toEqual([])
 })
 
-test('what one person has written is neither shown to the next at the same browser nor sent in their name', async () => {
-  const nour = await house.person('Nour')
-  const space = await house.space('Shared', [lina, nour])
-  const page = await house.visit(lina, `/spaces/${space.id}`)
+test('drafts and unsent messages are neither shown to nor sent by the next person at the browser', async () => {
+  const nour = await app.person('Nour')
+  const space = await app.space('Shared', [lina, nour])
+  const page = await app.open(lina, `/spaces/${space.id}`)
   const paths = '**/api/spaces/*/messages'
   await page.route(paths, (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()))
-  await say(page, 'only from Lina')
-  await page.getByText('Waiting for a connection').waitFor()
+  await send(page, 'only from Lina')
+  await page.getByText('Will send when').waitFor()
   await composer(page).fill('a draft of Lina')
   const signIn = async (person: Person) => {
-    await page.request.post('/api/session', { data: { token: person.token }, headers: { Origin: house.gateway.url } })
+    await page.request.post('/api/session', { data: { token: person.token }, headers: { Origin: app.gateway.url } })
     await page.goto(`/spaces/${space.id}`)
     await composer(page).waitFor()
   }
   await page.unroute(paths)
   await signIn(nour)
-  await page.getByText('Nothing has been said here yet').waitFor()
+  await page.getByRole('heading', { name: 'No messages yet' }).waitFor()
   expect(await composer(page).inputValue()).toBe('')
-  await say(page, 'from Nour')
+  await send(page, 'from Nour')
   await signIn(lina)
   await message(page, 'only from Lina').waitFor()
   await expect.poll(() => composer(page).inputValue()).toBe('a draft of Lina')
@@ -94,13 +138,13 @@ test('what one person has written is neither shown to the next at the same brows
   await expect.poll(said).toEqual(['Nour: from Nour', 'Lina: only from Lina'])
 })
 
-test('who signs in in one tab is who speaks in all of them, and every tab shows it', async () => {
-  const sami = await house.person('Sami')
-  const space = await house.space('Two tabs', [lina, sami])
-  const first = await house.visit(lina, `/spaces/${space.id}`)
+test('signing in as another person reloads the other tabs', async () => {
+  const sami = await app.person('Sami')
+  const space = await app.space('Two tabs', [lina, sami])
+  const first = await app.open(lina, `/spaces/${space.id}`)
   await composer(first).waitFor()
-  await first.request.post('/api/session', { data: { token: sami.token }, headers: { Origin: house.gateway.url } })
-  const second = await house.tab(first.context())
+  await first.request.post('/api/session', { data: { token: sami.token }, headers: { Origin: app.gateway.url } })
+  const second = await app.openTab(first.context())
   await second.goto(`/spaces/${space.id}`)
   for (const page of [first, second]) await page.getByRole('button', { name: /^S?\s*Sami/ }).waitFor()
 })

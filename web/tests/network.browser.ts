@@ -1,51 +1,51 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { House } from './harness/testApp.ts'
-import { messages, say, timeline } from './harness/locators.ts'
-import { Wire } from './harness/networkProxy.ts'
+import { TestApp } from './harness/testApp.ts'
+import { messages, send, timeline } from './harness/locators.ts'
+import { NetworkProxy } from './harness/networkProxy.ts'
 
-let house: House
+let app: TestApp
 beforeAll(async () => {
-  house = await House.open()
+  app = await TestApp.start()
 })
-afterAll(() => house.close())
+afterAll(() => app.close())
 
-test.each(['cut', 'die'] as const)('the network does %s in the middle of a streamed message: afterwards the page is what a fresh load shows', async (how) => {
-  const [lina, omar, ada] = [await house.person(`Lina ${how}`), await house.person(`Omar ${how}`), await house.agent(`Ada ${how}`)]
-  const space = await house.space(`Project ${how}`, [lina, omar, ada])
-  const wire = await new Wire(house.gateway.url).open()
-  const hers = await house.visit(lina)
+test.each(['drop', 'silence'] as const)('after a network failure (%s) during a text stream the page equals a fresh load', async (how) => {
+  const [lina, omar, ada] = [await app.person(`Lina ${how}`), await app.person(`Omar ${how}`), await app.agent(`Ada ${how}`)]
+  const space = await app.space(`Project ${how}`, [lina, omar, ada])
+  const network = await new NetworkProxy(app.gateway.url).open()
+  const hers = await app.open(lina)
   await hers.clock.install()
-  await hers.goto(`${wire.url}/spaces/${space.id}`)
-  await say(hers, 'hold: One two three four five six seven eight nine ten.')
-  await hers.getByRole('list', { name: 'Agents at work' }).getByText(/is (thinking|writing)/).waitFor()
+  await hers.goto(`${network.url}/spaces/${space.id}`)
+  await send(hers, 'hold: One two three four five six seven eight nine ten.')
+  await hers.getByRole('list', { name: 'Active agents' }).getByText(/is (thinking|writing)/).waitFor()
   await hers.locator('[data-stream]').getByText('One two').waitFor()
 
-  wire[how]()
-  // All of this happens while she is away: the words are said to their end, somebody answers, somebody leaves.
-  house.model.release()
+  network[how]()
+  // While the page is offline, the agent finishes, Omar replies, and Omar is removed.
+  app.model.release()
   await expect.poll(async () => (await omar.client.messages.list(space.id)).messages.length).toBe(2)
-  await omar.client.messages.post(space.id, { text: 'I have heard it.' })
-  await house.owner.client.spaces.remove(space.id, omar.id)
-  await say(hers, 'Are you still there?')
-  if (how === 'cut') await hers.getByText('Waiting for a connection').waitFor()
-  // A dead wire is noticed by its silence.
-  await hers.clock.fastForward(how === 'cut' ? 5000 : 41_000)
-  if (how === 'die') await hers.clock.fastForward(5000)
-  await hers.getByText('Trying again').waitFor()
-  wire.mend()
+  await omar.client.messages.post(space.id, { text: 'I have read it.' })
+  await app.owner.client.spaces.remove(space.id, omar.id)
+  await send(hers, 'Are you still there?')
+  if (how === 'drop') await hers.getByText('Will send when').waitFor()
+  // Only the missing heartbeats reveal a silent network.
+  await hers.clock.fastForward(how === 'drop' ? 5000 : 41_000)
+  if (how === 'silence') await hers.clock.fastForward(5000)
+  await hers.getByText('Reconnecting').waitFor()
+  network.restore()
   await hers.clock.fastForward(9000)
 
-  await hers.getByText('Trying again').waitFor({ state: 'detached' })
-  await hers.getByText('Waiting for a connection').waitFor({ state: 'detached' })
+  await hers.getByText('Reconnecting').waitFor({ state: 'detached' })
+  await hers.getByText('Will send when').waitFor({ state: 'detached' })
   await hers.locator('[data-stream]').waitFor({ state: 'detached' })
-  await messages(hers).getByText('I have heard it.').waitFor()
+  await messages(hers).getByText('I have read it.').waitFor()
   await expect.poll(async () => (await lina.client.messages.list(space.id)).messages.at(-1)!.text).toBe('Are you still there?')
   await expect.poll(() => messages(hers).count()).toBe(4)
-  const fresh = await house.visit(lina, `/spaces/${space.id}`)
+  const fresh = await app.open(lina, `/spaces/${space.id}`)
   await messages(fresh).getByText('Are you still there?').waitFor()
   await expect.poll(() => timeline(hers)).toEqual(await timeline(fresh))
   await expect.poll(() => hers.getByRole('button', { name: /members/ }).innerText()).toBe(await fresh.getByRole('button', { name: /members/ }).innerText())
-  wire.close()
-  await house.leaveAll()
+  network.close()
+  await app.closePages()
 })

@@ -1,45 +1,45 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { House } from './harness/testApp.ts'
-import { composer, messages, say, timeline } from './harness/locators.ts'
+import { TestApp } from './harness/testApp.ts'
+import { composer, messages, send, timeline } from './harness/locators.ts'
 
-let house: House
+let app: TestApp
 beforeAll(async () => {
-  house = await House.open()
+  app = await TestApp.start()
 })
-afterAll(() => house.close())
+afterAll(() => app.close())
 
-test('the server dies in the middle of a streamed message: afterwards the page is what a fresh load shows', async () => {
-  const [lina, omar, ada] = [await house.person('Lina'), await house.person('Omar'), await house.agent('Ada')]
-  const space = await house.space('Project Alpha', [lina, omar, ada])
+test('after a server crash during a text stream the page equals a fresh load', async () => {
+  const [lina, omar, ada] = [await app.person('Lina'), await app.person('Omar'), await app.agent('Ada')]
+  const space = await app.space('Project Alpha', [lina, omar, ada])
   const at = `/spaces/${space.id}`
-  const hers = await house.visit(lina, at)
-  // The page's clock can be moved on: nobody has to sit out the pauses between two tries.
+  const hers = await app.open(lina, at)
+  // A fake clock skips the pauses between reconnects.
   await hers.clock.install()
   await hers.reload()
-  await say(hers, 'hold: One two three four five six seven eight nine ten.')
+  await send(hers, 'hold: One two three four five six seven eight nine ten.')
   await hers.locator('[data-stream]').getByText('One two').waitFor()
 
-  await house.gateway.kill()
-  await say(hers, 'Are you still there?')
-  await hers.getByText('Waiting for a connection').waitFor()
-  expect(await hers.getByText('Trying again').count()).toBe(0)
+  await app.gateway.kill()
+  await send(hers, 'Are you still there?')
+  await hers.getByText('Will send when').waitFor()
+  expect(await hers.getByText('Reconnecting').count()).toBe(0)
   await hers.clock.fastForward(5000)
-  await hers.getByText('Trying again').waitFor()
-  await house.gateway.up()
+  await hers.getByText('Reconnecting').waitFor()
+  await app.gateway.start()
   await hers.clock.fastForward(9000)
 
-  await hers.getByText('Trying again').waitFor({ state: 'detached' })
-  await hers.getByText('Waiting for a connection').waitFor({ state: 'detached' })
-  // The run is taken over, asks the model again, and says it to the end.
+  await hers.getByText('Reconnecting').waitFor({ state: 'detached' })
+  await hers.getByText('Will send when').waitFor({ state: 'detached' })
+  // The run is taken over, calls the model again, and finishes.
   await hers.locator('[data-stream]').getByText('One two').waitFor()
-  house.model.release()
+  app.model.release()
   await messages(hers).getByText('nine ten.').nth(1).waitFor()
   await hers.locator('[data-stream]').waitFor({ state: 'detached' })
   await omar.client.messages.post(space.id, { text: 'I am here.' })
   await messages(hers).getByText('I am here.').waitFor()
 
-  const fresh = await house.visit(lina, at)
+  const fresh = await app.open(lina, at)
   await composer(fresh).waitFor()
   await messages(fresh).getByText('I am here.').waitFor()
   await expect.poll(() => timeline(hers)).toEqual(await timeline(fresh))

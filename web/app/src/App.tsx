@@ -26,27 +26,27 @@ export function App() {
   useShortcuts(setOver)
   useReloadOnUserChange(me?.id)
   useEffect(() => {
-    // The session is over: the server has the page that leads back in, at this very address.
+    // The session has ended. The server answers this address with the sign-in page.
     if (connection === 'ended') location.reload()
   }, [connection])
   if (!me) return <SplashScreen />
   return (
     <>
       <OfflineBanner />
-      <Rooms onOver={setOver} />
+      <Layout onOver={setOver} />
       {over === 'switcher' && <LazyPart over><Switcher onClose={() => setOver(null)} /></LazyPart>}
       {over === 'keys' && <LazyPart over><KeyboardMap onClose={() => setOver(null)} /></LazyPart>}
     </>
   )
 }
 
-function Rooms({ onOver }: { onOver: (over: Over) => void }) {
+function Layout({ onOver }: { onOver: (over: Over) => void }) {
   const place = usePlace()
   const inspect = useInspect()
   useTitle(place)
   useOnlySpace()
   const inspecting = place.page === 'space' && inspect !== null
-  // On a phone the first page is the list of spaces alone, and then that is what the page is about.
+  // On a phone the home page shows only the list of spaces, so the list is the main landmark.
   const home = place.page === 'home'
   return (
     <div role={home ? 'main' : undefined} className="flex h-full">
@@ -62,23 +62,23 @@ function Rooms({ onOver }: { onOver: (over: Over) => void }) {
   )
 }
 
-/** Who has one space and comes to the front door wants to go there; on a phone the list is the front door. */
+/** Opens the only space of a user who starts at `/`. Phones start with the list. */
 function useOnlySpace(): void {
   const spaces = useSpaces()
-  const [arriving, setArriving] = useState(() => location.pathname === '/' && matchMedia('(width >= 48rem)').matches)
+  const [starting, setStarting] = useState(() => location.pathname === '/' && matchMedia('(width >= 48rem)').matches)
   const only = spaces.length === 1 ? spaces[0]!.facts.id : null
   useEffect(() => {
-    if (arriving && only) go(spacePath(only), 'replace')
-    setArriving(false)
-  }, [arriving, only])
+    if (starting && only) go(spacePath(only), 'replace')
+    setStarting(false)
+  }, [starting, only])
 }
 
 function useTitle(place: Place): void {
   const spaces = useSpaces()
   const space = useSpace(place.page === 'space' ? place.spaceId : '')
-  const news = spaces.reduce((sum, each) => sum + unread(each), 0)
+  const count = spaces.reduce((sum, each) => sum + unread(each), 0)
   const name = space ? `${space.facts.name} · Majlis` : 'Majlis'
   useEffect(() => {
-    document.title = news > 0 ? `(${news}) ${name}` : name
-  }, [name, news])
+    document.title = count > 0 ? `(${count}) ${name}` : name
+  }, [name, count])
 }

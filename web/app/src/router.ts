@@ -1,4 +1,4 @@
-/** Where one is: the address, read and written. The browser's own history is the only store. */
+/** Reads and writes the address. The browser history is the only store. */
 import { useMemo, useSyncExternalStore } from 'react'
 
 export type Inspect = { kind: 'members' } | { kind: 'runs' } | { kind: 'settings' } | { kind: 'run'; id: string } | { kind: 'agent'; id: string }
@@ -8,7 +8,7 @@ export type Place =
   | { page: 'space'; spaceId: string; messageId: string | null }
   | { page: 'admin'; section: string; id: string | null }
 
-const MOVED = 'majlis-moved'
+const NAVIGATED = 'majlis-navigated'
 
 export function placeOf(path: string): Place {
   const [first, second, third, fourth] = path.split('/').filter(Boolean).map(decoded)
@@ -19,7 +19,7 @@ export function placeOf(path: string): Place {
   return { page: 'home' }
 }
 
-/** An address may be anything; what is no address of ours leads to a space that does not exist. */
+/** A malformed address stays as it is and leads to a space that does not exist. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -33,7 +33,7 @@ export function usePlace(): Place {
   return useMemo(() => placeOf(path), [path])
 }
 
-/** What the panel on the right shows; null while it is closed. */
+/** What the inspector shows; null while it is closed. */
 export function useInspect(): Inspect | null {
   const search = useSyncExternalStore(subscribe, () => location.search)
   return useMemo(() => inspectOf(new URLSearchParams(search).get('inspect')), [search])
@@ -46,7 +46,7 @@ export function go(path: string, how: 'push' | 'replace' = 'push'): void {
   if (path === location.pathname + location.search) return
   if (how === 'push') history.pushState(null, '', path)
   else history.replaceState(null, '', path)
-  dispatchEvent(new Event(MOVED))
+  dispatchEvent(new Event(NAVIGATED))
 }
 
 export function inspect(what: Inspect | null): void {
@@ -63,9 +63,9 @@ function inspectOf(value: string | null): Inspect | null {
 
 function subscribe(listener: () => void): () => void {
   addEventListener('popstate', listener)
-  addEventListener(MOVED, listener)
+  addEventListener(NAVIGATED, listener)
   return () => {
     removeEventListener('popstate', listener)
-    removeEventListener(MOVED, listener)
+    removeEventListener(NAVIGATED, listener)
   }
 }

@@ -1,17 +1,16 @@
-/** Light, dark, or as the machine has it. */
-import { keep, kept } from './ui/storage.ts'
+import { loadItem, saveItem } from './ui/storage.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
 const KEY = 'majlis.theme'
 
-export const savedTheme = (): Theme => (kept(KEY) as Theme | null) ?? 'system'
+export const savedTheme = (): Theme => (loadItem(KEY) as Theme | null) ?? 'system'
 
 export function showSavedTheme(): void {
   show(savedTheme())
 }
 
 export function chooseTheme(theme: Theme): void {
-  keep(KEY, theme)
+  saveItem(KEY, theme)
   show(theme)
 }
 

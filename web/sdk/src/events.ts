@@ -1,4 +1,4 @@
-/** Live events as docs/live.md tells them. Those of a space carry its `eventSeq`, except for the ephemeral ones of a stream. */
+/** Live events, see docs/live.md. Events of a space have its `eventSeq`, except the ephemeral ones of text streams. */
 import type { Member, Message, PendingCall, SpaceFacts, Wait } from './types.ts'
 
 interface InSpace {
@@ -19,7 +19,7 @@ export interface ActiveAgent {
   runId: string
   spaceId: string
 }
-export interface SpokenStream {
+export interface OpenStream {
   streamId: string
   text: string
   spaceId: string
@@ -30,7 +30,7 @@ export interface Connected {
   type: 'connected'
   activeAgents: ActiveAgent[]
   pendingToolCalls: PendingCall[]
-  streams: SpokenStream[]
+  streams: OpenStream[]
 }
 
 export type SpaceEvent =
@@ -51,7 +51,7 @@ export type StreamEvent =
   | (OfStream & { type: 'tool-input-delta'; textDelta: string; offset: number })
   | (OfStream & { type: 'tool-call.complete' | 'tool-call.error' })
 
-/** What a visible tool says while it works; the latest counts. */
+/** Progress of a visible tool; the latest text counts. */
 export interface ProgressEvent {
   type: 'tool-call.progress'
   spaceId: string

@@ -1,13 +1,13 @@
-/** The TypeScript client of Majlis. React hooks are in `@majlis/client/react`. */
+/** The TypeScript client. React hooks are in `@majlis/client/react`. */
 export { createClient, type Client, type ClientOptions } from './client.ts'
 export { MajlisError } from './errors.ts'
 export type * from './events.ts'
 export { Live, type LiveOptions } from './live.ts'
 export type * from './types.ts'
 export { hasEarlier, hasLater, type History } from './state/history.ts'
-export type { AgentsState, Stream, WaitingRun, Working } from './state/activity.ts'
-export type { Draft, Sending } from './state/outgoing.ts'
+export type { AgentsState, Stream, WaitingRun, WorkingRun } from './state/activity.ts'
+export type { Draft, OutgoingMessage } from './state/outgoing.ts'
 export { unread, type SpaceState } from './state/space.ts'
 export type { State } from './state/state.ts'
-export type { Keeping } from './store/outbox.ts'
+export type { OutboxStorage } from './store/outbox.ts'
 export { Store, type StoreOptions } from './store/store.ts'

@@ -1,22 +1,20 @@
-/**
- * The live connection. It reconnects for ever, going on from the last event; only the end of the session ends it.
- */
+/** The live connection. It reconnects, continuing after the last event, until it is stopped or the session ends. */
 import { errorOf, MajlisError, unreachable } from './errors.ts'
 import type { LiveEvent } from './events.ts'
 import { backoff } from './backoff.ts'
 import { EventParser } from './sse.ts'
 
-// The server gives a sign of life at least every 15 seconds; nothing for this long means that nobody is there.
-const SILENCE_MS = 35_000
-const DOUBT_MS = 20_000
+// The server sends a heartbeat at least every 15 seconds.
+const DEAD_AFTER_MS = 35_000
+const SUSPECT_AFTER_MS = 20_000
 
 export interface LiveOptions {
   baseUrl?: string
   headers?: Record<string, string>
   fetch?: typeof fetch
-  /** One event after the other. When it throws, everything is loaded anew. */
+  /** Called in order. If it throws, the client reconnects and gets the events again. */
   onEvents: (events: LiveEvent[]) => Promise<void>
-  onDown: (since: Error) => void
+  onDown: (error: Error) => void
   onEnd: (reason: MajlisError) => void
 }
 
@@ -24,9 +22,9 @@ export class Live {
   readonly #options: LiveOptions
   #lastId = ''
   #failures = 0
-  /** Counts up with each start and stop, so that a loop knows whether it is still the one that is wanted. */
-  #turn = 0
-  #cut = new AbortController()
+  /** Counts starts and stops, so that an old loop ends itself. */
+  #generation = 0
+  #abort = new AbortController()
   #watchdog: Watchdog | null = null
   #wake: () => void = () => {}
 
@@ -35,13 +33,13 @@ export class Live {
   }
 
   async run(): Promise<void> {
-    const turn = ++this.#turn
-    while (turn === this.#turn) {
-      this.#cut = new AbortController()
+    const generation = ++this.#generation
+    while (generation === this.#generation) {
+      this.#abort = new AbortController()
       try {
-        await this.#follow(this.#cut)
+        await this.#follow(this.#abort)
       } catch (failure) {
-        if (turn !== this.#turn) return
+        if (generation !== this.#generation) return
         const error = failure instanceof Error ? failure : new Error(String(failure))
         if (error instanceof MajlisError && error.status === 401) return this.#options.onEnd(error)
         this.#options.onDown(error)
@@ -51,45 +49,45 @@ export class Live {
   }
 
   stop(): void {
-    this.#turn++
-    this.#cut.abort()
+    this.#generation++
+    this.#abort.abort()
     this.#wake()
   }
 
-  /** Now rather than after the pause: the network is back, or the machine has woken up. */
-  hurry(): void {
+  /** Reconnects without waiting for the back-off: the network is back, or the computer has woken up. */
+  reconnect(): void {
     this.#failures = 0
-    // A machine that slept may hold a connection that nobody is at the other end of.
-    if ((this.#watchdog?.quietFor() ?? 0) > DOUBT_MS) this.#cut.abort()
+    // After sleep the connection may be dead without an error.
+    if ((this.#watchdog?.silentMs() ?? 0) > SUSPECT_AFTER_MS) this.#abort.abort()
     this.#wake()
   }
 
-  /** The next connection is a new one, not a continuation. */
-  forget(): void {
+  /** The next connection does not continue after the last event. */
+  resetPosition(): void {
     this.#lastId = ''
   }
 
-  async #follow(cut: AbortController): Promise<void> {
-    const watchdog = new Watchdog(cut)
+  async #follow(abort: AbortController): Promise<void> {
+    const watchdog = new Watchdog(abort)
     this.#watchdog = watchdog
     try {
-      const answer = await this.#open(cut.signal)
+      const answer = await this.#open(abort.signal)
       const reader = answer.body!.getReader()
       const parser = new EventParser()
       for (;;) {
         const { done, value } = await reader.read()
         if (done) throw unreachable()
-        watchdog.alive()
+        watchdog.reset()
         const raw = parser.feed(value)
         if (raw.length === 0) continue
         await this.#options.onEvents(raw.map((event) => JSON.parse(event.data) as LiveEvent))
-        // Only now: what failed half-way has to come again.
+        // After the handler: events that it failed to apply must come again.
         this.#lastId = raw.at(-1)!.id || this.#lastId
         this.#failures = 0
       }
     } finally {
-      watchdog.rest()
-      cut.abort()
+      watchdog.stop()
+      abort.abort()
     }
   }
 
@@ -107,10 +105,10 @@ export class Live {
   }
 
   async #pause(error: Error): Promise<void> {
-    const asked = error instanceof MajlisError ? error.retryAfter * 1000 : 0
-    const wait = Math.max(backoff(this.#failures++), asked)
+    const retryAfter = error instanceof MajlisError ? error.retryAfter * 1000 : 0
+    const delay = Math.max(backoff(this.#failures++), retryAfter)
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, wait)
+      const timer = setTimeout(resolve, delay)
       this.#wake = () => {
         clearTimeout(timer)
         resolve()
@@ -119,27 +117,28 @@ export class Live {
   }
 }
 
+/** Aborts a connection that has been silent for too long. */
 class Watchdog {
-  readonly #cut: AbortController
+  readonly #abort: AbortController
   #timer: ReturnType<typeof setTimeout> | undefined
-  #heard = 0
+  #lastData = 0
 
-  constructor(cut: AbortController) {
-    this.#cut = cut
-    this.alive()
+  constructor(abort: AbortController) {
+    this.#abort = abort
+    this.reset()
   }
 
-  alive(): void {
-    this.rest()
-    this.#heard = Date.now()
-    this.#timer = setTimeout(() => this.#cut.abort(), SILENCE_MS)
+  reset(): void {
+    this.stop()
+    this.#lastData = Date.now()
+    this.#timer = setTimeout(() => this.#abort.abort(), DEAD_AFTER_MS)
   }
 
-  quietFor(): number {
-    return Date.now() - this.#heard
+  silentMs(): number {
+    return Date.now() - this.#lastData
   }
 
-  rest(): void {
+  stop(): void {
     clearTimeout(this.#timer)
   }
 }

@@ -1,4 +1,4 @@
-/** Server-Sent Events out of bytes, however they are cut. Own parser, since EventSource hides the heartbeats that tell a quiet stream from a dead one. */
+/** Parses Server-Sent Events. EventSource is not used because it hides heartbeats, which distinguish an idle stream from a dead one. */
 
 export interface RawEvent {
   id: string
@@ -33,9 +33,9 @@ export class EventParser {
 
   #end(): RawEvent[] {
     const event = { id: this.#id, type: this.#type || 'message', data: this.#data.join('\n') }
-    const any = this.#data.length > 0
+    const hasData = this.#data.length > 0
     this.#type = ''
     this.#data = []
-    return any ? [event] : []
+    return hasData ? [event] : []
   }
 }

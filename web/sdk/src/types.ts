@@ -1,4 +1,4 @@
-/** What the server takes and gives, by name. Generated from its OpenAPI document; only events are written by hand. */
+/** Names for the generated API types. */
 import type { components } from './schema.ts'
 
 type Schemas = components['schemas']
@@ -35,7 +35,7 @@ export type Triggers = Space['triggers']
 export type Tried = Schemas['TryJson']
 export type Wait = Schemas['WaitJson']
 
-/** What is the same for every member of a space. */
+/** The part of a space that is the same for all members. */
 export type SpaceFacts = Omit<
   Space,
   'role' | 'members' | 'unreadCount' | 'lastMessage' | 'lastSeenMessageId' | 'lastSeenSeq' | 'eventSeq'

@@ -1,4 +1,4 @@
-/** A small gateway in memory: what it tells by events and what it would answer to a fresh load are always the same truth. */
+/** A small gateway in memory. Its events and its responses to a fresh load always agree. */
 import type { LiveEvent, Me, Member, Message, PendingCall, Run, Space } from '../src/index.ts'
 
 type Numbered = LiveEvent & { spaceId: string }
@@ -17,7 +17,7 @@ export function messageOf(spaceId: string, seq: number, sender: Member, more: Pa
     seq,
     sender: { id: sender.id, name: sender.name, type: sender.type },
     kind: 'text',
-    text: `word ${seq}`,
+    text: `message ${seq}`,
     replyTo: null,
     mentions: [],
     origin: null,
@@ -29,7 +29,7 @@ export function messageOf(spaceId: string, seq: number, sender: Member, more: Pa
   }
 }
 
-export class Gateway {
+export class MemoryGateway {
   readonly log: Numbered[] = []
   readonly messages = new Map<string, Message[]>()
   readonly runs = new Map<string, Run>()
@@ -135,7 +135,7 @@ function emptySpace(id: string): Space {
   return {
     id, name: id, description: '', triggers: 'everyone', orchestratorId: null, phase: null, createdAt: AT, role: 'member',
     members: [], unreadCount: 0, lastMessage: null, lastSeenMessageId: null, lastSeenSeq: 0, eventSeq: 0,
-  } as Partial<Space> as Space // facts that these tests do not speak of may come and go
+  } as Partial<Space> as Space // other fields do not matter here
 }
 
 export function runOf(id: string, spaceId: string, status: Run['status']): Run {

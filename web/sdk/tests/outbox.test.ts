@@ -1,140 +1,134 @@
-/** What is on its way out, and what survives the page: against a small server over real HTTP. */
+/** Sending, and unsent messages across reloads and tabs, against a small HTTP server. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { Store, type Keeping, type Sending } from '../src/index.ts'
-import { Peer } from './testServer.ts'
+import { Store, type OutboxStorage, type OutgoingMessage } from '../src/index.ts'
 import { ME } from './memoryGateway.ts'
+import { TestServer, until } from './testServer.ts'
 
-/** As a browser's storage: one for all tabs and for everybody who sits down at it. */
-class Shelf implements Keeping {
-  readonly kept = new Map<string, { spaceId: string; sending: Sending }>()
+/** Like a browser's storage: shared by all tabs and all people who use the browser. */
+class SharedStorage implements OutboxStorage {
+  readonly items = new Map<string, { spaceId: string; message: OutgoingMessage }>()
 
   load(me: string) {
-    const found: Record<string, Sending[]> = {}
-    for (const [key, { spaceId, sending }] of this.kept) if (key.startsWith(`${me} `)) (found[spaceId] ??= []).push(sending)
+    const found: Record<string, OutgoingMessage[]> = {}
+    for (const [key, { spaceId, message }] of this.items) if (key.startsWith(`${me} `)) (found[spaceId] ??= []).push(message)
     return found
   }
 
-  keep(me: string, spaceId: string, sending: Sending) {
-    this.kept.set(`${me} ${sending.clientId}`, { spaceId, sending })
+  save(me: string, spaceId: string, message: OutgoingMessage) {
+    this.items.set(`${me} ${message.clientId}`, { spaceId, message })
   }
 
-  drop(me: string, clientId: string) {
-    this.kept.delete(`${me} ${clientId}`)
+  remove(me: string, clientId: string) {
+    this.items.delete(`${me} ${clientId}`)
   }
 
-  holds(me: string, clientId: string) {
-    return this.kept.has(`${me} ${clientId}`)
+  has(me: string, clientId: string) {
+    return this.items.has(`${me} ${clientId}`)
   }
 }
 
-let peer: Peer
+let server: TestServer
 let url: string
-let shelf: Shelf
+let storage: SharedStorage
 let stores: Store[]
 beforeEach(async () => {
-  peer = new Peer()
-  url = await peer.open()
-  shelf = new Shelf()
+  server = new TestServer()
+  url = await server.open()
+  storage = new SharedStorage()
   stores = []
 })
 afterEach(() => {
   stores.forEach((store) => store.stop())
-  peer.close()
+  server.close()
 })
 
 async function tab(): Promise<Store> {
-  const store = new Store({ baseUrl: url, keeping: shelf })
+  const store = new Store({ baseUrl: url, outboxStorage: storage })
   stores.push(store)
   store.start()
   await until(store, () => store.state.connection === 'live')
   return store
 }
 
-const until = (store: Store, holds: () => boolean) =>
-  new Promise<void>((resolve) => {
-    const look = () => holds() && resolve()
-    store.subscribe(look)
-    look()
-  })
-const waiting = (store: Store) => (store.state.sending['spc_a'] ?? []).filter((each) => each.status === 'waiting')
+const waiting = (store: Store) => (store.state.outgoing['spc_a'] ?? []).filter((each) => each.status === 'waiting')
 
-/** Written while nobody takes it. */
-async function write(store: Store, text: string): Promise<void> {
+/** Sends a message while the server is down. */
+async function sendWhileDown(store: Store, text: string): Promise<void> {
   const before = waiting(store).length
-  peer.status = 503
+  server.status = 503
   store.outbox.send('spc_a', { text })
   await until(store, () => waiting(store).length > before)
-  peer.status = 200
+  server.status = 200
 }
 
-test('it goes out under the name of who wrote it, whoever signs in next in the same browser', async () => {
+test('an unsent message is sent as its author, not as the next person who signs in', async () => {
   const mine = await tab()
-  await write(mine, 'mine')
+  await sendWhileDown(mine, 'mine')
   mine.stop()
-  peer.me = { ...ME, id: 'ent_b', name: 'Badr' }
+  server.me = { ...ME, id: 'ent_b', name: 'Badr' }
   const badrs = await tab()
-  expect(badrs.state.sending).toEqual({})
+  expect(badrs.state.outgoing).toEqual({})
   badrs.stop()
-  peer.me = ME
+  server.me = ME
   await tab()
-  await peer.until(() => peer.posted.length === 1)
-  expect(peer.posted).toEqual(['Lina: mine'])
+  await server.until(() => server.posted.length === 1)
+  expect(server.posted).toEqual(['Lina: mine'])
 })
 
-test('what one tab has not sent yet survives what another one sends', async () => {
+test('a tab that sends keeps the unsent messages of other tabs', async () => {
   const [one, two] = [await tab(), await tab()]
-  await write(one, 'from the first tab')
+  await sendWhileDown(one, 'from the first tab')
   one.stop()
   two.outbox.send('spc_a', { text: 'from the second' })
   await until(two, () => two.state.spaces['spc_a']!.headSeq === 1)
-  expect([...shelf.kept.values()].map((each) => each.sending.text)).toEqual(['from the first tab'])
+  expect([...storage.items.values()].map((each) => each.message.text)).toEqual(['from the first tab'])
   await tab()
-  await peer.until(() => peer.posted.length === 2)
-  expect(peer.posted.at(-1)).toBe('Lina: from the first tab')
+  await server.until(() => server.posted.length === 2)
+  expect(server.posted.at(-1)).toBe('Lina: from the first tab')
 })
 
-test('what its author has deleted in one tab is not sent by another', async () => {
+test('a message deleted in one tab is not sent by another', async () => {
   const one = await tab()
-  await write(one, 'better not')
-  one.outbox.rest()
-  peer.status = 503
-  const two = new Store({ baseUrl: url, keeping: shelf })
+  await sendWhileDown(one, 'better not')
+  one.outbox.stop()
+  server.status = 503
+  const two = new Store({ baseUrl: url, outboxStorage: storage })
   stores.push(two)
   two.outbox.open(ME.id)
   one.outbox.discard('spc_a', waiting(one)[0]!.clientId)
-  peer.status = 200
+  server.status = 200
   two.outbox.sendWaiting()
-  await until(two, () => two.state.sending['spc_a']?.length === 0)
-  expect([peer.posted, shelf.kept.size]).toEqual([[], 0])
+  await until(two, () => two.state.outgoing['spc_a']?.length === 0)
+  expect([server.posted, storage.items.size]).toEqual([[], 0])
 })
 
-test('what has arrived though nobody said so is kept no longer', async () => {
+test('a stored message leaves the storage even if its response was lost', async () => {
   const one = await tab()
-  await write(one, 'it came through')
+  await sendWhileDown(one, 'it came through')
   one.stop()
   const { clientId } = waiting(one)[0]!
-  peer.gateway.post('spc_a', ME.id, { clientId, text: 'it came through' })
-  const two = new Store({ baseUrl: url, keeping: shelf })
+  server.gateway.post('spc_a', ME.id, { clientId, text: 'it came through' })
+  const two = new Store({ baseUrl: url, outboxStorage: storage })
   stores.push(two)
-  two.loading.watch('spc_a')
+  two.loader.watch('spc_a')
   two.start()
   await until(two, () => two.state.connection === 'live')
-  await until(two, () => shelf.kept.size === 0)
-  expect([two.state.sending['spc_a'], peer.posted]).toEqual([[], []])
+  await until(two, () => storage.items.size === 0)
+  expect([two.state.outgoing['spc_a'], server.posted]).toEqual([[], []])
 })
 
-test('how far one has read is told again when it could not be told', async () => {
+test('a read position that could not be sent is sent again', async () => {
   const store = await tab()
-  const message = peer.gateway.post('spc_a', 'ent_b')
-  peer.send(peer.gateway.log[0]!, '1')
+  const message = server.gateway.post('spc_a', 'ent_b')
+  server.send(server.gateway.log[0]!, '1')
   await until(store, () => store.state.spaces['spc_a']!.headSeq === 1)
-  peer.status = 503
-  store.reading.upTo(message)
-  peer.cut()
+  server.status = 503
+  store.readPositions.markRead(message)
+  server.cut()
   await until(store, () => store.state.connection === 'lost')
-  peer.status = 200
-  store.hurry()
-  await peer.until(() => peer.reads.length === 1)
-  expect(peer.reads).toEqual([message.id])
+  server.status = 200
+  store.reconnect()
+  await server.until(() => server.reads.length === 1)
+  expect(server.reads).toEqual([message.id])
 })

@@ -1,4 +1,4 @@
-/** The package as others get it: built, packed, and used by a program that knows nothing of this repository. */
+/** The package as it is published: built, packed, and used from outside the repository. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ const SDK = join(import.meta.dirname, '..')
 const NPM = join(dirname(process.execPath), '../lib/node_modules/npm/bin/npm-cli.js')
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` }
 const node = (cwd: string, ...args: string[]) => execFileSync(process.execPath, args, { cwd, env, encoding: 'utf8' })
-// The older of the two compilers here: who has the newer one can do more, not less.
+// The older of the two compilers in this repository; the types must work with both.
 const TSC = join(SDK, 'node_modules/typescript/bin/tsc')
 
 beforeAll(() => {
@@ -17,14 +17,14 @@ beforeAll(() => {
   node(SDK, NPM, 'run', 'build', '--loglevel=error')
 }, 60_000)
 
-test('what is packed is the built client with its types, and nothing else', () => {
+test('the package contains only the built client and its types', () => {
   const [packed] = JSON.parse(node(SDK, NPM, 'pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error')) as [{ files: { path: string }[] }]
   const paths = packed.files.map((file) => file.path)
   expect(paths).toEqual(expect.arrayContaining(['package.json', 'README.md', 'dist/index.js', 'dist/index.d.ts', 'dist/react/index.js', 'dist/react/index.d.ts']))
   expect(paths.filter((path) => !/^(dist\/.*\.(js|d\.ts)|package\.json|README\.md)$/.test(path))).toEqual([])
 }, 60_000)
 
-test('a program that has installed it runs and is checked by its types', () => {
+test('a program outside the repository compiles and runs with it', () => {
   const home = mkdtempSync(join(tmpdir(), 'majlis-client-'))
   mkdirSync(join(home, 'node_modules/@majlis'), { recursive: true })
   symlinkSync(SDK, join(home, 'node_modules/@majlis/client'))
@@ -33,10 +33,10 @@ test('a program that has installed it runs and is checked by its types', () => {
   writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
   writeFileSync(join(home, 'use.ts'), `import { createClient, MajlisError, Store, type Message } from '@majlis/client'
 import { useMessages } from '@majlis/client/react'
-const said: Promise<Message> = createClient({ baseUrl: 'http://localhost' }).messages.get('msg_1')
-// @ts-expect-error a number is no id
+const found: Promise<Message> = createClient({ baseUrl: 'http://localhost' }).messages.get('msg_1')
+// @ts-expect-error an id is a string
 const wrong = () => createClient().messages.get(1)
-said.catch(() => {})
+found.catch(() => {})
 console.log(typeof Store, typeof useMessages, new MajlisError(0, 'x', 'y') instanceof Error)
 `)
   try {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { EventParser } from '../src/sse.ts'
 
-test('events are the same however the bytes are cut', () => {
+test('events do not depend on how the bytes are split', () => {
   const bytes = new TextEncoder().encode(
     ': beat\n\nid: 1\nevent: space.message\ndata: {"text":"مجلس 🫖"}\n\n:\n\nid: 2\r\ndata: a\r\ndata:b\r\n\r\nevent: no-data\n\n',
   )

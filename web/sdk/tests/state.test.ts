@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import type { LiveEvent } from '../src/events.ts'
-import { apply, load, loadHistory, nothing, type State } from '../src/state/state.ts'
-import { Gateway, ME } from './memoryGateway.ts'
+import { apply, emptyState, load, loadHistory, type State } from '../src/state/state.ts'
+import { MemoryGateway, ME } from './memoryGateway.ts'
 
 const SPACES = ['spc_a', 'spc_b']
 const NOW = Date.parse('2026-11-16T08:00:00.000Z')
 
-function fresh(gateway: Gateway, size = 1000, before: State = nothing): State {
+function fresh(gateway: MemoryGateway, size = 1000, before: State = emptyState): State {
   const histories = Object.fromEntries(SPACES.map((id) => [id, gateway.page(id, size)]))
   return load(before, ME, gateway.spaces(), histories, [...gateway.runs.values()], gateway.pending())
 }
@@ -23,7 +23,7 @@ const step = fc.record({
 })
 type Step = { space: string; what: string; n: number }
 
-function happen(gateway: Gateway, { space, what, n }: Step): void {
+function happen(gateway: MemoryGateway, { space, what, n }: Step): void {
   const tool = { callId: 'c', name: 'deploy', input: {}, output: null, status: 'running' as const, ui: null }
   if (what === 'post') gateway.post(space, 'ent_b')
   if (what === 'own') gateway.post(space, ME.id)
@@ -38,16 +38,16 @@ function happen(gateway: Gateway, { space, what, n }: Step): void {
 }
 
 describe('loaded state and events', () => {
-  test('whenever it was loaded, and however much of the log comes again, it equals a fresh load', () => {
+  test('equal a fresh load, whenever the state was loaded and however much of the log is replayed', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), fc.nat(30), fc.nat(60), (steps, loadedAt, from) => {
-        const gateway = new Gateway(SPACES)
+        const gateway = new MemoryGateway(SPACES)
         let [state, known] = [fresh(gateway), 0]
         steps.forEach((each, n) => {
           if (n === loadedAt) [state, known] = [fresh(gateway), gateway.log.length]
           happen(gateway, each)
         })
-        // From anywhere before the load: what the state contains already changes nothing.
+        // From anywhere before the load: events that the state already includes change nothing.
         const replayed = follow(state, gateway.log.slice(Math.min(from, known)))
         expect(replayed).toEqual(fresh(gateway))
       }),
@@ -55,20 +55,20 @@ describe('loaded state and events', () => {
     )
   })
 
-  test('a run that ended between the greeting and the load is not at work for ever', () => {
-    const gateway = new Gateway(SPACES)
+  test('a run that ended between `connected` and the load is not shown as working', () => {
+    const gateway = new MemoryGateway(SPACES)
     gateway.work('spc_a', 'run_1', 'running')
-    const greeted = apply(nothing, { type: 'connected', activeAgents: [{ agentId: 'ent_a', runId: 'run_1', spaceId: 'spc_a' }], pendingToolCalls: [], streams: [] }, NOW)
+    const connected = apply(emptyState, { type: 'connected', activeAgents: [{ agentId: 'ent_a', runId: 'run_1', spaceId: 'spc_a' }], pendingToolCalls: [], streams: [] }, NOW)
     const open = gateway.log.length
     gateway.work('spc_a', 'run_1', 'completed')
-    // The stream was opened before the load, so it tells of the end, too, which the loaded space contains already.
-    expect(follow(fresh(gateway, 1000, greeted), gateway.log.slice(open)).agents.working).toEqual({})
+    // The stream was opened before the load, so it also has the event that ended the run.
+    expect(follow(fresh(gateway, 1000, connected), gateway.log.slice(open)).agents.working).toEqual({})
   })
 
-  test('a part of the history is the same part of a fresh load, and earlier pages make it whole', () => {
+  test('a partial history and its earlier pages equal a full load', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), fc.integer({ min: 1, max: 5 }), (steps, size) => {
-        const gateway = new Gateway(SPACES)
+        const gateway = new MemoryGateway(SPACES)
         steps.forEach((each) => happen(gateway, each))
         const state = SPACES.reduce((known, id) => {
           const all = gateway.messages.get(id)!
@@ -80,8 +80,8 @@ describe('loaded state and events', () => {
     )
   })
 
-  test('a number that is missing means that the space has to be fetched', () => {
-    const gateway = new Gateway(SPACES)
+  test('a gap in the event numbers makes the space be fetched', () => {
+    const gateway = new MemoryGateway(SPACES)
     const state = fresh(gateway)
     gateway.post('spc_a', 'ent_b')
     gateway.post('spc_a', 'ent_b')
@@ -89,8 +89,8 @@ describe('loaded state and events', () => {
     expect([...follow(state, gateway.log).toFetch]).toEqual([])
   })
 
-  test.each(['run.paused', 'agent.renamed', 'space.pinned', 'tool-call.paused', 'weather'])('%s, of a newer server, changes nothing but the count', (type) => {
-    const gateway = new Gateway(SPACES)
+  test.each(['run.paused', 'agent.renamed', 'space.pinned', 'tool-call.paused', 'weather'])('the unknown event %s of a newer server changes only the event number', (type) => {
+    const gateway = new MemoryGateway(SPACES)
     gateway.work('spc_a', 'run_1', 'running')
     const state = fresh(gateway)
     const event = { type, spaceId: 'spc_a', runId: 'run_1', agentId: 'ent_a', streamId: 'str_1', eventSeq: 3 } as unknown as LiveEvent
@@ -100,8 +100,8 @@ describe('loaded state and events', () => {
     expect(apply(state, { type } as unknown as LiveEvent, NOW)).toEqual(state)
   })
 
-  test('joining oneself asks for the space, leaving drops it with all that goes on there', () => {
-    const gateway = new Gateway(SPACES)
+  test('joining a space fetches it, leaving drops it with its runs', () => {
+    const gateway = new MemoryGateway(SPACES)
     gateway.work('spc_a', 'run_1', 'running')
     const state = fresh(gateway)
     const left = apply(state, { type: 'space.member.left', spaceId: 'spc_a', entityId: ME.id, eventSeq: 9 }, NOW)

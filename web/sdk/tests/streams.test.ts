@@ -2,19 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import type { StreamEvent } from '../src/events.ts'
-import { apply, load, nothing } from '../src/state/state.ts'
-import { Gateway, ME } from './memoryGateway.ts'
+import { apply, emptyState, load } from '../src/state/state.ts'
+import { MemoryGateway, ME } from './memoryGateway.ts'
 
 const place = { streamId: 'str_1', spaceId: 'spc_a' }
 const start: StreamEvent = { ...place, type: 'tool-call.start', runId: 'run_1', agentId: 'ent_a', toolName: 'send_message' }
 const delta = (textDelta: string, offset: number): StreamEvent => ({ ...place, type: 'tool-input-delta', textDelta, offset })
 
-function loaded(gateway = new Gateway(['spc_a'])) {
-  return load(nothing, ME, gateway.spaces(), { spc_a: [] }, [])
+function loaded(gateway = new MemoryGateway(['spc_a'])) {
+  return load(emptyState, ME, gateway.spaces(), { spc_a: [] }, [])
 }
 
-describe('words on their way', () => {
-  test('are whole however they are cut and whichever come twice', () => {
+describe('text streams', () => {
+  test('are complete however they are split, and if deltas are repeated', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme', minLength: 1 }), { maxLength: 8 }), fc.nat(7), (pieces, again) => {
         let offset = 0
@@ -31,8 +31,8 @@ describe('words on their way', () => {
     )
   })
 
-  test('are replaced by the stored message, and what comes late means nothing', () => {
-    const gateway = new Gateway(['spc_a'])
+  test('are replaced by the stored message, and late events are ignored', () => {
+    const gateway = new MemoryGateway(['spc_a'])
     const speaking = [start, delta('Hel', 0)].reduce((state, event) => apply(state, event, 0), loaded(gateway))
     gateway.post('spc_a', 'ent_a', { text: 'Hello' }, 'str_1')
     const said = apply(speaking, gateway.log[0]!, 0)
@@ -41,14 +41,14 @@ describe('words on their way', () => {
     expect(late.spaces['spc_a']!.history!.map((message) => message.text)).toEqual(['Hello'])
   })
 
-  test('are taken away after an error, and when their run ends', () => {
+  test('are removed after an error, and when their run ends', () => {
     const speaking = [start, delta('Hel', 0)].reduce((state, event) => apply(state, event, 0), loaded())
     expect(apply(speaking, { ...place, type: 'tool-call.error' }, 0).agents.streams).toEqual({})
     const ended = { type: 'run.canceled', spaceId: 'spc_a', runId: 'run_1', agentId: 'ent_a', eventSeq: 1 } as const
     expect(apply(speaking, ended, 0).agents.streams).toEqual({})
   })
 
-  test('go on where the greeting of a new connection says they are', () => {
+  test('continue from the snapshot of a new connection', () => {
     const speaking = [start, delta('Hello', 0)].reduce((state, event) => apply(state, event, 0), loaded())
     const stream = { ...place, text: 'Hello, wor', agentId: 'ent_a' }
     const again = apply(speaking, { type: 'connected', activeAgents: [], pendingToolCalls: [], streams: [stream] }, 0)
@@ -57,8 +57,8 @@ describe('words on their way', () => {
     expect(none.agents.streams).toEqual({})
   })
 
-  test('of a tool at work are its latest, until it has its result', () => {
-    const gateway = new Gateway(['spc_a'])
+  test('show the latest progress of a tool until it has a result', () => {
+    const gateway = new MemoryGateway(['spc_a'])
     const tool = { callId: 'call_1', name: 'deploy', input: {}, output: null, status: 'running' as const, ui: null }
     gateway.post('spc_a', 'ent_a', { kind: 'tool', runId: 'run_1', tool })
     const progress = (text: string) => ({ type: 'tool-call.progress', spaceId: 'spc_a', callId: 'call_1', toolName: 'deploy', text }) as const

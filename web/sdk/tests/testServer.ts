@@ -1,19 +1,27 @@
-/** A small server over real HTTP that a test can cut. */
+/** A small HTTP server that a test can disconnect and hold back. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import type { Run } from '../src/index.ts'
-import { Gateway, ME } from './memoryGateway.ts'
+import type { Run, Store } from '../src/index.ts'
+import { ME, MemoryGateway } from './memoryGateway.ts'
 
-const HELLO = { type: 'connected', activeAgents: [], pendingToolCalls: [], streams: [] }
+const CONNECTED = { type: 'connected', activeAgents: [], pendingToolCalls: [], streams: [] }
 
-export class Peer {
-  readonly gateway = new Gateway(['spc_a'])
+/** Waits until a condition on the store holds. */
+export const until = (store: Store, holds: () => boolean): Promise<void> =>
+  new Promise((resolve) => {
+    const check = () => holds() && resolve()
+    store.subscribe(check)
+    check()
+  })
+
+export class TestServer {
+  readonly gateway = new MemoryGateway(['spc_a'])
   /** The Last-Event-ID of each connection. */
   readonly connections: string[] = []
   status = 200
   me = ME
-  /** What was posted, by whom, as far as it was taken; and up to where they say they have read. */
+  /** Accepted messages as "Sender: text", and reported read positions. */
   readonly posted: string[] = []
   readonly reads: string[] = []
   runs: Run[] = []
@@ -50,12 +58,12 @@ export class Peer {
     while (!holds()) await new Promise<void>((resolve) => (this.#changed = resolve))
   }
 
-  /** The next page of messages is what there is now, and comes when the test says so. */
+  /** Holds back the next page of messages. Resolves with a function that sends it, with the messages of now. */
   holdPage(): Promise<() => void> {
     return new Promise((asked) => (this.#onPage = asked))
   }
 
-  /** The next answer at this path likewise. */
+  /** The same for the next response at this path. */
   hold(path: string): Promise<() => void> {
     return new Promise((asked) => this.#onPath.set(path, asked))
   }
@@ -78,7 +86,7 @@ export class Peer {
     if (pathname === '/api/events' && this.status === 200) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' })
       this.#stream = response
-      this.send(HELLO, '0')
+      this.send(CONNECTED, '0')
       this.connections.push(String(request.headers['last-event-id'] ?? ''))
       this.#changed()
       return
@@ -94,7 +102,7 @@ export class Peer {
       '/api/spaces/spc_a': this.gateway.spaces()[0],
     }
     if (pathname === '/api/spaces') this.loads++
-    const body = this.status === 200 ? answers[pathname] : { error: { code: 'over', message: 'The session is over.' } }
+    const body = this.status === 200 ? answers[pathname] : { error: { code: 'over', message: 'The session has ended.' } }
     const [status, text, held] = [this.status, JSON.stringify(body), this.#onPath.get(pathname)]
     this.#onPath.delete(pathname)
     const answer = () => void response.writeHead(status, { 'Content-Type': 'application/json' }).end(text)

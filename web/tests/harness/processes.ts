@@ -1,4 +1,4 @@
-/** The real gateway and the scripted model as processes of the tests' own. */
+/** The gateway and the scripted model as child processes. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,19 +24,19 @@ export class Process {
     this.#lines = createInterface({ input: this.child.stdout! })[Symbol.asyncIterator]()
   }
 
-  async line(): Promise<string> {
+  async readLine(): Promise<string> {
     return String((await this.#lines.next()).value ?? '')
   }
 
-  tell(line: string): void {
+  writeLine(line: string): void {
     this.child.stdin!.write(`${line}\n`)
   }
 
-  async end(signal: NodeJS.Signals): Promise<void> {
+  async stop(signal: NodeJS.Signals): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
-    const gone = new Promise((resolve) => this.child.once('exit', resolve))
+    const exited = new Promise((resolve) => this.child.once('exit', resolve))
     this.child.kill(signal)
-    await gone
+    await exited
   }
 }
 
@@ -51,15 +51,15 @@ export class Gateway {
     this.#settings = settings
   }
 
-  static async start(settings: Record<string, string> = {}): Promise<Gateway> {
+  static async create(settings: Record<string, string> = {}): Promise<Gateway> {
     const gateway = new Gateway(settings)
-    await gateway.up()
+    await gateway.start()
     return gateway
   }
 
-  /** The same address and the same data as before. */
-  async up(): Promise<void> {
-    // A port that it chooses itself is not taken by somebody else meanwhile.
+  /** After a kill, with the same address and data. */
+  async start(): Promise<void> {
+    // Port 0: the gateway picks a free one.
     const port = this.url ? new URL(this.url).port : '0'
     const args = ['-m', 'majlis', 'serve', '--port', port, '--data-dir', this.data]
     this.#process = new Process(args, {
@@ -70,19 +70,20 @@ export class Gateway {
       MAJLIS_SIGN_INS_PER_MINUTE: '1000',
       ...this.#settings,
     })
-    const line = await this.#process.line()
-    if (!line.startsWith('Majlis is at ')) throw new Error(`the gateway said: ${line}`)
-    this.url = line.slice('Majlis is at '.length).trim()
+    const line = await this.#process.readLine()
+    const url = /https?:\/\/\S+/.exec(line)?.[0]
+    if (!url) throw new Error(`The gateway did not print its address: ${line}`)
+    this.url = url
   }
 
-  /** A long past, straight into the database. */
-  async fill(spaceId: string, senderId: string, count: number): Promise<void> {
-    const filling = new Process(['-m', 'tests.web.fill_history', this.data, spaceId, senderId, String(count)])
-    if (!(await filling.line())) throw new Error('the past could not be written')
+  /** Writes a long history straight into the database. */
+  async fillHistory(spaceId: string, senderId: string, count: number): Promise<void> {
+    const fill = new Process(['-m', 'tests.web.fill_history', this.data, spaceId, senderId, String(count)])
+    if (!(await fill.readLine())) throw new Error('The history could not be written')
   }
 
   async kill(): Promise<void> {
-    await this.#process?.end('SIGKILL')
+    await this.#process?.stop('SIGKILL')
   }
 
   async close(): Promise<void> {
@@ -97,21 +98,21 @@ export class Model {
 
   static async start(): Promise<Model> {
     const model = new Model()
-    model.url = await model.#process.line()
+    model.url = await model.#process.readLine()
     return model
   }
 
-  /** What is held in the middle of an answer goes on. */
+  /** Lets held responses continue. */
   release(): void {
-    this.#process.tell('')
+    this.#process.writeLine('')
   }
 
-  /** What to take a message for, where its own words should not be orders. */
-  understand(meanings: Record<string, string>): void {
-    this.#process.tell(JSON.stringify(meanings))
+  /** Maps message texts to commands, for texts that should not contain one. */
+  interpret(commands: Record<string, string>): void {
+    this.#process.writeLine(JSON.stringify(commands))
   }
 
   async close(): Promise<void> {
-    await this.#process.end('SIGKILL')
+    await this.#process.stop('SIGKILL')
   }
 }

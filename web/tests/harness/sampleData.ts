@@ -1,24 +1,24 @@
-/** A house on an ordinary day, for pictures and for checks that look at every page. */
+/** Realistic data for screenshots and for checks that visit every page. */
 import type { Space } from '@majlis/client'
 
-import type { House, Person } from './testApp.ts'
+import type { Person, TestApp } from './testApp.ts'
 
-export interface Scene {
+export interface SampleData {
   lina: Person
   ada: Person
   project: Space
-  writing: () => Promise<void>
+  startWriting: () => Promise<void>
 }
 
-const PLAN = `Here is where the launch stands:
+const PLAN = `Here is the status of the launch:
 
-| Part | State | Who |
+| Part | Status | Owner |
 | --- | --- | --- |
 | Docs | done | Omar |
 | Billing page | in review | Lina |
 | Status page | **open** | Scout |
 
-The rollback is one command, and I have tried it twice:
+The rollback takes two commands. I have tested it twice:
 
 \`\`\`bash
 majlis export --out backup.jsonl
@@ -26,41 +26,41 @@ git checkout v0.9 && make run   # about 40 s
 \`\`\`
 `
 
-export async function scene(house: House): Promise<Scene> {
-  const [lina, omar, ada, scout] = [await house.person('Lina'), await house.person('Omar'), await house.agent('Ada'), await house.agent('Scout')]
+export async function sampleData(app: TestApp): Promise<SampleData> {
+  const [lina, omar, ada, scout] = [await app.person('Lina'), await app.person('Omar'), await app.agent('Ada'), await app.agent('Scout')]
   const everyone = [lina, omar, ada, scout]
   const quiet = { triggers: 'mentioned' } as const
-  const family = await house.space('Family', [lina, omar], quiet)
-  const ideas = await house.space('Garden ideas', [lina, ada], { ...quiet, description: 'What to plant, and where' })
-  const project = await house.space('Project Alpha', everyone, { ...quiet, description: 'Everything about the launch on Thursday' })
-  await omar.client.messages.post(family.id, { text: 'I will bring the tea. Who has the samovar?' })
-  await ada.client.messages.post(ideas.id, { text: 'Rosemary wants sun and little water: the wall behind the kitchen is right for it.' })
-  const say = (who: Person, text: string, replyTo?: string) => who.client.messages.post(project.id, { text, ...(replyTo ? { replyTo } : {}) })
-  await say(omar, 'Morning! The docs are ready to read. I rewrote the first page, it is half as long now.')
-  await say(omar, 'Could somebody look at the part about tokens?')
-  const asked = await say(lina, 'I will. Ada, where are we with the launch?')
-  await say(ada, PLAN, asked.id)
-  await say(lina, 'That is a relief. Let us keep **Thursday** then.')
-  house.model.understand({ 'what is left for Thursday?': 'hold: Three things are left for Thursday:\n\n1. **Status page**: the checks are written, the page itself is not. I begin with it now.\n2. Billing page: waits for the review by @Lina, which I think takes an hour.\n3. The announcement, once both are done, and a last look at the rollback before it goes out.' })
-  const writing = async () => {
+  const family = await app.space('Family', [lina, omar], quiet)
+  const ideas = await app.space('Garden ideas', [lina, ada], { ...quiet, description: 'What to plant, and where' })
+  const project = await app.space('Project Alpha', everyone, { ...quiet, description: 'Everything about the launch on Thursday' })
+  await omar.client.messages.post(family.id, { text: 'I’ll bring the tea. Who has the samovar?' })
+  await ada.client.messages.post(ideas.id, { text: 'Rosemary needs sun and little water, so plant it along the wall behind the kitchen.' })
+  const send = (sender: Person, text: string, replyTo?: string) => sender.client.messages.post(project.id, { text, ...(replyTo ? { replyTo } : {}) })
+  await send(omar, 'Morning! The docs are ready for review. I rewrote the first page, and it is half as long now.')
+  await send(omar, 'Could someone review the part about tokens?')
+  const asked = await send(lina, 'I will. Ada, where are we with the launch?')
+  await send(ada, PLAN, asked.id)
+  await send(lina, 'Great. Let’s keep **Thursday** then.')
+  app.model.interpret({ 'what is left for Thursday?': 'hold: Three things are left for Thursday:\n\n1. **Status page**: the checks are written, the page itself is not. I am starting on it now.\n2. Billing page: needs a review by @Lina, which should take about an hour.\n3. The announcement, once both are done, and a last look at the rollback before it goes out.' })
+  const startWriting = async () => {
     await lina.client.messages.post(project.id, { text: '@Scout what is left for Thursday?', mentions: [scout.id] })
   }
-  return { lina, ada, project, writing }
+  return { lina, ada, project, startWriting }
 }
 
-/** A space in which everything is asked at once, and something has failed. */
-export async function cards(house: House, lina: Person): Promise<string> {
+/** A space with every kind of card, and a failed run. */
+export async function cards(app: TestApp, lina: Person): Promise<string> {
   const tools = [
-    { name: 'approve', description: 'Asks for a yes.', type: 'space', ui: 'approval' },
-    { name: 'choose', description: 'Asks which.', type: 'space', ui: 'choice', execution: { options: ['Tea', 'Coffee'] } },
+    { name: 'approve', description: 'Asks for approval.', type: 'space', ui: 'approval' },
+    { name: 'choose', description: 'Asks for a choice.', type: 'space', ui: 'choice', execution: { options: ['Tea', 'Coffee'] } },
     {
-      name: 'fill', description: 'Asks for facts.', type: 'space', ui: 'form',
+      name: 'fill', description: 'Asks for details.', type: 'space', ui: 'form',
       inputSchema: { type: 'object', properties: { question: { type: 'string' } } },
-      execution: { resultSchema: { type: 'object', properties: { guests: { type: 'integer', title: 'Guests' }, day: { type: 'string', format: 'date', title: 'Day' }, sure: { type: 'boolean', title: 'Sure' } }, required: ['guests'] } },
+      execution: { resultSchema: { type: 'object', properties: { guests: { type: 'integer', title: 'Guests' }, day: { type: 'string', format: 'date', title: 'Day' }, final: { type: 'boolean', title: 'Final count' } }, required: ['guests'] } },
     },
   ]
-  const iris = await house.agent('Iris', { tools })
-  const space = await house.space('Cards', [lina, iris])
-  for (const text of ['fail: no key', 'approve: May I send the invitations?', 'choose: What shall we drink?', 'fill: Who comes?']) await lina.client.messages.post(space.id, { text })
+  const iris = await app.agent('Iris', { tools })
+  const space = await app.space('Cards', [lina, iris])
+  for (const text of ['fail: no key', 'approve: May I send the invitations?', 'choose: What should we order?', 'fill: How many guests are coming?']) await lina.client.messages.post(space.id, { text })
   return space.id
 }

@@ -1,4 +1,4 @@
-/** A gateway with people and agents in it, and browsers that are signed in as one of them. */
+/** A gateway, a scripted model and a browser, with helpers to create members and open pages. */
 import { createClient, type Client, type Space } from '@majlis/client'
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 
@@ -11,14 +11,14 @@ export interface Person {
   client: Client
 }
 
-export class House {
+export class TestApp {
   readonly gateway: Gateway
   readonly model: Model
   readonly owner: Person
   readonly #browser: Browser
   readonly #contexts: BrowserContext[] = []
-  /** What pages have complained about since the last look. */
-  readonly complaints: string[] = []
+  /** Console errors and exceptions of all pages. */
+  readonly pageErrors: string[] = []
 
   private constructor(gateway: Gateway, model: Model, browser: Browser, owner: Person) {
     this.gateway = gateway
@@ -27,11 +27,11 @@ export class House {
     this.owner = owner
   }
 
-  static async open(settings: Record<string, string> = {}): Promise<House> {
-    const [gateway, model, browser] = await Promise.all([Gateway.start(settings), Model.start(), launch()])
+  static async start(settings: Record<string, string> = {}): Promise<TestApp> {
+    const [gateway, model, browser] = await Promise.all([Gateway.create(settings), Model.start(), launch()])
     const client = createClient({ baseUrl: gateway.url, token: OWNER_TOKEN })
     const me = await client.me()
-    return new House(gateway, model, browser, { id: me.id, name: me.name, token: OWNER_TOKEN, client })
+    return new TestApp(gateway, model, browser, { id: me.id, name: me.name, token: OWNER_TOKEN, client })
   }
 
   async close(): Promise<void> {
@@ -61,39 +61,39 @@ export class House {
     return { id, name, token, client: createClient({ baseUrl: this.gateway.url, token }) }
   }
 
-  /** A browser of its own, signed in. */
-  async visit(person: Person, path = '/', options: BrowserContextOptions = {}): Promise<Page> {
+  /** A page in a browser context of its own, signed in. */
+  async open(person: Person, path = '/', options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({ baseURL: this.gateway.url, viewport: { width: 1280, height: 800 }, ...options })
     this.#contexts.push(context)
-    const entered = await context.request.post('/api/session', { data: { token: person.token }, headers: { Origin: this.gateway.url } })
-    if (!entered.ok()) throw new Error(`sign-in of ${person.name}: ${entered.status()}`)
-    const page = await this.tab(context)
+    const signedIn = await context.request.post('/api/session', { data: { token: person.token }, headers: { Origin: this.gateway.url } })
+    if (!signedIn.ok()) throw new Error(`${person.name} could not sign in: ${signedIn.status()}`)
+    const page = await this.openTab(context)
     await page.goto(path)
     return page
   }
 
-  async tab(context: BrowserContext): Promise<Page> {
+  async openTab(context: BrowserContext): Promise<Page> {
     const page = await context.newPage()
     page.setDefaultTimeout(30_000)
-    page.on('pageerror', (error) => this.complaints.push(error.message))
+    page.on('pageerror', (error) => this.pageErrors.push(error.message))
     page.on('console', (message) => {
-      if (message.type() === 'error' && !/Failed to load resource|ERR_CONNECTION/.test(message.text())) this.complaints.push(message.text())
+      if (message.type() === 'error' && !/Failed to load resource|ERR_CONNECTION/.test(message.text())) this.pageErrors.push(message.text())
     })
     return page
   }
 
-  stranger(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  signedOut(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     return this.#browser.newContext({ baseURL: this.gateway.url, ...options })
   }
 
-  async leaveAll(): Promise<void> {
+  async closePages(): Promise<void> {
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()))
   }
 }
 
 function launch(): Promise<Browser> {
   const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-component-update', '--disable-sync']
-  // For the browser alone: other programs have libraries of their own.
+  // Only for the browser; other programs use the system libraries.
   const libraries = process.env['MAJLIS_TEST_CHROMIUM_LIBRARIES']
   const env = { ...process.env, ...(libraries ? { LD_LIBRARY_PATH: libraries } : {}) } as Record<string, string>
   return chromium.launch({ executablePath: process.env['MAJLIS_TEST_CHROMIUM']!, args, env })

@@ -3,7 +3,7 @@ type Kind = 'human' | 'agent' | 'service'
 const SIZES = { small: 'size-6 text-tiny', medium: 'size-9 text-small' }
 const TINTS = ['bg-tint-1', 'bg-tint-2', 'bg-tint-3', 'bg-tint-4', 'bg-tint-5']
 
-/** People are round, agents have corners: told apart by shape, not by colour alone. */
+/** People are round and agents are square, so that shape tells them apart as well as color. */
 export function Avatar({ id, name, type, size = 'medium' }: { id: string; name: string; type: Kind; size?: keyof typeof SIZES }) {
   const look = type === 'agent' ? 'rounded-md bg-agent-low text-agent' : type === 'service' ? 'rounded-sm bg-hover' : `rounded-full ${tint(id)}`
   return (

@@ -11,7 +11,6 @@ export function Button({ look = 'plain', className = '', ...rest }: ButtonHTMLAt
   return <button type="button" className={`rounded-md text-small transition-colors ${LOOKS[look]} ${className}`} {...rest} />
 }
 
-/** Only a picture: the label is what it is called. */
 export function IconButton({ label, className = '', ...rest }: ButtonHTMLAttributes<HTMLButtonElement> & { label: string }) {
   return (
     <button

@@ -12,11 +12,11 @@ interface Props {
   className?: string
 }
 
-/** A window over the page. Its veil is our own: Radix's would put a <style> into the page, which our policy forbids. */
+/** A modal dialog. It has its own backdrop, because Radix's overlay adds a <style>, which the content security policy blocks. */
 export function Dialog({ title, hiddenTitle = false, onClose, children, className = 'max-w-lg' }: Props) {
-  // Asked before anything in the window takes the focus by itself: Radix would look too late, and give it back to nobody.
+  // Read before an autofocused child takes the focus; Radix reads it later and would restore it to that child.
   const [before] = useState(() => document.activeElement)
-  const giveBack = (event: Event) => {
+  const restoreFocus = (event: Event) => {
     event.preventDefault()
     if (before instanceof HTMLElement && before.isConnected) before.focus()
   }
@@ -26,7 +26,7 @@ export function Dialog({ title, hiddenTitle = false, onClose, children, classNam
         <div className="fixed inset-0 z-40 bg-veil" aria-hidden />
         <Radix.Content
           aria-describedby={undefined}
-          onCloseAutoFocus={giveBack}
+          onCloseAutoFocus={restoreFocus}
           className={`fixed inset-x-3 top-[12vh] z-50 mx-auto max-h-[76vh] animate-rise overflow-auto rounded-lg border border-line bg-paper-high shadow-high ${className}`}
         >
           <div className={hiddenTitle ? 'unseen' : 'flex items-center justify-between px-5 pt-4'}>

@@ -3,30 +3,30 @@ import { Component, type ReactNode } from 'react'
 import { Button } from './Button.tsx'
 
 interface Props {
-  /** What is shown in the place of something that could not be. */
-  instead?: ReactNode
+  /** Rendered in place of children that failed. */
+  fallback?: ReactNode
   children: ReactNode
 }
 
-/** What goes wrong in here stays in here: without it, one message that cannot be shown would take the whole page away. */
-export class ErrorBoundary extends Component<Props, { broken: boolean }> {
-  override state = { broken: false }
+/** Contains render errors, so that one bad message does not blank the whole page. */
+export class ErrorBoundary extends Component<Props, { failed: boolean }> {
+  override state = { failed: false }
 
-  static getDerivedStateFromError(): { broken: boolean } {
-    return { broken: true }
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true }
   }
 
   override render(): ReactNode {
-    return this.state.broken ? (this.props.instead === undefined ? <LoadError /> : this.props.instead) : this.props.children
+    return this.state.failed ? (this.props.fallback === undefined ? <LoadError /> : this.props.fallback) : this.props.children
   }
 }
 
-/** Mostly a part that was not loaded yet: the network is away, or the gateway has another version by now. */
+/** Usually a chunk that failed to load: the network is down, or the server has a newer version. */
 export function LoadError({ className = '' }: { className?: string }) {
   return (
     <div role="alert" className={`space-y-3 p-6 text-center ${className}`}>
-      <p className="text-ink-soft">This part could not be shown. What you have written is kept.</p>
-      <Button onClick={() => location.reload()}>Load the page again</Button>
+      <p className="text-ink-soft">This part of the page failed to load. Your drafts are saved.</p>
+      <Button onClick={() => location.reload()}>Reload page</Button>
     </div>
   )
 }

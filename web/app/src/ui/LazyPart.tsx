@@ -1,10 +1,10 @@
 import { Suspense, type ReactNode } from 'react'
 
-import { LoadError, ErrorBoundary } from './ErrorBoundary.tsx'
+import { ErrorBoundary, LoadError } from './ErrorBoundary.tsx'
 
-const CARD = <LoadError className="fixed inset-x-3 top-[12vh] z-50 mx-auto max-w-sm rounded-lg border border-line bg-paper-high shadow-high" />
+const FLOATING_ERROR = <LoadError className="fixed inset-x-3 top-[12vh] z-50 mx-auto max-w-sm rounded-lg border border-line bg-paper-high shadow-high" />
 
-/** A part of the app that is loaded when it is opened, and that may not come. `over` is for those that lie over the page. */
+/** Wraps code that loads on demand. With `over`, a load error floats above the page. */
 export function LazyPart({ over = false, children }: { over?: boolean; children: ReactNode }) {
-  return <ErrorBoundary {...(over ? { instead: CARD } : {})}><Suspense>{children}</Suspense></ErrorBoundary>
+  return <ErrorBoundary {...(over ? { fallback: FLOATING_ERROR } : {})}><Suspense>{children}</Suspense></ErrorBoundary>
 }

@@ -2,7 +2,7 @@ import type { AnchorHTMLAttributes, MouseEvent } from 'react'
 
 import { go } from '../router.ts'
 
-/** A link of the app: a real one, so that it can be copied and opened in a new tab, that does not load the page anew. */
+/** An in-app link: a real anchor, so it can be copied or opened in a new tab, that navigates without a reload. */
 export function Link({ href, onClick, ...rest }: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string }) {
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {
     onClick?.(event)

@@ -3,25 +3,25 @@ import type { PolicyRule } from '@majlis/client'
 import { Button, IconButton } from './Button.tsx'
 import { Close } from './icons.tsx'
 
-const VERDICTS: Record<PolicyRule['do'], string> = { allow: 'may be used', ask: 'needs a person’s yes', deny: 'may not be used' }
+const ACTIONS: Record<PolicyRule['do'], string> = { allow: 'Allow', ask: 'Ask for approval', deny: 'Deny' }
 
-/** Which tools may be used: rules by name, of which the first that fits decides. */
 export function PolicyEditor({ rules, disabled, onChange }: { rules: readonly PolicyRule[]; disabled: boolean; onChange: (rules: PolicyRule[]) => void }) {
   if (disabled && rules.length === 0) return null
   const change = (n: number, part: Partial<PolicyRule>) => onChange(rules.map((rule, m) => (m === n ? { ...rule, ...part } : rule)))
   return (
     <fieldset disabled={disabled} className="space-y-2">
-      <legend className="mb-1 text-small text-ink-soft">Tools: the first rule that fits decides; without one they may be used</legend>
+      <legend className="text-small text-ink-soft">Tool rules</legend>
+      <p className="text-small text-ink-soft">The first matching rule applies. Tools that match no rule are allowed.</p>
       {rules.map((rule, n) => (
         <div key={n} className="flex items-center gap-2">
-          <input aria-label={`Tools of rule ${n + 1}`} value={rule.tools} placeholder="deploy, web_*" required className="field font-mono text-small" onChange={(event) => change(n, { tools: event.target.value })} />
-          <select aria-label={`What rule ${n + 1} says`} value={rule.do} className="field w-auto text-small" onChange={(event) => change(n, { do: event.target.value as PolicyRule['do'] })}>
-            {Object.entries(VERDICTS).map(([value, words]) => <option key={value} value={value}>{words}</option>)}
+          <input aria-label={`Tools for rule ${n + 1}`} value={rule.tools} placeholder="deploy, web_*" required className="field font-mono text-small" onChange={(event) => change(n, { tools: event.target.value })} />
+          <select aria-label={`Action for rule ${n + 1}`} value={rule.do} className="field w-auto text-small" onChange={(event) => change(n, { do: event.target.value as PolicyRule['do'] })}>
+            {Object.entries(ACTIONS).map(([value, name]) => <option key={value} value={value}>{name}</option>)}
           </select>
           <IconButton label={`Remove rule ${n + 1}`} className="size-8" onClick={() => onChange(rules.filter((_, m) => m !== n))}><Close className="size-4" /></IconButton>
         </div>
       ))}
-      {!disabled && <Button onClick={() => onChange([...rules, { tools: '', do: 'ask' }])}>Add a rule</Button>}
+      {!disabled && <Button onClick={() => onChange([...rules, { tools: '', do: 'ask' }])}>Add rule</Button>}
     </fieldset>
   )
 }

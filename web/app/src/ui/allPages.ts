@@ -1,4 +1,4 @@
-/** A list that the server gives in pages, as a whole: there may be thousands of agents. */
+/** Fetches all pages of a list; there can be thousands of agents. */
 
 const PAGE = 1000
 

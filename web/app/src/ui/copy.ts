@@ -1,4 +1,4 @@
-/** The clipboard is kept from pages without https; there the old way still works. */
+/** Browsers hide navigator.clipboard on pages without https; execCommand still works there. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const box = document.createElement('textarea')

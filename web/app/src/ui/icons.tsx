@@ -1,5 +1,3 @@
-/** The few pictures of the app, drawn with one pen. */
-
 const draw = (path: string) =>
   function Icon({ className = 'size-5' }: { className?: string }) {
     return (

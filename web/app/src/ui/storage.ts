@@ -1,26 +1,26 @@
-/** What outlives the page. A browser may refuse to keep anything, or have no room left: then it lives as long as the page does. */
+/** localStorage with a fallback to memory, for browsers that block it or have no room left. */
 
 const memory = new Map<string, string>()
 
-export function kept(key: string): string | null {
+export function loadItem(key: string): string | null {
   return memory.get(key) ?? attempt(() => localStorage.getItem(key))
 }
 
-export function keep(key: string, text: string): void {
-  const done = attempt(() => {
+export function saveItem(key: string, text: string): void {
+  const saved = attempt(() => {
     localStorage.setItem(key, text)
     return true
   })
-  if (done) memory.delete(key)
+  if (saved) memory.delete(key)
   else memory.set(key, text)
 }
 
-export function forget(key: string): void {
+export function removeItem(key: string): void {
   memory.delete(key)
   attempt(() => localStorage.removeItem(key))
 }
 
-export const keptKeys = (): string[] => [...new Set([...memory.keys(), ...(attempt(() => Object.keys(localStorage)) ?? [])])]
+export const itemKeys = (): string[] => [...new Set([...memory.keys(), ...(attempt(() => Object.keys(localStorage)) ?? [])])]
 
 function attempt<Result>(work: () => Result): Result | null {
   try {

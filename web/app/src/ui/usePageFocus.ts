@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Whether somebody is looking: the page is shown, and it is the one that keys go to. */
+/** True while the page is visible and has the keyboard focus. */
 export const usePageFocus = (): boolean => useSyncExternalStore(subscribe, () => document.visibilityState === 'visible' && document.hasFocus())
 
 function subscribe(listener: () => void): () => void {

@@ -1,27 +1,27 @@
-/** What a call has answered, for views that are opened now and then. `again` asks anew and keeps what is shown until then. */
 import { useCallback, useEffect, useState } from 'react'
 
-export interface Answer<Data> {
+export interface Query<Data> {
   data: Data | null
   problem: string
-  again: () => void
+  /** Calls again and keeps the old data until the new data arrives. */
+  reload: () => void
 }
 
-/** `call` is made when `key` changes, which says what is asked for, and again when `changes` does, which says that the answer may be another by now. */
-export function useQuery<Data>(key: string, call: () => Promise<Data>, changes = ''): Answer<Data> {
+/** Calls the server when `key` changes, and calls again when `version` changes: the same question may have a new answer. */
+export function useQuery<Data>(key: string, call: () => Promise<Data>, version = ''): Query<Data> {
   const [answer, setAnswer] = useState<{ key: string; data: Data | null; problem: string }>({ key, data: null, problem: '' })
-  const [count, setCount] = useState(0)
+  const [reloads, setReloads] = useState(0)
   useEffect(() => {
-    let wanted = true
+    let current = true
     call().then(
-      (data) => wanted && setAnswer({ key, data, problem: '' }),
-      (error: Error) => wanted && setAnswer({ key, data: null, problem: error.message }),
+      (data) => current && setAnswer({ key, data, problem: '' }),
+      (error: Error) => current && setAnswer({ key, data: null, problem: error.message }),
     )
     return () => {
-      wanted = false
+      current = false
     }
-    // The key stands for the call.
-  }, [key, count, changes])
-  const again = useCallback(() => setCount((n) => n + 1), [])
-  return answer.key === key ? { ...answer, again } : { data: null, problem: '', again }
+    // `key` stands for `call`, which is a new function at every render.
+  }, [key, reloads, version])
+  const reload = useCallback(() => setReloads((n) => n + 1), [])
+  return answer.key === key ? { ...answer, reload } : { data: null, problem: '', reload }
 }

@@ -1,36 +1,36 @@
-/** What a client knows, for React. Each hook renders again only when its own part has changed. */
+/** React hooks. A component renders again only when the part of the state that it uses changes. */
 import { createContext, createElement, use, useEffect, useMemo, useRef, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { Me, PendingCall } from '../types.ts'
-import type { Stream, WaitingRun, Working } from '../state/activity.ts'
+import type { Stream, WaitingRun, WorkingRun } from '../state/activity.ts'
 import type { History } from '../state/history.ts'
-import type { Draft, Sending } from '../state/outgoing.ts'
+import type { Draft, OutgoingMessage } from '../state/outgoing.ts'
 import type { SpaceState } from '../state/space.ts'
 import type { State } from '../state/state.ts'
 import type { Store } from '../store/store.ts'
 
-const TheStore = createContext<Store | null>(null)
+const StoreContext = createContext<Store | null>(null)
 
 export function MajlisProvider({ store, children }: { store: Store; children: ReactNode }) {
   useEffect(() => {
     store.start()
     return () => store.stop()
   }, [store])
-  return createElement(TheStore, { value: store }, children)
+  return createElement(StoreContext, { value: store }, children)
 }
 
 export function useStore(): Store {
-  const store = use(TheStore)
-  if (!store) throw new Error('Put a MajlisProvider around what uses Majlis.')
+  const store = use(StoreContext)
+  if (!store) throw new Error('useStore was called outside of a MajlisProvider. Wrap the component in <MajlisProvider>.')
   return store
 }
 
-/** A part of the state. `same` says when two values of it are alike; by default each entry is compared. */
+/** A part of the state. Arrays are equal if their entries are; pass `same` for another comparison. */
 export function useMajlis<Part>(select: (state: State) => Part, same: (a: Part, b: Part) => boolean = alike): Part {
   const store = useStore()
   const last = useRef<{ part: Part } | null>(null)
   const get = () => {
-    const part = select(store.shown())
+    const part = select(store.snapshot())
     if (!last.current || !same(last.current.part, part)) last.current = { part }
     return last.current.part
   }
@@ -40,7 +40,7 @@ export function useMajlis<Part>(select: (state: State) => Part, same: (a: Part, 
 export const useMe = (): Me | null => useMajlis((state) => state.me)
 export const useConnection = (): State['connection'] => useMajlis((state) => state.connection)
 
-/** All of one's spaces, those with the newest word first. */
+/** All spaces of the user, ordered by their newest message. */
 export function useSpaces(): readonly SpaceState[] {
   const spaces = useMajlis((state) => state.spaces)
   return useMemo(() => Object.values(spaces).toSorted((a, b) => latest(b).localeCompare(latest(a))), [spaces])
@@ -48,42 +48,42 @@ export function useSpaces(): readonly SpaceState[] {
 
 export const useSpace = (id: string): SpaceState | null => useMajlis((state) => state.spaces[id] ?? null)
 
-/** The history of a space, which is loaded when it is first used; null until then. */
+/** The history of a space, loaded on first use; null until then. */
 export function useMessages(spaceId: string): {
   history: History | null
-  sending: readonly Sending[]
+  outgoing: readonly OutgoingMessage[]
   send: (draft: Draft) => void
   loadEarlier: () => Promise<void>
 } {
   const store = useStore()
   const history = useMajlis((state) => state.spaces[spaceId]?.history ?? null)
-  const sending = useMajlis((state) => state.sending[spaceId] ?? NONE)
+  const outgoing = useMajlis((state) => state.outgoing[spaceId] ?? NONE)
   const known = useMajlis((state) => spaceId in state.spaces)
-  useEffect(() => (known ? store.loading.watch(spaceId) : undefined), [store, spaceId, known])
+  useEffect(() => (known ? store.loader.watch(spaceId) : undefined), [store, spaceId, known])
   return {
     history,
-    sending,
+    outgoing,
     send: (draft) => store.outbox.send(spaceId, draft),
-    loadEarlier: () => store.loading.earlier(spaceId),
+    loadEarlier: () => store.loader.earlier(spaceId),
   }
 }
 
-/** What agents are writing in a space at this moment. */
+/** Messages that agents are writing in a space. */
 export const useStreams = (spaceId: string): readonly Stream[] =>
   useMajlis((state) => Object.values(state.agents.streams).filter((stream) => stream.spaceId === spaceId))
 
-/** Who is at work in a space, and who waits for an answer or a decision there. */
-export function useRuns(spaceId: string): { working: readonly Working[]; waiting: readonly WaitingRun[] } {
+/** Runs that are working in a space, and runs that wait there for a reply or a decision. */
+export function useRuns(spaceId: string): { working: readonly WorkingRun[]; waiting: readonly WaitingRun[] } {
   const working = useMajlis((state) => Object.values(state.agents.working).filter((run) => run.spaceId === spaceId))
   const waiting = useMajlis((state) => Object.values(state.agents.waiting).filter((run) => run.spaceId === spaceId))
   return { working, waiting }
 }
 
-/** What agents ask the people of a space at this moment. */
+/** Open questions of agents to the people of a space. */
 export const usePendingTools = (spaceId: string): readonly PendingCall[] =>
   useMajlis((state) => Object.values(state.agents.pending).filter((call) => call.spaceId === spaceId))
 
-/** The latest word of a tool at work, if it has said one. */
+/** The latest progress text of a running tool, if any. */
 export const useProgress = (callId: string): string | null => useMajlis((state) => state.agents.progress[callId] ?? null)
 
 const latest = (space: SpaceState): string => space.lastMessage?.createdAt ?? space.facts.createdAt

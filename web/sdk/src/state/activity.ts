@@ -1,9 +1,9 @@
-/** What agents do at this moment: who works where, which runs wait for what, and the words that are being written. */
+/** What agents are doing: working runs, waiting runs, open text streams and questions. */
 import type { Connected, ProgressEvent, RunEvent, StreamEvent } from '../events.ts'
 import type { Message, PendingCall, Run, Tool, Wait } from '../types.ts'
 
-/** A run at work in a space. `since` is the clock's word where the server's is not known. */
-export interface Working {
+/** `since` is the client's time if the server's is unknown. */
+export interface WorkingRun {
   readonly runId: string
   readonly agentId: string
   readonly spaceId: string
@@ -25,45 +25,45 @@ export interface Stream {
   readonly agentId: string
   readonly runId: string | null
   readonly text: string
-  /** In characters as the server counts them: code points. */
+  /** In code points, as the server counts. */
   readonly length: number
 }
 
 export interface AgentsState {
   /** By run and space. */
-  readonly working: Readonly<Record<string, Working>>
+  readonly working: Readonly<Record<string, WorkingRun>>
   /** By run. */
   readonly waiting: Readonly<Record<string, WaitingRun>>
   readonly streams: Readonly<Record<string, Stream>>
-  /** Calls that wait for a person's answer, by run and call. */
+  /** Open questions to people, by run and call. */
   readonly pending: Readonly<Record<string, PendingCall>>
-  /** By tool call: the latest word of a tool at work. */
+  /** Latest progress text, by tool call. */
   readonly progress: Readonly<Record<string, string>>
-  /** Streams that are over: what still comes of them is late and means nothing. */
+  /** Ended streams, whose late events are ignored. */
   readonly finished: ReadonlySet<string>
 }
 
-export const nobody: AgentsState = { working: {}, waiting: {}, streams: {}, pending: {}, progress: {}, finished: new Set() }
+export const noActivity: AgentsState = { working: {}, waiting: {}, streams: {}, pending: {}, progress: {}, finished: new Set() }
 
 const FINISHED_KEPT = 500
 
-/** What the server says is going on takes the place of what was known; what comes after is applied on top. */
-export function greet(state: AgentsState, hello: Connected, now: number): AgentsState {
-  const working = hello.activeAgents.map(({ runId, agentId, spaceId }) => {
+/** The snapshot in `connected` replaces what was known; later events apply on top of it. */
+export function applyConnected(state: AgentsState, event: Connected, now: number): AgentsState {
+  const working = event.activeAgents.map(({ runId, agentId, spaceId }) => {
     const key = keyOf(runId, spaceId)
     return [key, state.working[key] ?? { runId, agentId, spaceId, since: now }] as const
   })
-  const streams = hello.streams
+  const streams = event.streams
     .filter(({ streamId }) => !state.finished.has(streamId))
     .map(({ streamId, text, spaceId, agentId }) => {
       const runId = state.streams[streamId]?.runId ?? null
       return [streamId, { streamId, text, length: lengthOf(text), spaceId, agentId, runId }] as const
     })
-  const pending = asPending(hello.pendingToolCalls)
+  const pending = asPending(event.pendingToolCalls)
   return { ...state, progress: {}, pending, working: Object.fromEntries(working), streams: Object.fromEntries(streams) }
 }
 
-/** Runs under way, read after the stream was opened. */
+/** Active runs, loaded after the stream was opened. */
 export function loadRuns(state: AgentsState, runs: readonly Run[], calls: readonly PendingCall[]): AgentsState {
   const working = { ...state.working }
   const waiting: Record<string, WaitingRun> = {}
@@ -71,8 +71,8 @@ export function loadRuns(state: AgentsState, runs: readonly Run[], calls: readon
     const since = Date.parse(run.wait?.startedAt ?? run.startedAt ?? run.createdAt)
     const spaceId = run.trigger.spaceId ?? run.activeSpaceId
     if (run.status === 'running') {
-      for (const place of new Set([run.trigger.spaceId, run.activeSpaceId])) {
-        if (place) working[keyOf(run.id, place)] = { runId: run.id, agentId: run.agentId, spaceId: place, since }
+      for (const id of new Set([run.trigger.spaceId, run.activeSpaceId])) {
+        if (id) working[keyOf(run.id, id)] = { runId: run.id, agentId: run.agentId, spaceId: id, since }
       }
     } else if (spaceId && (run.status === 'waiting_reply' || run.status === 'waiting_tool')) {
       const what = run.status === 'waiting_tool' ? 'tool' : 'reply'
@@ -86,7 +86,7 @@ export function applyRun(state: AgentsState, event: RunEvent, now: number): Agen
   const { runId, agentId, spaceId } = event
   switch (event.type) {
     case 'agent.active':
-      return { ...state, working: begin(state.working, { runId, agentId, spaceId, since: now }) }
+      return { ...state, working: addWorking(state.working, { runId, agentId, spaceId, since: now }) }
     case 'agent.inactive':
       return { ...state, working: without(state.working, keyOf(runId, spaceId)) }
     case 'run.started':
@@ -105,7 +105,7 @@ export function applyRun(state: AgentsState, event: RunEvent, now: number): Agen
     case 'run.absorbed':
       return endRun(state, runId)
     default:
-      return state // of a newer server
+      return state // from a newer server
   }
 }
 
@@ -115,21 +115,21 @@ export function applyStream(state: AgentsState, event: StreamEvent): AgentsState
   const known = state.streams[streamId]
   switch (event.type) {
     case 'tool-call.start': {
-      // Calls of visible tools are shown by their messages.
+      // Visible tools have messages of their own.
       if (known?.runId || event.toolName !== 'send_message') return state
       const { text = '', length = 0 } = known ?? {}
       const started = { streamId, spaceId, agentId: event.agentId, runId: event.runId, text, length }
       return { ...state, streams: { ...state.streams, [streamId]: started } }
     }
     case 'tool-input-delta':
-      return known ? { ...state, streams: { ...state.streams, [streamId]: spliced(known, event) } } : state
+      return known ? { ...state, streams: { ...state.streams, [streamId]: append(known, event) } } : state
     case 'tool-call.complete':
-      // The stored message takes its place; until it is here, the words stay.
+      // The text stays until the stored message replaces it.
       return state
     case 'tool-call.error':
       return finishStream(state, streamId)
     default:
-      return state // of a newer server
+      return state // from a newer server
   }
 }
 
@@ -137,8 +137,8 @@ export function applyProgress(state: AgentsState, { callId, text }: ProgressEven
   return { ...state, progress: { ...state.progress, [callId]: text } }
 }
 
-/** A tool's message: its call begins, asks somebody, or has its result. */
-export function hearTool(state: AgentsState, message: Message): AgentsState {
+/** A tool message: the call starts, asks a person, or has its result. */
+export function applyToolMessage(state: AgentsState, message: Message): AgentsState {
   const { tool, runId } = message
   if (!tool || !runId) return state
   const key = keyOf(runId, tool.callId)
@@ -174,13 +174,13 @@ export function finishStream(state: AgentsState, streamId: string): AgentsState 
   return { ...state, finished, streams: without(state.streams, streamId) }
 }
 
-/** Where something was missed, nobody is at work until the list of runs says so. */
-export function doubtWorking(state: AgentsState, spaceIds: ReadonlySet<string>): AgentsState {
+/** Forgets the working runs of spaces where events were missed; the list of runs is loaded next. */
+export function clearWorking(state: AgentsState, spaceIds: ReadonlySet<string>): AgentsState {
   return { ...state, working: Object.fromEntries(Object.entries(state.working).filter(([, each]) => !spaceIds.has(each.spaceId))) }
 }
 
-/** One is not told any more what goes on in a space that one has left. */
-export function leaveSpace(state: AgentsState, spaceId: string): AgentsState {
+/** Non-members get no more events of a space. */
+export function removeSpace(state: AgentsState, spaceId: string): AgentsState {
   const elsewhere = <T extends { spaceId: string }>(all: Readonly<Record<string, T>>) =>
     Object.fromEntries(Object.entries(all).filter(([, each]) => each.spaceId !== spaceId))
   return {
@@ -199,8 +199,8 @@ function endRun(state: AgentsState, runId: string): AgentsState {
   return { ...ended, working, waiting: without(state.waiting, runId) }
 }
 
-/** A delta's offset heals what was missed or came twice: cut there and go on. */
-function spliced(stream: Stream, { textDelta, offset }: { textDelta: string; offset: number }): Stream {
+/** The offset repairs repeated and missed deltas: the text is cut there and continued. */
+function append(stream: Stream, { textDelta, offset }: { textDelta: string; offset: number }): Stream {
   const length = offset + lengthOf(textDelta)
   if (offset === stream.length) return { ...stream, text: stream.text + textDelta, length }
   const kept = offset < stream.length ? [...stream.text].slice(0, offset).join('') : `${stream.text} … `
@@ -209,7 +209,7 @@ function spliced(stream: Stream, { textDelta, offset }: { textDelta: string; off
 
 const lengthOf = (text: string): number => [...text].length
 
-function begin(working: AgentsState['working'], run: Working): AgentsState['working'] {
+function addWorking(working: AgentsState['working'], run: WorkingRun): AgentsState['working'] {
   const key = keyOf(run.runId, run.spaceId)
   return working[key] ? working : { ...working, [key]: run }
 }

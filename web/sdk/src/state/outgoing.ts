@@ -1,4 +1,4 @@
-/** Messages on their way: shown at once, and replaced by the stored one, which carries the same `clientId`. */
+/** Messages that are not stored yet. The stored message has the same `clientId` and replaces them. */
 import type { Message } from '../types.ts'
 
 export interface Draft {
@@ -7,31 +7,31 @@ export interface Draft {
   readonly mentions?: readonly string[]
 }
 
-export interface Sending extends Draft {
+export interface OutgoingMessage extends Draft {
   readonly clientId: string
   readonly at: string
-  /** `waiting`: nobody could be reached; it goes out by itself later. `refused`: it needs a person. */
+  /** `waiting` messages are sent again automatically; `refused` ones need the author. */
   readonly status: 'sending' | 'waiting' | 'refused'
   readonly problem?: string
 }
 
-/** By space, in the order of writing. */
-export type SendingState = Readonly<Record<string, readonly Sending[]>>
+/** By space, oldest first. */
+export type OutgoingState = Readonly<Record<string, readonly OutgoingMessage[]>>
 
-export function begin(state: SendingState, spaceId: string, sending: Sending): SendingState {
-  return { ...state, [spaceId]: [...(state[spaceId] ?? []), sending] }
+export function addOutgoing(state: OutgoingState, spaceId: string, message: OutgoingMessage): OutgoingState {
+  return { ...state, [spaceId]: [...(state[spaceId] ?? []), message] }
 }
 
-/** Nothing happens to what has arrived meanwhile: an event may be quicker than the answer that reports a failure. */
-export function change(
-  state: SendingState,
+/** Does nothing if the message is already stored: its event can come before the response that reports a failure. */
+export function setStatus(
+  state: OutgoingState,
   spaceId: string,
   clientId: string,
-  status: Sending['status'],
+  status: OutgoingMessage['status'],
   problem?: string,
-): SendingState {
+): OutgoingState {
   if (!state[spaceId]?.some((each) => each.clientId === clientId)) return state
-  const change = (each: Sending): Sending => {
+  const change = (each: OutgoingMessage): OutgoingMessage => {
     const { problem: _, ...rest } = each
     return problem === undefined ? { ...rest, status } : { ...rest, status, problem }
   }
@@ -39,13 +39,13 @@ export function change(
   return { ...state, [spaceId]: next }
 }
 
-export function discard(state: SendingState, spaceId: string, clientId: string): SendingState {
+export function removeOutgoing(state: OutgoingState, spaceId: string, clientId: string): OutgoingState {
   const rest = state[spaceId]?.filter((each) => each.clientId !== clientId)
   if (!rest || rest.length === state[spaceId]?.length) return state
   return { ...state, [spaceId]: rest }
 }
 
-export function arrived(state: SendingState, message: Message, me: string): SendingState {
+export function removeStored(state: OutgoingState, message: Message, me: string): OutgoingState {
   if (message.sender.id !== me || message.clientId === null) return state
-  return discard(state, message.spaceId, message.clientId)
+  return removeOutgoing(state, message.spaceId, message.clientId)
 }

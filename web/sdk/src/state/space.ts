@@ -1,23 +1,23 @@
-/** One space as its member knows it: loaded once, then kept up to date by its numbered events. */
+/** The state of one space: loaded once, then updated by its numbered events. */
 import type { SpaceEvent } from '../events.ts'
 import type { Member, Message, Space, SpaceFacts } from '../types.ts'
-import { continues, hear, type History } from './history.ts'
+import { insert, updates, type History } from './history.ts'
 
 export interface SpaceState {
   readonly facts: SpaceFacts
-  /** In the order of joining. */
+  /** Ordered by the time they joined. */
   readonly members: readonly Member[]
   readonly headSeq: number
   readonly seenSeq: number
   readonly lastSeenMessageId: string | null
   readonly lastMessage: Message | null
-  /** The newest event that this state contains. */
+  /** The newest event that this state includes. */
   readonly eventSeq: number
-  /** null while nobody has asked for it. */
+  /** null until it is loaded. */
   readonly history: History | null
 }
 
-/** A read position may be heard of before the message it points at. */
+/** Never negative: a read position can arrive before its message. */
 export const unread = (space: SpaceState): number => Math.max(0, space.headSeq - space.seenSeq)
 
 export function loadedSpace(space: Space, history: readonly Message[] | null, me: string): SpaceState {
@@ -32,18 +32,18 @@ export function loadedSpace(space: Space, history: readonly Message[] | null, me
     eventSeq,
     history,
   }
-  // A history read after its space may hold more than the space knew of.
+  // The history may be newer than the space, because it was loaded later.
   return (history ?? []).reduce((known, message) => addMessage(known, message, me), state)
 }
 
 export function applyToSpace(space: SpaceState, event: SpaceEvent, me: string): SpaceState {
   if (event.type === 'space.read') {
-    return event.entityId === me ? see(space, event.lastSeenSeq, event.lastSeenMessageId) : space
+    return event.entityId === me ? setSeen(space, event.lastSeenSeq, event.lastSeenMessageId) : space
   }
   const known = event.eventSeq <= space.eventSeq
   const next = known ? space : { ...space, eventSeq: event.eventSeq }
-  // Messages have numbers of their own, and a history may have been read before its space was.
-  if (event.type === 'space.message') return addMessage(next, named(next, event.message), me)
+  // Always applied: the history may be older than the space, and messages are deduped by their own numbers.
+  if (event.type === 'space.message') return addMessage(next, withCurrentName(next, event.message), me)
   if (known) return space
   switch (event.type) {
     case 'space.member.joined':
@@ -54,36 +54,35 @@ export function applyToSpace(space: SpaceState, event: SpaceEvent, me: string): 
     case 'space.updated':
       return { ...next, facts: event.space }
     default:
-      return next // of a newer server
+      return next // from a newer server
   }
 }
 
 export function addMessage(space: SpaceState, message: Message, me: string): SpaceState {
   const isNew = message.seq > space.headSeq
-  const seen = isNew && message.sender.id === me ? see(space, message.seq, message.id) : space
-  const newest = isNew || (space.lastMessage !== null && continues(message, space.lastMessage))
-  const history = seen.history && hear(seen.history, message)
+  const seen = isNew && message.sender.id === me ? setSeen(space, message.seq, message.id) : space
+  const newest = isNew || (space.lastMessage !== null && updates(message, space.lastMessage))
+  const history = seen.history && insert(seen.history, message)
   if (!newest && history === seen.history) return seen
   return newest ? { ...seen, headSeq: message.seq, lastMessage: message, history } : { ...seen, history }
 }
 
-export function see(space: SpaceState, seq: number, messageId: string): SpaceState {
+export function setSeen(space: SpaceState, seq: number, messageId: string): SpaceState {
   return seq > space.seenSeq ? { ...space, seenSeq: seq, lastSeenMessageId: messageId } : space
 }
-
 
 function setMember(space: SpaceState, member: Member): SpaceState {
   const members = inOrder([...space.members.filter((other) => other.id !== member.id), member])
   const next = { ...space, members }
   return {
     ...next,
-    lastMessage: next.lastMessage && named(next, next.lastMessage),
-    history: next.history && next.history.map((message) => named(next, message)),
+    lastMessage: next.lastMessage && withCurrentName(next, next.lastMessage),
+    history: next.history && next.history.map((message) => withCurrentName(next, message)),
   }
 }
 
-/** With the sender's present name, as the server would tell it now. */
-function named(space: SpaceState, message: Message): Message {
+/** The server returns messages with the current name of the sender. */
+function withCurrentName(space: SpaceState, message: Message): Message {
   const sender = space.members.find((member) => member.id === message.sender.id)
   if (!sender || sender.name === message.sender.name) return message
   return { ...message, sender: { ...message.sender, name: sender.name } }

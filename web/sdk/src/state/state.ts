@@ -1,49 +1,48 @@
 /**
- * What a client knows, as a value: loaded once, then folded from events. Pure; it fetches nothing itself.
+ * The client's state as a value: loaded once, then updated by events. Pure functions; nothing is fetched here.
  *
- * Load after the stream has said `connected`, then apply what comes: an event that the loaded state contains already
- * changes nothing.
+ * Load after `connected`, then apply every event. Events that the loaded state already includes change nothing.
  */
-import type { Connected, LiveEvent, RunEvent, SpaceEvent, StreamEvent } from '../events.ts'
+import type { LiveEvent, RunEvent, SpaceEvent, StreamEvent } from '../events.ts'
 import type { Me, Message, PendingCall, Run, Space } from '../types.ts'
 import {
+  applyConnected,
   applyProgress,
   applyRun,
   applyStream,
-  doubtWorking,
+  applyToolMessage,
+  clearWorking,
   finishStream,
-  greet,
-  hearTool,
-  leaveSpace,
   loadRuns,
-  nobody,
+  noActivity,
+  removeSpace,
   type AgentsState,
 } from './activity.ts'
-import { join, type History } from './history.ts'
-import { arrived, type SendingState } from './outgoing.ts'
-import { addMessage, applyToSpace, loadedSpace, see, type SpaceState } from './space.ts'
+import { addPage, type History } from './history.ts'
+import { removeStored, type OutgoingState } from './outgoing.ts'
+import { addMessage, applyToSpace, loadedSpace, setSeen, type SpaceState } from './space.ts'
 
 export interface State {
   readonly me: Me | null
-  /** `lost` after a moment without a connection; what is shown may be old. */
+  /** While `lost`, the state may be out of date. */
   readonly connection: 'connecting' | 'live' | 'lost' | 'ended'
   readonly spaces: Readonly<Record<string, SpaceState>>
   readonly agents: AgentsState
-  readonly sending: SendingState
-  /** Spaces joined meanwhile, and spaces where something was missed: fetch them and hand them to `loadSpace`. */
+  readonly outgoing: OutgoingState
+  /** Joined spaces, and spaces where events were missed: fetch them and call `loadSpace`. */
   readonly toFetch: ReadonlySet<string>
 }
 
-export const nothing: State = {
+export const emptyState: State = {
   me: null,
   connection: 'connecting',
   spaces: {},
-  agents: nobody,
-  sending: {},
+  agents: noActivity,
+  outgoing: {},
   toFetch: new Set(),
 }
 
-/** Everything anew: all of one's spaces, the messages of those that are shown, and the runs under way. */
+/** Replaces everything: all spaces, the histories of watched spaces, and active runs. */
 export function load(
   state: State,
   me: Me,
@@ -61,49 +60,45 @@ export function loadSpace(state: State, space: Space, history: readonly Message[
   toFetch.delete(space.id)
   const loaded = loadedSpace(space, history, idOf(state))
   const next = { ...state, toFetch, spaces: { ...state.spaces, [space.id]: loaded } }
-  return (history ?? []).reduce<State>(takeArrived, next)
+  return (history ?? []).reduce<State>(withoutStored, next)
 }
 
-/** Runs under way, read after these spaces: what agents did there may be among what was missed. */
-export function loadRunsAgain(state: State, spaceIds: ReadonlySet<string>, runs: readonly Run[], calls: readonly PendingCall[]): State {
-  return { ...state, agents: loadRuns(doubtWorking(state.agents, spaceIds), runs, calls) }
+/** Active runs, loaded after these spaces: their missed events may have been about runs. */
+export function reloadRuns(state: State, spaceIds: ReadonlySet<string>, runs: readonly Run[], calls: readonly PendingCall[]): State {
+  return { ...state, agents: loadRuns(clearWorking(state.agents, spaceIds), runs, calls) }
 }
 
-/** A page of messages that somebody has asked for. `anew` puts it in the place of what was at hand. */
-export function loadHistory(state: State, spaceId: string, page: readonly Message[], anew = false): State {
+/** Adds a page of messages, or replaces the history with it. */
+export function loadHistory(state: State, spaceId: string, page: readonly Message[], replace = false): State {
   const space = state.spaces[spaceId]
   if (!space) return state
-  const history: History = anew || !space.history ? page : join(space.history, page)
+  const history: History = replace || !space.history ? page : addPage(space.history, page)
   const me = idOf(state)
   const next = page.reduce<SpaceState>((known, message) => addMessage(known, message, me), { ...space, history })
-  return page.reduce<State>(takeArrived, put(state, next))
+  return page.reduce<State>(withoutStored, put(state, next))
 }
 
 export function dropSpace(state: State, spaceId: string): State {
   const { [spaceId]: _, ...spaces } = state.spaces
   const toFetch = new Set(state.toFetch)
   toFetch.delete(spaceId)
-  return { ...state, spaces, toFetch, agents: leaveSpace(state.agents, spaceId) }
+  return { ...state, spaces, toFetch, agents: removeSpace(state.agents, spaceId) }
 }
 
-/** The answer to one's own sending; the event that tells the same may have come before it or come later. */
-export function takeOwn(state: State, message: Message): State {
+/** The response to sending a message. Its event can come before or after. */
+export function applySent(state: State, message: Message): State {
   const space = state.spaces[message.spaceId]
   const next = space ? put(state, addMessage(space, message, idOf(state))) : state
-  return takeArrived(next, message)
+  return withoutStored(next, message)
 }
 
 export function markSeen(state: State, spaceId: string, seq: number, messageId: string): State {
   const space = state.spaces[spaceId]
-  return space ? put(state, see(space, seq, messageId)) : state
-}
-
-export function hello(state: State, event: Connected, now: number): State {
-  return { ...state, agents: greet(state.agents, event, now) }
+  return space ? put(state, setSeen(space, seq, messageId)) : state
 }
 
 export function apply(state: State, event: LiveEvent, now: number): State {
-  if (event.type === 'connected') return hello(state, event, now)
+  if (event.type === 'connected') return { ...state, agents: applyConnected(state.agents, event, now) }
   if (event.type === 'resync' || !('spaceId' in event)) return state
   if (event.type === 'tool-call.progress') {
     return state.spaces[event.spaceId] ? { ...state, agents: applyProgress(state.agents, event) } : state
@@ -111,57 +106,54 @@ export function apply(state: State, event: LiveEvent, now: number): State {
   if (isStreamEvent(event)) {
     return state.spaces[event.spaceId] ? { ...state, agents: applyStream(state.agents, event) } : state
   }
-  if (isOwnMove(event, idOf(state))) return move(state, event)
+  if (isOwnMembership(event, idOf(state))) return applyOwnMembership(state, event)
   const space = state.spaces[event.spaceId]
   if (!space) return state
-  const noticed = noticeGap(state, space, event)
-  return isRunEvent(event) ? applyRunEvent(noticed, space, event, now) : applySpaceEvent(noticed, space, event)
+  const next = markGap(state, space, event)
+  return isRunEvent(event) ? applyRunEvent(next, space, event, now) : applySpaceEvent(next, space, event)
 }
 
 function applySpaceEvent(state: State, space: SpaceState, event: SpaceEvent): State {
   const next = put(state, applyToSpace(space, event, idOf(state)))
   if (event.type !== 'space.message') return next
-  const heard = takeArrived(next, event.message)
-  const agents = hearTool(heard.agents, event.message)
-  return { ...heard, agents: event.streamId ? finishStream(agents, event.streamId) : agents }
+  const stored = withoutStored(next, event.message)
+  const agents = applyToolMessage(stored.agents, event.message)
+  return { ...stored, agents: event.streamId ? finishStream(agents, event.streamId) : agents }
 }
 
-/**
- * Also when the space knows of it: who is at work was told with `connected`, before the space was read. What happened in
- * between comes in its order, to its end, and so leads to the same as a fresh load.
- */
+/** Applied even if the space already includes it: `connected` listed the working runs before the space was loaded. */
 function applyRunEvent(state: State, space: SpaceState, event: RunEvent, now: number): State {
-  const heard = { ...state, agents: applyRun(state.agents, event, now) }
-  return event.eventSeq > space.eventSeq ? put(heard, { ...space, eventSeq: event.eventSeq }) : heard
+  const next = { ...state, agents: applyRun(state.agents, event, now) }
+  return event.eventSeq > space.eventSeq ? put(next, { ...space, eventSeq: event.eventSeq }) : next
 }
 
-/** Events of a space are numbered without holes. One that is missing means: fetch the space. */
-function noticeGap(state: State, space: SpaceState, event: SpaceEvent | RunEvent): State {
+/** Events of a space are numbered without gaps. If one is missing, the space is fetched. */
+function markGap(state: State, space: SpaceState, event: SpaceEvent | RunEvent): State {
   const number = 'eventSeq' in event ? event.eventSeq : space.eventSeq
   const missed = number > space.eventSeq + 1
   return missed ? { ...state, toFetch: new Set([...state.toFetch, space.facts.id]) } : state
 }
 
-type Move = Extract<SpaceEvent, { type: 'space.member.joined' | 'space.member.left' | 'space.member.updated' }>
+type Membership = Extract<SpaceEvent, { type: 'space.member.joined' | 'space.member.left' | 'space.member.updated' }>
 
-/** One's own joining says only that there is a space to fetch; one's own leaving drops it. */
-function move(state: State, event: Move): State {
+/** The user joined a space, which is fetched, or left one, which is dropped. */
+function applyOwnMembership(state: State, event: Membership): State {
   const space = state.spaces[event.spaceId]
   if (space && event.eventSeq <= space.eventSeq) return state
   if (event.type === 'space.member.left') return dropSpace(state, event.spaceId)
   return { ...dropSpace(state, event.spaceId), toFetch: new Set([...state.toFetch, event.spaceId]) }
 }
 
-function isOwnMove(event: SpaceEvent | RunEvent, me: string): event is Move {
+function isOwnMembership(event: SpaceEvent | RunEvent, me: string): event is Membership {
   return (event.type === 'space.member.joined' || event.type === 'space.member.left') && event.entityId === me
 }
 
 const isStreamEvent = (event: LiveEvent): event is StreamEvent => event.type.startsWith('tool-')
 const isRunEvent = (event: SpaceEvent | RunEvent): event is RunEvent => /^(run|agent)\./.test(event.type)
 
-function takeArrived(state: State, message: Message): State {
-  const sending = arrived(state.sending, message, idOf(state))
-  return sending === state.sending ? state : { ...state, sending }
+function withoutStored(state: State, message: Message): State {
+  const outgoing = removeStored(state.outgoing, message, idOf(state))
+  return outgoing === state.outgoing ? state : { ...state, outgoing }
 }
 
 function put(state: State, space: SpaceState): State {

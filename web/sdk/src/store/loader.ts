@@ -1,22 +1,22 @@
-/** Reading from the server into the state: everything at the beginning, then pages of history as they are asked for. */
+/** Loads data from the server into the state: everything at the start, then pages of history on demand. */
 import type { Client } from '../client.ts'
 import { MajlisError } from '../errors.ts'
 import type { Message, Run, RunStatus } from '../types.ts'
 import { hasEarlier, hasLater } from '../state/history.ts'
-import { dropSpace, load, loadHistory, loadRunsAgain, loadSpace } from '../state/state.ts'
+import { dropSpace, load, loadHistory, loadSpace, reloadRuns } from '../state/state.ts'
 import type { Store } from './store.ts'
 
 const PAGE = 50
-/** So many double pages are read again; who is further away than that begins at the end. */
+/** A reload fetches at most this many double pages; a longer history starts again with the newest page. */
 const PAGES = 5
-const UNDER_WAY: RunStatus[] = ['running', 'waiting_reply', 'waiting_tool']
+const ACTIVE: RunStatus[] = ['running', 'waiting_reply', 'waiting_tool']
 
-export class Loading {
+export class Loader {
   readonly #store: Store
   readonly #client: Client
-  /** One request for one thing at a time; who asks again waits for the same. */
-  readonly #underWay = new Map<string, Promise<void>>()
-  /** Spaces that somebody looks at: their histories come along when everything is loaded. */
+  /** Identical requests share one promise. */
+  readonly #inFlight = new Map<string, Promise<void>>()
+  /** Spaces on screen, with the number of views. Their histories are loaded along with everything else. */
   readonly #watched = new Map<string, number>()
 
   constructor(store: Store, client: Client) {
@@ -28,35 +28,35 @@ export class Loading {
     const [me, spaces] = await Promise.all([this.#client.me(), this.#client.spaces.list()])
     this.#store.outbox.open(me.id)
     const wanted = spaces.filter((space) => this.#watched.has(space.id))
-    // Runs after spaces: an event that the spaces contain already must not be missing here.
-    const [runs, calls, ...pages] = await Promise.all([this.#runs(), this.#client.toolCalls(), ...wanted.map((space) => this.#again(space.id))])
+    // Runs after spaces: events that the spaces already include must be visible in the runs.
+    const [runs, calls, ...pages] = await Promise.all([this.#runs(), this.#client.toolCalls(), ...wanted.map((space) => this.#reload(space.id))])
     const histories = Object.fromEntries(wanted.map((space, n) => [space.id, pages[n] ?? []]))
     this.#store.change((state) => load(state, me, spaces, histories, runs, calls))
-    // Somebody may have gone to another space meanwhile.
+    // The user may have opened another space meanwhile.
     this.watched()
   }
 
-  /** Spaces that an event has told of, or where one was missed. */
+  /** Loads joined spaces and spaces where events were missed. */
   async missing(): Promise<void> {
     const missing = this.#store.state.toFetch
     await Promise.all([...missing].map((id) => this.space(id)))
     const [runs, calls] = await Promise.all([this.#runs(), this.#client.toolCalls()])
-    this.#store.change((state) => loadRunsAgain(state, missing, runs, calls))
+    this.#store.change((state) => reloadRuns(state, missing, runs, calls))
   }
 
   async space(id: string): Promise<void> {
     const wanted = this.#watched.has(id) || this.#store.state.spaces[id]?.history
     try {
-      const [space, page] = await Promise.all([this.#client.spaces.get(id), wanted ? this.#again(id) : null])
-      // What came meanwhile, for somebody who has just begun to look, is as new as this.
+      const [space, page] = await Promise.all([this.#client.spaces.get(id), wanted ? this.#reload(id) : null])
+      // A history that another view loaded meanwhile is as recent.
       this.#store.change((state) => loadSpace(state, space, page ?? state.spaces[id]?.history ?? null))
     } catch (failure) {
       if (!(failure instanceof MajlisError) || failure.status !== 404) throw failure
-      this.#store.change((state) => dropSpace(state, id)) // left again since
+      this.#store.change((state) => dropSpace(state, id)) // left meanwhile
     }
   }
 
-  /** While a space is looked at its history is kept; the answer ends the looking. */
+  /** Loads the history of a space and keeps it up to date until the returned function is called. */
   watch(spaceId: string): () => void {
     this.#watched.set(spaceId, (this.#watched.get(spaceId) ?? 0) + 1)
     this.watched()
@@ -67,7 +67,7 @@ export class Loading {
     }
   }
 
-  /** Histories that are looked at and not there yet. What fails now is tried again with the next connection. */
+  /** Loads missing histories of watched spaces. Failures are retried with the next connection. */
   watched(): void {
     for (const id of this.#watched.keys()) {
       const space = this.#store.state.spaces[id]
@@ -79,7 +79,7 @@ export class Loading {
     return this.#once(`newest ${spaceId}`, async () => {
       const page = await this.#newest(spaceId)
       this.#store.change((state) => loadHistory(state, spaceId, page, true))
-      await this.#toTheEnd(spaceId)
+      await this.#catchUp(spaceId)
     })
   }
 
@@ -92,7 +92,7 @@ export class Loading {
     })
   }
 
-  /** Upwards until the message of this number is at hand; it, if it is. */
+  /** Loads earlier pages until the message with this number is there. */
   async backTo(spaceId: string, seq: number): Promise<Message | undefined> {
     for (;;) {
       const history = this.#store.state.spaces[spaceId]?.history
@@ -100,16 +100,16 @@ export class Loading {
       const first = history?.[0]
       if (found || !first || first.seq <= seq) return found
       await this.earlier(spaceId)
-      // Somebody has gone elsewhere meanwhile, or nothing came.
+      // Nothing was added, or the history was replaced meanwhile.
       if (this.#store.state.spaces[spaceId]?.history?.[0] === first) return undefined
     }
   }
 
   later(spaceId: string): Promise<void> {
-    return this.#once(`later ${spaceId}`, async () => void (await this.#onwards(spaceId)))
+    return this.#once(`later ${spaceId}`, async () => void (await this.#nextPage(spaceId)))
   }
 
-  /** So that this message is at hand, with what was said around it. */
+  /** Loads a message and the pages around it. */
   around(spaceId: string, messageId: string): Promise<void> {
     return this.#once(`around ${messageId}`, async () => {
       const history = this.#store.state.spaces[spaceId]?.history
@@ -128,20 +128,20 @@ export class Loading {
   #first(spaceId: string): Promise<void> {
     return this.#once(`first ${spaceId}`, async () => {
       const page = await this.#newest(spaceId)
-      // A permalink was quicker, and it is what somebody wants to see.
+      // A linked message was loaded first; keep it.
       if (this.#store.state.spaces[spaceId]?.history) return
       this.#store.change((state) => loadHistory(state, spaceId, page, true))
-      await this.#toTheEnd(spaceId)
+      await this.#catchUp(spaceId)
     })
   }
 
-  /** What was said between the asking and the answer found no history that it could be added to. */
-  async #toTheEnd(spaceId: string): Promise<void> {
-    for (let n = 0; n < PAGES && (await this.#onwards(spaceId)); n++);
+  /** Messages that arrived during the request had no history to be added to. */
+  async #catchUp(spaceId: string): Promise<void> {
+    for (let n = 0; n < PAGES && (await this.#nextPage(spaceId)); n++);
   }
 
-  /** Whether there was more. */
-  async #onwards(spaceId: string): Promise<boolean> {
+  /** Returns true if there was a page to load. */
+  async #nextPage(spaceId: string): Promise<boolean> {
     const space = this.#store.state.spaces[spaceId]
     const last = space?.history?.at(-1)
     if (!space?.history || !hasLater(space.history, space.headSeq)) return false
@@ -150,8 +150,8 @@ export class Loading {
     return true
   }
 
-  /** What is at hand, as it is now, so that who reads in it stays where they are; of very much only the newest. */
-  async #again(spaceId: string): Promise<Message[]> {
+  /** The loaded range as it is now, so that the reader keeps their place. A very long range starts again with the newest page. */
+  async #reload(spaceId: string): Promise<Message[]> {
     const old = this.#store.state.spaces[spaceId]
     const [first, last] = [old?.history?.[0], old?.history?.at(-1)]
     const list = async (query: object) => (await this.#client.messages.list(spaceId, { limit: PAGE * 2, ...query })).messages
@@ -170,15 +170,15 @@ export class Loading {
   }
 
   async #runs(): Promise<Run[]> {
-    const pages = await Promise.all(UNDER_WAY.map((status) => this.#client.runs.list({ status, limit: 100 })))
+    const pages = await Promise.all(ACTIVE.map((status) => this.#client.runs.list({ status, limit: 100 })))
     return pages.flatMap((page) => page.runs)
   }
 
-  #once(what: string, work: () => Promise<void>): Promise<void> {
-    const running = this.#underWay.get(what)
+  #once(key: string, work: () => Promise<void>): Promise<void> {
+    const running = this.#inFlight.get(key)
     if (running) return running
-    const started = work().finally(() => this.#underWay.delete(what))
-    this.#underWay.set(what, started)
+    const started = work().finally(() => this.#inFlight.delete(key))
+    this.#inFlight.set(key, started)
     return started
   }
 }

@@ -1,17 +1,16 @@
-/** With the next frame, or, where frames do not come (a hidden tab, no screen at all), a moment later. */
-
-export function soon(tell: () => void): void {
+/** Calls back with the next frame, or soon after where there are no frames: in a hidden tab or without a screen. */
+export function nextFrame(call: () => void): void {
   if (typeof requestAnimationFrame === 'undefined') {
-    queueMicrotask(tell)
+    queueMicrotask(call)
     return
   }
-  let told = false
+  let called = false
   const once = () => {
-    if (told) return
-    told = true
+    if (called) return
+    called = true
     clearTimeout(timer)
     cancelAnimationFrame(frame)
-    tell()
+    call()
   }
   const timer = setTimeout(once, 100)
   const frame = requestAnimationFrame(once)

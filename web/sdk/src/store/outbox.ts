@@ -1,62 +1,62 @@
 /**
- * Messages on their way out, one after the other in each space so that they keep their order. What cannot be sent now
- * waits, survives the page, and goes out by itself; what is refused stays until its author decides.
+ * Sends messages, one at a time per space to keep their order. Messages that cannot be sent are stored and sent later;
+ * refused messages stay until the author retries or deletes them.
  */
 import type { Client } from '../client.ts'
 import { MajlisError } from '../errors.ts'
 import { backoff } from '../backoff.ts'
-import { begin, change, discard, type Draft, type Sending } from '../state/outgoing.ts'
-import { takeOwn } from '../state/state.ts'
+import { addOutgoing, removeOutgoing, setStatus, type Draft, type OutgoingMessage } from '../state/outgoing.ts'
+import { applySent } from '../state/state.ts'
 import type { Store } from './store.ts'
 
-/** Where they survive: by person, since the next to sign in here is another author, and one by one, since other tabs keep theirs there too. */
-export interface Keeping {
-  load(me: string): Readonly<Record<string, readonly Sending[]>>
-  keep(me: string, spaceId: string, sending: Sending): void
-  drop(me: string, clientId: string): void
-  /** Whether it is still to be sent: another tab may have sent it, or its author may have deleted it there. */
-  holds(me: string, clientId: string): boolean
+/** Stores unsent messages per person, because several people can use a browser, and one by one, because tabs share it. */
+export interface OutboxStorage {
+  load(me: string): Readonly<Record<string, readonly OutgoingMessage[]>>
+  save(me: string, spaceId: string, message: OutgoingMessage): void
+  remove(me: string, clientId: string): void
+  /** False if another tab has sent or deleted the message. */
+  has(me: string, clientId: string): boolean
 }
 
 export class Outbox {
   readonly #store: Store
   readonly #client: Client
-  readonly #keeping: Keeping | undefined
+  readonly #storage: OutboxStorage | undefined
   readonly #busy = new Set<string>()
-  #kept: ReadonlyMap<string, Sending> = new Map()
-  /** Whose messages these are; null until it is known. */
+  #saved: ReadonlyMap<string, OutgoingMessage> = new Map()
+  /** The signed-in person; null until loaded. */
   #author: string | null = null
-  #tries = 0
+  #attempts = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(store: Store, client: Client, keeping?: Keeping) {
+  constructor(store: Store, client: Client, storage?: OutboxStorage) {
     this.#store = store
     this.#client = client
-    this.#keeping = keeping
-    // What arrives is not to be kept any longer, however it was heard of.
+    this.#storage = storage
+    // Stored messages leave the storage, whether their response or their event comes first.
     store.subscribe(() => this.#save())
   }
 
-  /** Before the histories are loaded, which tell what of it has arrived. */
+  /** Called before the histories are loaded; they show which messages are already stored. */
   open(me: string): void {
     if (this.#author === me) return
-    const kept = Object.entries(this.#keeping?.load(me) ?? {})
-    const before = this.#author === null ? this.#store.state.sending : {}
-    const both = kept.map(([id, list]) => [id, [...list.map(asWaiting), ...(before[id] ?? [])]] as const)
+    const saved = Object.entries(this.#storage?.load(me) ?? {})
+    const before = this.#author === null ? this.#store.state.outgoing : {}
+    const both = saved.map(([id, list]) => [id, [...list.map(asWaiting), ...(before[id] ?? [])]] as const)
     this.#author = me
-    this.#store.change((state) => ({ ...state, sending: { ...before, ...Object.fromEntries(both) } }))
+    this.#store.change((state) => ({ ...state, outgoing: { ...before, ...Object.fromEntries(both) } }))
     this.#save()
   }
 
-  /** Nothing more goes out by itself. */
-  rest(): void {
+  /** Stops automatic retries. */
+  stop(): void {
     clearTimeout(this.#timer)
   }
 
   send(spaceId: string, draft: Draft): void {
     const at = new Date().toISOString()
-    const sending: Sending = { ...draft, clientId: newClientId(), at, status: 'sending' }
-    this.#store.change((state) => ({ ...state, sending: begin(state.sending, spaceId, sending) }))
+    const message: OutgoingMessage = { ...draft, clientId: newClientId(), at, status: 'sending' }
+    this.#store.change((state) => ({ ...state, outgoing: addOutgoing(state.outgoing, spaceId, message) }))
     this.#store.flush()
     this.#save()
     void this.#drain(spaceId)
@@ -68,13 +68,13 @@ export class Outbox {
   }
 
   discard(spaceId: string, clientId: string): void {
-    this.#store.change((state) => ({ ...state, sending: discard(state.sending, spaceId, clientId) }))
+    this.#store.change((state) => ({ ...state, outgoing: removeOutgoing(state.outgoing, spaceId, clientId) }))
     this.#save()
   }
 
-  /** A connection is there again. */
+  /** Called when the connection is back. */
   sendWaiting(): void {
-    for (const [spaceId, list] of Object.entries(this.#store.state.sending)) {
+    for (const [spaceId, list] of Object.entries(this.#store.state.outgoing)) {
       for (const each of list) if (each.status === 'waiting') this.#mark(spaceId, each.clientId, 'sending')
       void this.#drain(spaceId)
     }
@@ -90,64 +90,64 @@ export class Outbox {
     }
   }
 
-  #next(spaceId: string): Sending | undefined {
-    return this.#store.state.sending[spaceId]?.find((each) => each.status === 'sending')
+  #next(spaceId: string): OutgoingMessage | undefined {
+    return this.#store.state.outgoing[spaceId]?.find((each) => each.status === 'sending')
   }
 
-  async #post(spaceId: string, sending: Sending): Promise<void> {
-    const { clientId, text, replyTo, mentions } = sending
-    if (this.#author && this.#keeping?.holds(this.#author, clientId) === false) return this.discard(spaceId, clientId)
+  async #post(spaceId: string, outgoing: OutgoingMessage): Promise<void> {
+    const { clientId, text, replyTo, mentions } = outgoing
+    if (this.#author && this.#storage?.has(this.#author, clientId) === false) return this.discard(spaceId, clientId)
     try {
       const body = { clientId, text, ...(replyTo ? { replyTo } : {}), ...(mentions ? { mentions: [...mentions] } : {}) }
       const message = await this.#client.messages.post(spaceId, body)
-      this.#store.change((state) => takeOwn(state, message))
-      this.#tries = 0
+      this.#store.change((state) => applySent(state, message))
+      this.#attempts = 0
     } catch (failure) {
-      this.#failed(spaceId, clientId, failure)
+      this.#onFailure(spaceId, clientId, failure)
     }
     this.#save()
   }
 
-  #failed(spaceId: string, clientId: string, failure: unknown): void {
-    const later = failure instanceof MajlisError && failure.passing
+  #onFailure(spaceId: string, clientId: string, failure: unknown): void {
+    const later = failure instanceof MajlisError && failure.retryable
     const problem = failure instanceof Error ? failure.message : String(failure)
     if (!later) return this.#mark(spaceId, clientId, 'refused', problem)
-    // Those behind it wait too: order is kept, and nobody is there for them either.
-    for (const each of this.#store.state.sending[spaceId] ?? []) {
+    // Later messages wait too, to keep their order.
+    for (const each of this.#store.state.outgoing[spaceId] ?? []) {
       if (each.status === 'sending') this.#mark(spaceId, each.clientId, 'waiting', problem)
     }
     this.#sendLater(failure.retryAfter)
   }
 
-  /** A connection that stands may still refuse a message for a moment: nobody tells when that is over. */
+  /** The server can be overloaded while the live connection is up, so there is no event to wait for. */
   #sendLater(seconds: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.sendWaiting(), Math.max(1000 + backoff(this.#tries++), seconds * 1000))
+    this.#timer = setTimeout(() => this.sendWaiting(), Math.max(1000 + backoff(this.#attempts++), seconds * 1000))
   }
 
-  #mark(spaceId: string, clientId: string, status: Sending['status'], problem?: string): void {
-    this.#store.change((state) => ({ ...state, sending: change(state.sending, spaceId, clientId, status, problem) }))
+  #mark(spaceId: string, clientId: string, status: OutgoingMessage['status'], problem?: string): void {
+    this.#store.change((state) => ({ ...state, outgoing: setStatus(state.outgoing, spaceId, clientId, status, problem) }))
   }
 
   #save(): void {
-    const [keeping, me] = [this.#keeping, this.#author]
-    if (!keeping || !me) return
-    const now = new Map<string, Sending>()
-    for (const [spaceId, list] of Object.entries(this.#store.state.sending)) {
+    const [storage, me] = [this.#storage, this.#author]
+    if (!storage || !me) return
+    const now = new Map<string, OutgoingMessage>()
+    for (const [spaceId, list] of Object.entries(this.#store.state.outgoing)) {
       for (const each of list) {
-        if (this.#kept.get(each.clientId) !== each) keeping.keep(me, spaceId, each)
+        if (this.#saved.get(each.clientId) !== each) storage.save(me, spaceId, each)
         now.set(each.clientId, each)
       }
     }
-    for (const clientId of this.#kept.keys()) if (!now.has(clientId)) keeping.drop(me, clientId)
-    this.#kept = now
+    for (const clientId of this.#saved.keys()) if (!now.has(clientId)) storage.remove(me, clientId)
+    this.#saved = now
   }
 }
 
-/** Not `randomUUID`: browsers keep that from pages without https, and a gateway at home may have none. */
+/** Browsers have no `randomUUID` on pages without https. */
 function newClientId(): string {
   return [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-const asWaiting = (sending: Sending): Sending =>
-  sending.status === 'sending' ? { ...sending, status: 'waiting' } : sending
+const asWaiting = (message: OutgoingMessage): OutgoingMessage =>
+  message.status === 'sending' ? { ...message, status: 'waiting' } : message

@@ -1,14 +1,14 @@
-/** One's own read positions: moved here at once, told to the server, heard by one's other tabs. */
+/** The user's read positions: changed locally at once, then sent to the server, which tells other tabs. */
 import type { Client } from '../client.ts'
 import { MajlisError } from '../errors.ts'
 import type { Message } from '../types.ts'
 import { markSeen } from '../state/state.ts'
 import type { Store } from './store.ts'
 
-export class Reading {
+export class ReadPositions {
   readonly #store: Store
   readonly #client: Client
-  /** The newest that is to be told, by space, while a call is under way. */
+  /** The newest read message of each space that the server does not know yet. */
   readonly #next = new Map<string, Message>()
   readonly #busy = new Set<string>()
 
@@ -17,20 +17,20 @@ export class Reading {
     this.#client = client
   }
 
-  upTo(message: Message): void {
+  markRead(message: Message): void {
     const space = this.#store.state.spaces[message.spaceId]
     if (!space || message.seq <= space.seenSeq) return
     this.#store.change((state) => markSeen(state, message.spaceId, message.seq, message.id))
     this.#next.set(message.spaceId, message)
-    void this.#tell(message.spaceId)
+    void this.#send(message.spaceId)
   }
 
-  /** A connection is there again. */
-  tellAgain(): void {
-    for (const spaceId of this.#next.keys()) void this.#tell(spaceId)
+  /** Called when the connection is back. */
+  sendPending(): void {
+    for (const spaceId of this.#next.keys()) void this.#send(spaceId)
   }
 
-  async #tell(spaceId: string): Promise<void> {
+  async #send(spaceId: string): Promise<void> {
     if (this.#busy.has(spaceId)) return
     this.#busy.add(spaceId)
     try {
@@ -39,8 +39,8 @@ export class Reading {
         if (this.#next.get(spaceId) === next) this.#next.delete(spaceId)
       }
     } catch (failure) {
-      // Not worth a word: it is told with the next connection, or with the next message that is read.
-      if (!(failure instanceof MajlisError && failure.passing)) this.#next.delete(spaceId)
+      // Not shown to the user: it is sent again with the next connection or the next read message.
+      if (!(failure instanceof MajlisError && failure.retryable)) this.#next.delete(spaceId)
     } finally {
       this.#busy.delete(spaceId)
     }

@@ -1,63 +1,62 @@
 /**
- * The state of a client and what changes it: the live connection, loading, sending. Views subscribe; they never write.
+ * Holds the state and updates it from the live connection, loading and sending. Views subscribe and never write.
  *
- * Order is everything: subscribe, then load, then apply events one after the other. Whatever goes wrong in between
- * ends in loading everything anew.
+ * The order matters: connect, then load, then apply events one by one. If loading fails, it starts over.
  */
 import { createClient, headersOf, type Client, type ClientOptions } from '../client.ts'
 import type { LiveEvent } from '../events.ts'
 import { Live } from '../live.ts'
-import { apply, nothing, type State } from '../state/state.ts'
-import { Loading } from './loader.ts'
-import { Outbox, type Keeping } from './outbox.ts'
-import { Reading } from './readPositions.ts'
-import { soon } from './nextFrame.ts'
+import { apply, emptyState, type State } from '../state/state.ts'
+import { Loader } from './loader.ts'
+import { nextFrame } from './nextFrame.ts'
+import { Outbox, type OutboxStorage } from './outbox.ts'
+import { ReadPositions } from './readPositions.ts'
 
 export interface StoreOptions extends ClientOptions {
-  /** Where messages that are not sent yet outlive the page. */
-  keeping?: Keeping
+  /** Keeps unsent messages across reloads. */
+  outboxStorage?: OutboxStorage
   now?: () => number
-  /** When subscribers hear of a change: by default with the next frame, so that many events are one rendering. */
-  schedule?: (tell: () => void) => void
+  /** When to notify subscribers; by default with the next frame, so that many events cause one render. */
+  schedule?: (notify: () => void) => void
 }
 
 export type Change = (state: State) => State
 
 export class Store {
   readonly client: Client
-  readonly loading: Loading
+  readonly loader: Loader
   readonly outbox: Outbox
-  readonly reading: Reading
-  #state: State = nothing
-  #told: State = nothing
-  #due = false
+  readonly readPositions: ReadPositions
+  #state: State = emptyState
+  #notified: State = emptyState
+  #scheduled = false
   #listeners = new Set<() => void>()
   #live: Live
   readonly #now: () => number
-  readonly #schedule: (tell: () => void) => void
+  readonly #schedule: (notify: () => void) => void
 
   constructor(options: StoreOptions = {}) {
     this.client = createClient(options)
     this.#now = options.now ?? Date.now
-    this.#schedule = options.schedule ?? soon
-    this.loading = new Loading(this, this.client)
-    this.outbox = new Outbox(this, this.client, options.keeping)
-    this.reading = new Reading(this, this.client)
+    this.#schedule = options.schedule ?? nextFrame
+    this.loader = new Loader(this, this.client)
+    this.outbox = new Outbox(this, this.client, options.outboxStorage)
+    this.readPositions = new ReadPositions(this, this.client)
     this.#live = new Live({
       ...options,
       headers: headersOf(options),
-      onEvents: (events) => this.#take(events),
+      onEvents: (events) => this.#apply(events),
       onDown: () => this.change((state) => ({ ...state, connection: 'lost' })),
       onEnd: () => this.change((state) => ({ ...state, connection: 'ended', me: null })),
     })
   }
 
-  /** As it is now; `shown` is as subscribers were last told, so that all of a rendering see the same. */
+  /** The current state. `snapshot` is the state at the last notification, so that all views of one render agree. */
   get state(): State {
     return this.#state
   }
 
-  shown = (): State => this.#told
+  snapshot = (): State => this.#notified
 
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -66,16 +65,16 @@ export class Store {
 
   change(change: Change): void {
     this.#state = change(this.#state)
-    if (this.#due || this.#state === this.#told) return
-    this.#due = true
+    if (this.#scheduled || this.#state === this.#notified) return
+    this.#scheduled = true
     this.#schedule(() => this.flush())
   }
 
-  /** Subscribers are told now, for what a person has just done. */
+  /** Notifies subscribers at once, for the user's own actions. */
   flush(): void {
-    this.#due = false
-    if (this.#state === this.#told) return
-    this.#told = this.#state
+    this.#scheduled = false
+    if (this.#state === this.#notified) return
+    this.#notified = this.#state
     for (const listener of this.#listeners) listener()
   }
 
@@ -85,39 +84,39 @@ export class Store {
 
   stop(): void {
     this.#live.stop()
-    this.outbox.rest()
+    this.outbox.stop()
   }
 
-  /** The network is back, or the machine has woken up. */
-  hurry(): void {
-    this.#live.hurry()
+  /** Call when the network is back or the computer has woken up. */
+  reconnect(): void {
+    this.#live.reconnect()
   }
 
-  async #take(events: LiveEvent[]): Promise<void> {
+  async #apply(events: LiveEvent[]): Promise<void> {
     for (const event of events) {
-      const afresh = event.type === 'resync' || (event.type === 'connected' && this.#state.me === null)
+      const reload = event.type === 'resync' || (event.type === 'connected' && this.#state.me === null)
       this.change((state) => apply(state, event, this.#now()))
-      if (afresh) await this.#afresh()
-      if (event.type === 'connected') this.#connected()
-      if (this.#state.toFetch.size > 0) await this.loading.missing()
+      if (reload) await this.#loadEverything()
+      if (event.type === 'connected') this.#onConnected()
+      if (this.#state.toFetch.size > 0) await this.loader.missing()
     }
   }
 
-  async #afresh(): Promise<void> {
+  async #loadEverything(): Promise<void> {
     try {
-      await this.loading.everything()
+      await this.loader.everything()
     } catch (failure) {
-      // A part is worse than nothing: the next connection begins at the beginning.
-      this.#live.forget()
+      // A partial load is useless: the next connection starts over.
+      this.#live.resetPosition()
       this.change((state) => ({ ...state, me: null }))
       throw failure
     }
   }
 
-  #connected(): void {
+  #onConnected(): void {
     this.change((state) => ({ ...state, connection: 'live' }))
     this.outbox.sendWaiting()
-    this.reading.tellAgain()
-    this.loading.watched()
+    this.readPositions.sendPending()
+    this.loader.watched()
   }
 }

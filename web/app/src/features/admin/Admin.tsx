@@ -12,7 +12,6 @@ import { Spaces } from './Spaces.tsx'
 
 const SECTIONS = [['people', 'People and services'], ['agents', 'Agents'], ['spaces', 'Spaces']] as const
 
-/** Who and what belongs to this gateway. */
 export default function Admin({ section, id }: { section: string; id: string | null }) {
   const me = useMe()!
   const here = SECTIONS.some(([key]) => key === section) ? section : 'people'
@@ -31,7 +30,7 @@ export default function Admin({ section, id }: { section: string; id: string | n
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-column p-4 md:p-6">
-          {me.role === 'member' ? <p className="text-ink-soft">Only owners and administrators of this gateway look after it.</p>
+          {me.role === 'member' ? <p className="text-ink-soft">Only owners and administrators can open this page.</p>
             : here === 'agents' ? id ? <AgentEditor key={id} id={id} /> : <Agents />
             : here === 'spaces' ? <Spaces />
             : id ? <PersonView key={id} id={id} /> : <People />}

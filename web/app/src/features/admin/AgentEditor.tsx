@@ -5,19 +5,22 @@ import { useState } from 'react'
 import { go } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
+import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
 import { PolicyEditor } from '../../ui/PolicyEditor.tsx'
+import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { schemaError, type Schema } from './schemaError.ts'
 import { TryIt } from './TryIt.tsx'
 
 type Config = Record<string, unknown>
 
-/** An agent's config: a form for what is changed most, the whole as JSON beside it. The server checks both alike. */
+const INVALID_JSON = 'Invalid JSON. Check brackets, quotes and commas.'
+
+/** Edits an agent's config: a form for common settings, and the full JSON. */
 export function AgentEditor({ id }: { id: string }) {
   const { client } = useStore()
   const { data: agent, problem } = useQuery(id, () => client.agents.get(id))
-  if (problem) return <p role="alert" className="text-bad">{problem}</p>
-  if (!agent) return <p className="text-ink-soft">Looking…</p>
+  if (!agent) return <QueryStatus problem={problem} />
   return <Editor agent={agent} />
 }
 
@@ -26,29 +29,28 @@ function Editor({ agent: given }: { agent: Agent }) {
   const [agent, setAgent] = useState(given)
   const [text, setText] = useState(() => JSON.stringify(agent.config, null, 2))
   const [name, setName] = useState(agent.name)
-  const [said, setSaid] = useState<{ bad: boolean; words: string } | null>(null)
-  const [sure, setSure] = useState(false)
+  const [result, setResult] = useState<{ bad: boolean; text: string } | null>(null)
   const schema = useQuery('config-schema', () => client.agents.configSchema()).data as Schema | null
   const config = parsed(text)
-  const advice = !config ? 'This is not JSON yet.' : schema ? schemaError(schema, config) : null
+  const advice = !config ? INVALID_JSON : schema ? schemaError(schema, config) : null
   const edit = (changed: string) => {
     setText(changed)
-    setSaid(null)
+    setResult(null)
   }
   const set = (key: string, value: unknown) => config && edit(JSON.stringify({ ...config, [key]: value }, null, 2))
   const save = async () => {
-    if (!config) return setSaid({ bad: true, words: 'This is not JSON.' })
+    if (!config) return setResult({ bad: true, text: INVALID_JSON })
     try {
-      const changed = await client.agents.change(agent.id, { name: name.trim(), config: withoutMissing(agent.config, config) })
+      const changed = await client.agents.change(agent.id, { name: name.trim(), config: withRemoved(agent.config, config) })
       setAgent(changed)
       setText(JSON.stringify(changed.config, null, 2))
-      setSaid({ bad: false, words: `Saved as version ${changed.version}. It holds from the next run on.` })
+      setResult({ bad: false, text: `Saved as version ${changed.version}. Takes effect with the next run.` })
     } catch (error) {
       const path = error instanceof MajlisError ? error.details['path'] : ''
-      setSaid({ bad: true, words: `${path ? `${String(path)}: ` : ''}${(error as Error).message}` })
+      setResult({ bad: true, text: `${path ? `${String(path)}: ` : ''}${(error as Error).message}` })
     }
   }
-  const remove = () => client.agents.delete(agent.id).then(() => go('/admin/agents'), (error: Error) => setSaid({ bad: true, words: error.message }))
+  const remove = () => client.agents.delete(agent.id).then(() => go('/admin/agents'), (error: Error) => setResult({ bad: true, text: error.message }))
   return (
     <>
     <form
@@ -65,7 +67,7 @@ function Editor({ agent: given }: { agent: Agent }) {
       </Field>
       <div className="flex flex-wrap gap-4">
         <Field label="Model">
-          <input disabled={!config || typeof config['model'] === 'object'} value={modelText(config)} placeholder="demo, or provider:name" className="field w-64" onChange={(event) => set('model', event.target.value)} />
+          <input disabled={!config || typeof config['model'] === 'object'} value={modelText(config)} placeholder="provider:model, or demo" className="field w-64" onChange={(event) => set('model', event.target.value)} />
         </Field>
         <Field label="Mind">
           <select disabled={!config} value={String(config?.['mind'] ?? 'timeline')} className="field w-auto" onChange={(event) => set('mind', event.target.value)}>
@@ -74,13 +76,13 @@ function Editor({ agent: given }: { agent: Agent }) {
         </Field>
       </div>
       <PolicyEditor rules={rulesOf(config)} disabled={!config} onChange={(rules) => set('policy', rules)} />
-      <Field label="All of it, as JSON">
+      <Field label="Full config (JSON)">
         <textarea rows={16} spellCheck={false} value={text} aria-invalid={advice !== null} className="field font-mono text-[0.8125rem] aria-invalid:border-bad" onChange={(event) => edit(event.target.value)} />
       </Field>
-      <p role="status" className={`min-h-5 text-small ${advice || said?.bad ? 'text-bad' : 'text-ink-soft'}`}>{advice ?? said?.words}</p>
+      <p role="status" className={`min-h-5 text-small ${advice || result?.bad ? 'text-bad' : 'text-ink-soft'}`}>{advice ?? result?.text}</p>
       <div className="flex justify-between">
         <Button type="submit" look="primary" disabled={!config}>Save</Button>
-        {sure ? <Button look="bad" onClick={() => void remove()}>Really delete {agent.name}</Button> : <Button look="bad" onClick={() => setSure(true)}>Delete</Button>}
+        <ConfirmButton label="Delete agent" confirm={`Yes, delete ${agent.name}`} onConfirm={() => void remove()} />
       </div>
     </form>
     <TryIt agent={agent} config={config} />
@@ -94,10 +96,10 @@ function Field({ label, children }: { label: string; children: React.ReactNode }
   return <label className="block"><span className="mb-1 block text-small text-ink-soft">{label}</span>{children}</label>
 }
 
-/** A change is a merge: what was taken out of the text has to be named to go. */
-function withoutMissing(before: Config, after: Config): Config {
-  const gone = Object.keys(before).filter((key) => !(key in after))
-  return { ...after, ...Object.fromEntries(gone.map((key) => [key, null])) }
+/** The server merges changes, so removed keys are sent as null. */
+function withRemoved(before: Config, after: Config): Config {
+  const removed = Object.keys(before).filter((key) => !(key in after))
+  return { ...after, ...Object.fromEntries(removed.map((key) => [key, null])) }
 }
 
 function parsed(text: string): Config | null {
@@ -109,10 +111,10 @@ function parsed(text: string): Config | null {
   }
 }
 
-/** One that is more than a name is changed in the JSON. */
+/** A model with further settings can only be edited as JSON. */
 const modelText = (config: Config | null): string => {
   const model = config?.['model']
   if (model === null || typeof model !== 'object') return String(model ?? '')
   const { provider, name } = model as { provider?: unknown; name?: unknown }
-  return `${String(provider)}:${String(name)}, and more below`
+  return `${String(provider)}:${String(name)} (edit below)`
 }

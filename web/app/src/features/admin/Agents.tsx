@@ -12,12 +12,11 @@ import { useFilter } from '../../ui/useFilter.tsx'
 export function Agents() {
   const { client } = useStore()
   const { data, problem } = useQuery('agents', () => allPages((page) => client.agents.list(page)))
-  const { field, found, none } = useFilter(data, 'Find an agent')
+  const { field, found } = useFilter(data, 'Search agents')
   return (
     <div className="space-y-8">
       {problem && <p role="alert" className="text-bad">{problem}</p>}
       {field}
-      {none && <p className="text-ink-soft">No agent is called so.</p>}
       <ul className="divide-y divide-line">
         {found.map((agent) => (
           <li key={agent.id}>
@@ -51,12 +50,12 @@ function NewAgent() {
   }
   return (
     <form className="space-y-2 border-t border-line pt-5" onSubmit={(event) => void create(event)}>
-      <h3 className="text-large">A new agent</h3>
+      <h3 className="text-large">Add agent</h3>
       <div className="flex gap-2">
         <input name="name" required maxLength={64} autoComplete="off" aria-label="Name" placeholder="Name" className="field max-w-xs" />
         <Button type="submit" look="primary">Add</Button>
       </div>
-      <p className="text-small text-ink-soft">It begins with the demo model, which needs no key. You can change that next.</p>
+      <p className="text-small text-ink-soft">New agents use the demo model, which needs no API key. You can change it next.</p>
       <p role="alert" className="text-small text-bad">{problem}</p>
     </form>
   )

@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { Button } from '../../ui/Button.tsx'
 import { copyText } from '../../ui/copy.ts'
 
-/** Something to copy and not to lose. */
 export function CopyBox({ title, text }: { title: string; text: string }) {
   const [copied, setCopied] = useState(false)
   return (

@@ -5,23 +5,23 @@ import { allPages } from '../../ui/allPages.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { CopyBox } from './CopyBox.tsx'
 
-/** How a service tells an agent something, as a line for the shell. */
+/** A shell command by which a service sends an event to an agent. */
 export function CurlExample({ token, name }: { token: string | null; name: string }) {
   const { client } = useStore()
   const { data: agents } = useQuery('agents', () => allPages((page) => client.agents.list(page)))
   const [chosen, setChosen] = useState('')
   const agentId = chosen || agents?.[0]?.id || 'AGENT_ID'
-  // Single quotes end a word of the shell.
+  // Escape single quotes for the shell.
   const body = JSON.stringify({ serviceName: name, payload: { hello: 'world' } }).replaceAll("'", String.raw`'\''`)
   const line = `curl -X POST ${location.origin}/api/agents/${agentId}/trigger -H "Authorization: Bearer ${token ?? '$TOKEN'}" -H 'Content-Type: application/json' -d '${body}'`
   return (
     <section className="space-y-3">
-      <h4 className="font-serif text-large font-semibold">Telling an agent something</h4>
+      <h4 className="font-serif text-large font-semibold">Send an event to an agent</h4>
       <label className="flex items-center gap-3 text-small">
         <span className="text-ink-soft">Agent</span>
         <select value={agentId} className="field w-auto" onChange={(event) => setChosen(event.target.value)}>{agents?.map((agent) => <option key={agent.id} value={agent.id}>{agent.name}</option>)}</select>
       </label>
-      <CopyBox title={token ? 'With the token from above' : 'Put one of its tokens into TOKEN'} text={line} />
+      <CopyBox title={token ? 'Uses the token above' : 'Replace $TOKEN with a token of this service'} text={line} />
     </section>
   )
 }

@@ -3,7 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '../../ui/Button.tsx'
 
 const DAY = 86_400_000
-const LIVES = [['', 'does not end'], ['1', 'ends in a day'], ['30', 'ends in 30 days'], ['365', 'ends in a year']] as const
+const EXPIRY = [['', 'Never expires'], ['1', 'Expires in 1 day'], ['30', 'Expires in 30 days'], ['365', 'Expires in 1 year']] as const
 
 export function NewToken({ onCreate }: { onCreate: (wanted: { label?: string; expiresAt?: string }) => void }) {
   const create = (event: FormEvent<HTMLFormElement>) => {
@@ -16,9 +16,9 @@ export function NewToken({ onCreate }: { onCreate: (wanted: { label?: string; ex
   }
   return (
     <form className="flex flex-wrap gap-2" onSubmit={create}>
-      <input name="label" maxLength={128} autoComplete="off" aria-label="What the token is for" placeholder="What for, if you like" className="field max-w-52 text-small" />
-      <select name="days" aria-label="How long the token lives" className="field w-auto text-small">{LIVES.map(([days, words]) => <option key={days} value={days}>{words}</option>)}</select>
-      <Button type="submit">New token</Button>
+      <input name="label" maxLength={128} autoComplete="off" aria-label="Label (optional)" placeholder="Label (optional)" className="field max-w-52 text-small" />
+      <select name="days" aria-label="Expiry" className="field w-auto text-small">{EXPIRY.map(([days, name]) => <option key={days} value={days}>{name}</option>)}</select>
+      <Button type="submit">Create token</Button>
     </form>
   )
 }

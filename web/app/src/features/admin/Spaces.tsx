@@ -3,26 +3,25 @@ import { useMajlis, useStore } from '@majlis/client/react'
 
 import { spacePath } from '../../router.ts'
 import { allPages } from '../../ui/allPages.ts'
+import { plural } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { useFilter } from '../../ui/useFilter.tsx'
-import { some } from '../inspector/runText.tsx'
 
-const WAKES = { everyone: 'wakes every agent', mentioned: 'wakes who is called', orchestrated: 'one agent decides' }
+const TRIGGERS = { everyone: 'All agents respond', mentioned: 'Only @mentioned agents respond', orchestrated: 'One agent decides who responds' }
 
-/** Every space with its members. What is said in those that one is not in is their members' own business, whoever looks after the gateway. */
+/** All spaces with their members. Administrators cannot read spaces that they are not members of. */
 export function Spaces() {
   const { client } = useStore()
   const { data, problem } = useQuery('all spaces', () => allPages((page) => client.spaces.listAll(page)))
-  const { field, found, none } = useFilter(data, 'Find a space')
+  const { field, found } = useFilter(data, 'Search spaces')
   if (problem) return <p role="alert" className="text-bad">{problem}</p>
   return (
     <div className="space-y-4">
       {field}
       <ul className="divide-y divide-line">{found.map((space) => <li key={space.id}><Row space={space} /></li>)}</ul>
-      {none && <p className="text-ink-soft">No space is called so.</p>}
-      {data?.length === 0 && <p className="text-ink-soft">There is no space yet. The plus beside the name of the app makes one.</p>}
-      <p className="text-small text-ink-soft">A space is changed by its own admins. Of those that you are not in you see who is in them, and nothing of what is said there.</p>
+      {data?.length === 0 && <p className="text-ink-soft">No spaces yet. Use the + button in the sidebar to create one.</p>}
+      <p className="text-small text-ink-soft">Only a space’s own admins can change it. For spaces you aren’t a member of, you can see the members but not the messages.</p>
     </div>
   )
 }
@@ -37,10 +36,10 @@ function Row({ space }: { space: SpaceOutline }) {
     <details className="py-2">
       <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-4 gap-y-1 rounded-sm">
         <bdi className="min-w-40 flex-1 truncate text-left font-medium">{space.name}</bdi>
-        <span className="text-small text-ink-soft tabular-nums">{some(people, 'person', 'people')}, {some(agents, 'agent')}, {some(space.messageCount, 'message')}</span>
+        <span className="text-small text-ink-soft tabular-nums">{plural(people, 'person', 'people')}, {plural(agents, 'agent')}, {plural(space.messageCount, 'message')}</span>
       </summary>
       <div className="mt-2 space-y-2 text-small text-ink-soft">
-        <p>{space.description ? `${space.description} · ` : ''}{WAKES[space.triggers]}</p>
+        <p>{space.description ? `${space.description} · ` : ''}{TRIGGERS[space.triggers]}</p>
         <p className="text-ink"><bdi>{space.members.map((member) => (member.role === 'member' ? member.name : `${member.name} (${member.role})`)).join(', ')}</bdi></p>
         {mine ? (
           <p className="flex gap-4">
@@ -49,7 +48,7 @@ function Row({ space }: { space: SpaceOutline }) {
             <Link href={`${at}?inspect=settings`} className={link}>Settings<span className="unseen"> of {space.name}</span></Link>
           </p>
         ) : (
-          <p>You are not in this space, so you can neither read nor change it. One of its admins can add you.</p>
+          <p>You aren’t a member of this space, so you can’t read or change it. A space admin can add you.</p>
         )}
       </div>
     </details>

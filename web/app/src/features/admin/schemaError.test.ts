@@ -22,13 +22,13 @@ test.each([
   [{}, null],
   [{ mind: 'roles', model: 'openai:x', window: 3, tools: [{ type: 'static', output: null }] }, null],
   [{ model: { provider: 'openai' } }, null],
-  [{ mind: 'dreamer' }, 'mind should be one of timeline, roles'],
-  [{ wndow: 3 }, 'there is no wndow'],
-  [{ window: 'wide' }, 'window should be of type integer'],
-  [{ model: 'gpt' }, 'model is not written as it should be'],
-  [{ model: { provider: 3 } }, 'model.provider should be of type string'],
-  [{ tools: [{ type: 'http', url: 3 }] }, 'tools[0].url should be of type string'],
-  [[], 'the config should be of type object'],
+  [{ mind: 'dreamer' }, 'mind must be one of: timeline, roles'],
+  [{ wndow: 3 }, 'wndow is not a known setting'],
+  [{ window: 'wide' }, 'window must be of type integer'],
+  [{ model: 'gpt' }, 'Use provider:model, for example openai:gpt-5.2'],
+  [{ model: { provider: 3 } }, 'model.provider must be of type string'],
+  [{ tools: [{ type: 'http', url: 3 }] }, 'tools[0].url must be of type string'],
+  [[], 'The config must be of type object'],
 ])('%j: %s', (config, problem) => {
   expect(schemaError(SCHEMA, config)).toBe(problem)
 })

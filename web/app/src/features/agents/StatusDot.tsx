@@ -1,8 +1,8 @@
 import type { AgentStatus } from './agentStatus.ts'
 
-/** The state as a mark: full and breathing at work, a ring while waiting, nothing while asleep. */
+/** Solid while thinking, a ring while waiting, nothing while idle. */
 export function StatusDot({ state }: { state: AgentStatus['state'] }) {
-  if (state === 'asleep') return null
+  if (state === 'idle') return null
   const look = state === 'thinking' ? 'animate-breathe bg-agent' : 'border-2 border-agent'
   return <span aria-hidden className={`inline-block size-2 shrink-0 rounded-full ${look}`} />
 }

@@ -4,7 +4,7 @@ import { useState } from 'react'
 
 import { useMayWrite } from '../spaces/useMayWrite.ts'
 
-/** Ending a run. Viewers look on, except for those who look after the gateway. */
+/** Cancels a run. Viewers of the space cannot, unless they administer the gateway. */
 export function useStopRun(runId: string, spaceId: string | null) {
   const store = useStore()
   const administers = useMe()?.role !== 'member'
@@ -16,7 +16,7 @@ export function useStopRun(runId: string, spaceId: string | null) {
     setProblem('')
     store.client.runs.cancel(runId).catch((error: Error) => {
       setStopping(false)
-      // It has ended by itself meanwhile.
+      // 409: the run has already ended.
       if (!(error instanceof MajlisError && error.status === 409)) setProblem(error.message)
     })
   }

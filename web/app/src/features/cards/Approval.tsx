@@ -1,14 +1,14 @@
 import { useState } from 'react'
 
 import { Button } from '../../ui/Button.tsx'
-import type { AskProps } from './Card.tsx'
+import type { ControlProps } from './Card.tsx'
 
-export function Approval({ busy, onAnswer }: AskProps) {
+export function Approval({ busy, onAnswer }: ControlProps) {
   const [comment, setComment] = useState('')
   const answer = (approved: boolean) => onAnswer({ approved, ...(comment.trim() ? { comment: comment.trim() } : {}) })
   return (
     <div className="mt-3 space-y-2">
-      <input value={comment} aria-label="A word about it" placeholder="A word about it, if you like" className="field text-small" onChange={(event) => setComment(event.target.value)} />
+      <input value={comment} aria-label="Add a comment (optional)" placeholder="Add a comment (optional)" className="field text-small" onChange={(event) => setComment(event.target.value)} />
       <div className="flex gap-2">
         <Button look="primary" disabled={busy} onClick={() => answer(true)}>Approve</Button>
         <Button disabled={busy} onClick={() => answer(false)}>Decline</Button>

@@ -1,8 +1,8 @@
 import { Button } from '../../ui/Button.tsx'
-import type { AskProps } from './Card.tsx'
+import type { ControlProps } from './Card.tsx'
 import { propertiesOf } from './formSchema.ts'
 
-export function Choice({ tool, busy, onAnswer }: AskProps) {
+export function Choice({ tool, busy, onAnswer }: ControlProps) {
   const options = propertiesOf(tool.resultSchema)['choice']?.enum ?? []
   return (
     <div className="mt-3 flex flex-wrap gap-2">

@@ -1,15 +1,15 @@
 import { useState, type FormEvent } from 'react'
 
 import { Button } from '../../ui/Button.tsx'
-import type { AskProps } from './Card.tsx'
+import type { ControlProps } from './Card.tsx'
 import { kindOf, propertiesOf, requiredOf, valueOf, type Property } from './formSchema.ts'
 
-export function Form({ tool, busy, onAnswer }: AskProps) {
+export function Form({ tool, busy, onAnswer }: ControlProps) {
   const properties = Object.entries(propertiesOf(tool.resultSchema))
   const required = requiredOf(tool.resultSchema)
   const given = (tool.input ?? {}) as Record<string, unknown>
   const [problem, setProblem] = useState('')
-  const send = (event: FormEvent<HTMLFormElement>) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const filled = new FormData(event.currentTarget)
     try {
@@ -17,22 +17,23 @@ export function Form({ tool, busy, onAnswer }: AskProps) {
       setProblem('')
       onAnswer(Object.fromEntries(values.filter(([, value]) => value !== undefined)))
     } catch {
-      setProblem('One of the fields is not JSON.')
+      setProblem('A field contains invalid JSON. Fix it and submit again.')
     }
   }
   return (
-    <form className="mt-3 space-y-3" onSubmit={send}>
+    <form className="mt-3 space-y-3" onSubmit={submit}>
       {properties.map(([name, property]) => (
         <label key={name} className={kindOf(property) === 'yes-no' ? 'flex flex-row-reverse items-center justify-end gap-2' : 'block'}>
           <span className="mb-1 block text-small font-medium">
             {property.title ?? name}
+            {!required.has(name) && kindOf(property) !== 'yes-no' && <span className="font-normal text-ink-soft"> (optional)</span>}
             {property.description && <span className="font-normal text-ink-soft"> · {property.description}</span>}
           </span>
           <Field name={name} property={property} required={required.has(name)} value={given[name] ?? property.default} />
         </label>
       ))}
       <p role="alert" className="text-small text-bad empty:hidden">{problem}</p>
-      <Button look="primary" type="submit" disabled={busy}>Send</Button>
+      <Button look="primary" type="submit" disabled={busy}>Submit</Button>
     </form>
   )
 }

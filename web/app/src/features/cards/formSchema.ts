@@ -1,4 +1,4 @@
-/** The part of JSON Schema that forms are made of; whatever is more than that is written as JSON. */
+/** The subset of JSON Schema that has form fields. Other properties are edited as JSON. */
 
 export interface Property {
   type?: string | string[]
@@ -31,7 +31,7 @@ export function kindOf(property: Property): Kind {
   return (property.maxLength ?? 0) > LONG ? 'text' : 'line'
 }
 
-/** What was filled in, as the schema wants it; undefined leaves a field out. Throws for JSON that is none. */
+/** The value of a field as its schema wants it; undefined omits it. Throws on invalid JSON. */
 export function valueOf(kind: Kind, property: Property, filled: FormDataEntryValue | null): unknown {
   const text = String(filled ?? '')
   if (kind === 'yes-no') return filled !== null

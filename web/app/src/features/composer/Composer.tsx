@@ -5,7 +5,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent
 import { IconButton } from '../../ui/Button.tsx'
 import { Close, Send } from '../../ui/icons.tsx'
 import { plainText } from '../markdown/plainText.ts'
-import { draftOf, keepDraft } from './drafts.ts'
+import { draftOf, saveDraft } from './drafts.ts'
 import { mentioned } from './mentions.ts'
 import { Suggestions } from './Suggestions.tsx'
 import { useSuggestions } from './useSuggestions.ts'
@@ -13,10 +13,10 @@ import { useSuggestions } from './useSuggestions.ts'
 interface Props {
   spaceId: string
   replyTo: Message | null
-  onReplied: () => void
+  onClearReply: () => void
 }
 
-export function Composer({ spaceId, replyTo, onReplied }: Props) {
+export function Composer({ spaceId, replyTo, onClearReply }: Props) {
   const store = useStore()
   const space = useSpace(spaceId)
   const me = useMe()
@@ -24,41 +24,41 @@ export function Composer({ spaceId, replyTo, onReplied }: Props) {
   const [text, setText] = useState(() => draftOf(me?.id ?? '', spaceId))
   const box = useRef<HTMLTextAreaElement>(null)
   const hint = useId()
-  const asking = useSuggestions(box, text, space?.members ?? [], me?.id ?? '')
+  const suggestions = useSuggestions(box, text, space?.members ?? [], me?.id ?? '')
 
   const author = me?.id
   useEffect(() => {
-    if (author) keepDraft(author, spaceId, text)
+    if (author) saveDraft(author, spaceId, text)
   }, [author, spaceId, text])
   useLayoutEffect(() => grow(box.current), [text])
   useEffect(() => {
     if (replyTo) box.current?.focus()
   }, [replyTo])
   useEffect(() => {
-    // On a phone the keyboard would jump up and cover half of what one came to read.
+    // Not on touch screens, where the keyboard would cover the messages.
     if (matchMedia('(pointer: fine)').matches) box.current?.focus()
   }, [])
 
   if (!space || !me) return null
   const role = space.members.find((member) => member.id === me.id)?.role
-  if (role === 'viewer') return <p className="py-3 text-center text-small text-ink-soft">You are a viewer here: you may read, not write.</p>
+  if (role === 'viewer') return <p className="py-3 text-center text-small text-ink-soft">You’re a viewer in this space. You can read messages but not send them.</p>
 
   const send = () => {
-    const said = text.trim()
-    if (!said) return
-    const mentions = mentioned(said, space.members)
-    store.outbox.send(spaceId, { text: said, ...(replyTo ? { replyTo: replyTo.id } : {}), ...(mentions.length ? { mentions } : {}) })
+    const trimmed = text.trim()
+    if (!trimmed) return
+    const mentions = mentioned(trimmed, space.members)
+    store.outbox.send(spaceId, { text: trimmed, ...(replyTo ? { replyTo: replyTo.id } : {}), ...(mentions.length ? { mentions } : {}) })
     setText('')
-    onReplied()
+    onClearReply()
     box.current?.focus()
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
-    if (asking.onKeyDown(event, setText)) return
+    if (suggestions.onKeyDown(event, setText)) return
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault()
       send()
-    } else if (event.key === 'Escape' && replyTo) onReplied()
+    } else if (event.key === 'Escape' && replyTo) onClearReply()
   }
 
   return (
@@ -69,14 +69,14 @@ export function Composer({ spaceId, replyTo, onReplied }: Props) {
         send()
       }}
     >
-      <Suggestions asking={asking} onChoose={(member) => asking.choose(member, setText)} />
+      <Suggestions state={suggestions} onChoose={(member) => suggestions.choose(member, setText)} />
       <div className="rounded-lg border border-line-strong bg-paper-high shadow-low transition-shadow focus-within:border-warm focus-within:shadow-high">
         {replyTo && (
           <div className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-4 text-small">
             <p className="min-w-0 flex-1 truncate text-ink-soft">
-              Answering <b className="font-semibold text-ink">{replyTo.sender.name}</b>: {plainText(replyTo.text)}
+              Replying to <b className="font-semibold text-ink">{replyTo.sender.name}</b>: {plainText(replyTo.text)}
             </p>
-            <IconButton label="Do not answer this message" className="size-7" onClick={onReplied}><Close className="size-4" /></IconButton>
+            <IconButton label="Cancel reply" className="size-7" onClick={onClearReply}><Close className="size-4" /></IconButton>
           </div>
         )}
         <div className="flex items-end gap-1 p-1.5">
@@ -86,16 +86,16 @@ export function Composer({ spaceId, replyTo, onReplied }: Props) {
             value={text}
             aria-label={`Message ${space.facts.name}`}
             aria-describedby={hint}
-            {...asking.attributes}
+            {...suggestions.attributes}
             placeholder={`Message ${space.facts.name}`}
             className="max-h-[40vh] min-h-9 flex-1 resize-none bg-transparent px-2.5 py-1.5 outline-none"
             onChange={(event) => {
               setText(event.target.value)
-              asking.onSelect()
+              suggestions.onSelect()
             }}
-            onSelect={asking.onSelect}
+            onSelect={suggestions.onSelect}
             onKeyDown={onKeyDown}
-            onBlur={asking.close}
+            onBlur={suggestions.close}
           />
           <button
             type="submit"
@@ -108,7 +108,7 @@ export function Composer({ spaceId, replyTo, onReplied }: Props) {
         </div>
       </div>
       <p id={hint} className="unseen">
-        Enter sends, Shift and Enter begins a new line, @ calls somebody.{offline ? ' Not connected: it is sent later.' : ''}
+        Press Enter to send, Shift+Enter for a new line, @ to mention a member.{offline ? ' You’re offline. Messages are sent when you’re back online.' : ''}
       </p>
     </form>
   )

@@ -1,11 +1,11 @@
-/** What is being written, for each person and space, until it is sent: somebody else at the same browser begins with nothing. */
-import { forget, keep, kept } from '../../ui/storage.ts'
+/** Drafts, stored per person and space: the next person at the same browser does not see them. */
+import { loadItem, removeItem, saveItem } from '../../ui/storage.ts'
 
 const key = (me: string, spaceId: string) => `majlis.draft.${me}.${spaceId}`
 
-export const draftOf = (me: string, spaceId: string): string => kept(key(me, spaceId)) ?? ''
+export const draftOf = (me: string, spaceId: string): string => loadItem(key(me, spaceId)) ?? ''
 
-export function keepDraft(me: string, spaceId: string, text: string): void {
-  if (text) keep(key(me, spaceId), text)
-  else forget(key(me, spaceId))
+export function saveDraft(me: string, spaceId: string, text: string): void {
+  if (text) saveItem(key(me, spaceId), text)
+  else removeItem(key(me, spaceId))
 }

@@ -1,30 +1,31 @@
-/** Messages that were not sent yet outlive the page, each under a name of its own. */
-import type { Keeping, Sending } from '@majlis/client'
+/** Unsent messages in localStorage, one key each, so that tabs do not overwrite each other's. */
+import type { OutboxStorage, OutgoingMessage } from '@majlis/client'
 
-import { forget, keep, kept, keptKeys } from '../../ui/storage.ts'
+import { itemKeys, loadItem, removeItem, saveItem } from '../../ui/storage.ts'
 
-const folder = (me: string) => `majlis.unsent.${me}.`
+const prefix = (me: string) => `majlis.unsent.${me}.`
 
+/** The stored form. Its names stay, so that messages survive an update of the app. */
 interface Unsent {
   spaceId: string
-  sending: Sending
+  sending: OutgoingMessage
 }
 
-export const outboxStorage: Keeping = {
+export const outboxStorage: OutboxStorage = {
   load(me) {
-    const found: Record<string, Sending[]> = {}
-    const all = keptKeys().filter((key) => key.startsWith(folder(me))).flatMap(read)
+    const found: Record<string, OutgoingMessage[]> = {}
+    const all = itemKeys().filter((key) => key.startsWith(prefix(me))).flatMap(read)
     for (const { spaceId, sending } of all.toSorted((a, b) => (a.sending.at < b.sending.at ? -1 : 1))) (found[spaceId] ??= []).push(sending)
     return found
   },
-  keep: (me, spaceId, sending) => keep(folder(me) + sending.clientId, JSON.stringify({ spaceId, sending } satisfies Unsent)),
-  drop: (me, clientId) => forget(folder(me) + clientId),
-  holds: (me, clientId) => kept(folder(me) + clientId) !== null,
+  save: (me, spaceId, sending) => saveItem(prefix(me) + sending.clientId, JSON.stringify({ spaceId, sending } satisfies Unsent)),
+  remove: (me, clientId) => removeItem(prefix(me) + clientId),
+  has: (me, clientId) => loadItem(prefix(me) + clientId) !== null,
 }
 
 function read(key: string): Unsent[] {
   try {
-    return [JSON.parse(kept(key)!) as Unsent]
+    return [JSON.parse(loadItem(key)!) as Unsent]
   } catch {
     return []
   }

@@ -1,6 +1,6 @@
 import { useConnection } from '@majlis/client/react'
 
-/** Before the first load has come through. Quiet at first: mostly it takes a blink. */
+/** Shown until the first load is done. Has no text at first, because loading is usually instant. */
 export function SplashScreen() {
   const lost = useConnection() === 'lost'
   return (
@@ -8,7 +8,7 @@ export function SplashScreen() {
       <div>
         <img src="/page/icon.svg" alt="" width="48" height="48" className="mx-auto mb-4" />
         <h1 className="unseen">Majlis</h1>
-        <p role="status" className="text-ink-soft">{lost ? 'Majlis cannot be reached. Trying again…' : ''}</p>
+        <p role="status" className="text-ink-soft">{lost ? 'Can’t reach Majlis. Reconnecting…' : ''}</p>
       </div>
     </main>
   )

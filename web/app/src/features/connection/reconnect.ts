@@ -1,9 +1,9 @@
-/** A connection does not notice that its machine slept or its network came back; the browser does. */
 import type { Store } from '@majlis/client'
 
+/** Reconnects when the network returns or the tab becomes visible; the connection itself notices neither. */
 export function reconnectOnWake(store: Store): void {
-  addEventListener('online', () => store.hurry())
+  addEventListener('online', () => store.reconnect())
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') store.hurry()
+    if (document.visibilityState === 'visible') store.reconnect()
   })
 }

@@ -1,18 +1,18 @@
 import { useEffect } from 'react'
 
-import { keep } from '../../ui/storage.ts'
+import { saveItem } from '../../ui/storage.ts'
 
 const KEY = 'majlis.signed-in'
 
-/** All tabs of a browser are signed in as the same person, the last who did so: a page that still shows another would speak in their name. */
+/** All tabs share one session cookie. When another person signs in, tabs of the previous person reload, so that they do not post under the new name. */
 export function useReloadOnUserChange(me: string | undefined): void {
   useEffect(() => {
     if (!me) return
-    keep(KEY, me)
-    const look = ({ key, newValue }: StorageEvent) => {
+    saveItem(KEY, me)
+    const onStorage = ({ key, newValue }: StorageEvent) => {
       if (key === KEY && newValue !== null && newValue !== me) location.reload()
     }
-    addEventListener('storage', look)
-    return () => removeEventListener('storage', look)
+    addEventListener('storage', onStorage)
+    return () => removeEventListener('storage', onStorage)
   }, [me])
 }

@@ -4,14 +4,14 @@ import { useState } from 'react'
 
 import { inspect } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
+import { plural } from '../../ui/format.ts'
 import { brief, fullTime } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
-import { textOf } from './promptBlocks.ts'
-import { count } from './runText.tsx'
+import { textOf, type ProviderMessage } from './promptBlocks.ts'
 
 const PAGE = 20
 
-/** What a consciousness has lived through, the newest cycle first: how it remembers it, and in full. */
+/** The cycles of a consciousness agent, newest first: the summary, and the full messages. */
 export function Cycles({ agentId }: { agentId: string }) {
   const { client } = useStore()
   const { data, problem } = useQuery(`cycles ${agentId}`, () => client.agents.consciousness(agentId, { limit: PAGE }))
@@ -25,9 +25,9 @@ export function Cycles({ agentId }: { agentId: string }) {
   }
   return (
     <section>
-      <h4 className="mb-1 font-sans text-small text-ink-soft">Consciousness, cycle by cycle</h4>
+      <h4 className="mb-1 font-sans text-small text-ink-soft">Cycles</h4>
       <ol className="space-y-1.5 text-small">{cycles.map((cycle) => <li key={cycle.n}><CycleView cycle={cycle} /></li>)}</ol>
-      {data.hasMore && more.hasMore && <Button className="mt-2" onClick={() => void load().catch(() => {})}>Earlier cycles</Button>}
+      {data.hasMore && more.hasMore && <Button className="mt-2" onClick={() => void load().catch(() => {})}>Load earlier cycles</Button>}
     </section>
   )
 }
@@ -36,22 +36,20 @@ function CycleView({ cycle }: { cycle: Cycle }) {
   return (
     <details className="rounded-md border border-line">
       <summary className="cursor-pointer px-3 py-2">
-        <b className="font-semibold tabular-nums">{cycle.n}</b> {cycle.summary ?? 'without a word'}
-        <span className="block text-tiny text-ink-soft"><time dateTime={cycle.createdAt} title={fullTime(cycle.createdAt)}>{brief(cycle.createdAt)}</time> · {count(cycle.tokens)} tokens</span>
+        <b className="font-semibold tabular-nums">{cycle.n}</b> {cycle.summary ?? 'No summary'}
+        <span className="block text-tiny text-ink-soft"><time dateTime={cycle.createdAt} title={fullTime(cycle.createdAt)}>{brief(cycle.createdAt)}</time> · {plural(cycle.tokens, 'token')}</span>
       </summary>
       <div className="space-y-2 border-t border-line p-3">
-        {cycle.messages.map((message, n) => <Line key={n} message={message as Wire} />)}
-        <button type="button" className="rounded-sm text-ink-soft underline underline-offset-4 hover:text-ink" onClick={() => inspect({ kind: 'run', id: cycle.runId })}>Look at the run</button>
+        {cycle.messages.map((message, n) => <Line key={n} message={message as ProviderMessage} />)}
+        <button type="button" className="rounded-sm text-ink-soft underline underline-offset-4 hover:text-ink" onClick={() => inspect({ kind: 'run', id: cycle.runId })}>View run</button>
       </div>
     </details>
   )
 }
 
-type Wire = Parameters<typeof textOf>[0]
+const NAMES: Record<string, string> = { user: 'Input', assistant: 'Response', tool: 'Tool result', system: 'System' }
 
-const NAMES: Record<string, string> = { user: 'It was told', assistant: 'It said and did', tool: 'What came of it', system: 'System' }
-
-function Line({ message }: { message: Wire }) {
+function Line({ message }: { message: ProviderMessage }) {
   const name = NAMES[message.role ?? ''] ?? message.role ?? ''
   return (
     <div>

@@ -4,34 +4,34 @@ const HEIGHT = 48
 const DAY = 86_400_000
 
 export interface Bar {
-  /** "2026-11-16" */
+  /** For example 2026-11-16. */
   day: string
-  whole: number
-  /** The part of the whole that is shaded. */
+  total: number
+  /** The lighter part of the bar. */
   light?: number
-  words: string
+  label: string
 }
 
-/** One bar for each of the last days; days without any are gaps. */
-export function DayChart({ title, bars, days, most, caption }: { title: string; bars: readonly Bar[]; days: number; most: string; caption: string }) {
+/** One bar per day, ending today. Days without data are gaps. */
+export function DayChart({ title, bars, days, peak, caption }: { title: string; bars: readonly Bar[]; days: number; peak: string; caption: string }) {
   const id = useId()
   const today = Math.floor(Date.now() / DAY)
-  const highest = Math.max(...bars.map((bar) => bar.whole), Number.MIN_VALUE)
+  const highest = Math.max(...bars.map((bar) => bar.total), Number.MIN_VALUE)
   const width = 100 / days
   return (
     <figure aria-labelledby={id}>
       <figcaption id={id} className="mb-1 flex items-baseline justify-between gap-2 text-tiny text-ink-soft">
         <span>{title}</span>
-        <span className="tabular-nums">at most {most} a day</span>
+        <span className="tabular-nums">peak {peak}/day</span>
       </figcaption>
-      <svg role="img" aria-label={`${title}: ${bars.map((bar) => bar.words).join('; ')}`} viewBox={`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" className="h-12 w-full border-b border-line">
+      <svg role="img" aria-label={`${title}: ${bars.map((bar) => bar.label).join('; ')}`} viewBox={`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" className="h-12 w-full border-b border-line">
         {bars.map((bar) => {
           const x = (days - 1 - (today - Date.parse(bar.day) / DAY)) * width
           const tall = (value: number) => (value / highest) * HEIGHT
           return (
             <g key={bar.day}>
-              <title>{bar.words}</title>
-              <rect x={x} y={HEIGHT - tall(bar.whole)} width={width * 0.8} height={tall(bar.whole)} className="fill-agent" />
+              <title>{bar.label}</title>
+              <rect x={x} y={HEIGHT - tall(bar.total)} width={width * 0.8} height={tall(bar.total)} className="fill-agent" />
               {bar.light !== undefined && <rect x={x} y={HEIGHT - tall(bar.light)} width={width * 0.8} height={tall(bar.light)} className="fill-agent-mid" />}
             </g>
           )

@@ -10,12 +10,12 @@ import { RunView } from './RunView.tsx'
 import { Runs } from './Runs.tsx'
 import { SpaceSettings } from './SpaceSettings.tsx'
 
-const TABS = [['runs', 'Runs'], ['members', 'Members'], ['settings', 'Space']] as const
+const TABS = [['runs', 'Runs'], ['members', 'Members'], ['settings', 'Settings']] as const
 
-/** The panel on the right: who is here, what agents do here and why. On a phone it is the whole page. */
+/** The panel on the right. On a phone it covers the page. */
 export default function Inspector({ spaceId, what }: { spaceId: string; what: Inspect }) {
   const space = useSpace(spaceId)
-  const panel = useFocusWhileOpen()
+  const panel = useFocus()
   if (!space) return null
   return (
     <aside
@@ -32,7 +32,7 @@ export default function Inspector({ spaceId, what }: { spaceId: string; what: In
             </Tab>
           ))}
         </nav>
-        <IconButton label="Close the inspector" onClick={() => inspect(null)}><Close /></IconButton>
+        <IconButton label="Close inspector" onClick={() => inspect(null)}><Close /></IconButton>
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         {what.kind === 'members' && <Members space={space} />}
@@ -45,8 +45,8 @@ export default function Inspector({ spaceId, what }: { spaceId: string; what: In
   )
 }
 
-/** The focus goes in with the panel, and back to where it was when the panel closes. */
-function useFocusWhileOpen() {
+/** Moves the focus into the panel, and back when the panel closes. */
+function useFocus() {
   const panel = useRef<HTMLElement>(null)
   useEffect(() => {
     const before = document.activeElement

@@ -5,8 +5,9 @@ import { useState } from 'react'
 import { inspect } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button, IconButton } from '../../ui/Button.tsx'
+import { capitalize } from '../../ui/format.ts'
 import { Close } from '../../ui/icons.tsx'
-import { lasting, useNow } from '../../ui/time.ts'
+import { duration, useNow } from '../../ui/time.ts'
 import { useAgentStatus, type AgentStatus } from '../agents/agentStatus.ts'
 import { AddMember } from './AddMember.tsx'
 
@@ -39,9 +40,9 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
   const me = useMe()!
   const store = useStore()
   const [problem, setProblem] = useState('')
-  const [sure, setSure] = useState(false)
+  const [leaving, setLeaving] = useState(false)
   const mine = member.id === me.id
-  const doing = useAgentStatus(member.id, spaceId)
+  const status = useAgentStatus(member.id, spaceId)
   const remove = () => store.client.spaces.remove(spaceId, member.id).catch((error: Error) => setProblem(error.message))
   const setRole = (role: SpaceRole) => store.client.spaces.add(spaceId, { entityId: member.id, role }).catch((error: Error) => setProblem(error.message))
   const body = (
@@ -50,7 +51,7 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
       <span className="min-w-0 flex-1 text-left">
         <span className="block truncate leading-tight font-medium"><bdi>{member.name}</bdi>{mine ? ' (you)' : ''}</span>
         <span className="block text-small leading-tight text-ink-soft">
-          {member.type === 'agent' ? <State doing={doing} /> : member.role === 'member' ? member.type === 'service' ? 'service' : 'person' : member.role}
+          {member.type === 'agent' ? <Status status={status} /> : member.role === 'member' ? (member.type === 'service' ? 'Service' : 'Person') : capitalize(member.role)}
         </span>
       </span>
     </>
@@ -63,21 +64,21 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
         <span className="flex min-w-0 flex-1 items-center gap-3 py-1.5">{body}</span>
       )}
       {removable && !mine && (
-        <select aria-label={`Role of ${member.name}`} value={member.role} className="field w-auto py-1 text-tiny" onChange={(event) => void setRole(event.target.value as SpaceRole)}>
-          <option value="admin">admin</option><option value="member">member</option><option value="viewer">viewer</option>
+        <select aria-label={`Role for ${member.name}`} value={member.role} className="field w-auto py-1 text-tiny" onChange={(event) => void setRole(event.target.value as SpaceRole)}>
+          <option value="admin">Admin</option><option value="member">Member</option><option value="viewer">Viewer</option>
         </select>
       )}
-      {removable && !(mine && sure) && <IconButton label={mine ? 'Leave the space' : `Remove ${member.name}`} className="size-8" onClick={() => (mine ? setSure(true) : void remove())}><Close className="size-4" /></IconButton>}
-      {removable && mine && sure && <Button look="bad" onClick={() => void remove()}>Really leave it</Button>}
+      {removable && !(mine && leaving) && <IconButton label={mine ? 'Leave space' : `Remove ${member.name}`} className="size-8" onClick={() => (mine ? setLeaving(true) : void remove())}><Close className="size-4" /></IconButton>}
+      {removable && mine && leaving && <Button look="bad" onClick={() => void remove()}>Yes, leave space</Button>}
       {problem && <p role="alert" className="w-full text-small text-bad">{problem}</p>}
     </li>
   )
 }
 
-function State({ doing }: { doing: AgentStatus }) {
+function Status({ status }: { status: AgentStatus }) {
   const now = useNow()
-  if (doing.state === 'asleep') return 'asleep'
-  const since = lasting(now - doing.since)
-  if (doing.state === 'thinking') return <span className="text-agent">thinking for {since}</span>
-  return <span className="text-agent">waiting for {doing.for === 'tool' ? 'a decision' : 'an answer'}, {since} so far</span>
+  if (status.state === 'idle') return 'Idle'
+  const time = duration(now - status.since)
+  if (status.state === 'thinking') return <span className="text-agent">Thinking for {time}</span>
+  return <span className="text-agent">Waiting {time} for {status.for === 'tool' ? 'your decision' : 'a reply'}</span>
 }

@@ -7,17 +7,17 @@ import { Button } from '../../ui/Button.tsx'
 import { brief } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { plainText } from '../markdown/plainText.ts'
-import { causeOf, StatusMark, tookOf } from './runText.tsx'
+import { runDuration, RunStatus, triggerText } from './runText.tsx'
 
 const PAGE = 50
 
-/** What agents have done because of this space, newest first. */
+/** Runs triggered in this space, newest first. */
 export function Runs({ space }: { space: SpaceState }) {
   const store = useStore()
   const spaceId = space.facts.id
-  // A run began, ended, or waits: the list is another one.
-  const changes = useMajlis((state) => [...Object.keys(state.agents.working), '|', ...Object.keys(state.agents.waiting)].join(' '))
-  const { data, problem } = useQuery(`runs ${spaceId}`, () => store.client.runs.list({ spaceId, limit: PAGE }), changes)
+  // Changes when a run starts, ends or waits.
+  const version = useMajlis((state) => [...Object.keys(state.agents.working), '|', ...Object.keys(state.agents.waiting)].join(' '))
+  const { data, problem } = useQuery(`runs ${spaceId}`, () => store.client.runs.list({ spaceId, limit: PAGE }), version)
   const [more, setMore] = useState<{ runs: readonly Run[]; hasMore: boolean }>({ runs: [], hasMore: true })
   const runs = joined(data?.runs ?? [], more.runs)
   const load = async () => {
@@ -25,16 +25,16 @@ export function Runs({ space }: { space: SpaceState }) {
     setMore({ runs: [...more.runs, ...page.runs], hasMore: page.hasMore })
   }
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
-  if (data?.runs.length === 0) return <p className="text-small text-ink-soft">No agent has run because of this space yet.</p>
+  if (data?.runs.length === 0) return <p className="text-small text-ink-soft">No runs yet</p>
   return (
     <>
       <ul className="-mx-2 space-y-0.5">{runs.map((run) => <li key={run.id}><Row run={run} /></li>)}</ul>
-      {data?.hasMore && more.hasMore && <Button className="mt-2" onClick={() => void load().catch(() => {})}>Earlier runs</Button>}
+      {data?.hasMore && more.hasMore && <Button className="mt-2" onClick={() => void load().catch(() => {})}>Load earlier runs</Button>}
     </>
   )
 }
 
-/** The newest as they are now, then those that were asked for; new ones have pushed some into the second page meanwhile. */
+/** Joins the pages. New runs move old ones to the next page, so pages can overlap. */
 function joined(newest: readonly Run[], earlier: readonly Run[]): readonly Run[] {
   const known = new Set(newest.map((run) => run.id))
   return [...newest, ...earlier.filter((run) => !known.has(run.id))]
@@ -45,10 +45,10 @@ function Row({ run }: { run: Run }) {
     <button type="button" className="block w-full rounded-md px-2 py-1.5 text-left hover:bg-hover" onClick={() => inspect({ kind: 'run', id: run.id })}>
       <span className="flex items-baseline gap-2 leading-snug">
         <bdi className="truncate font-semibold text-agent">{run.agentName}</bdi>
-        <StatusMark run={run} />
-        <span className="ml-auto shrink-0 text-tiny text-ink-soft tabular-nums">{tookOf(run)} · {brief(run.createdAt)}</span>
+        <RunStatus run={run} />
+        <span className="ml-auto shrink-0 text-tiny text-ink-soft tabular-nums">{runDuration(run)} · {brief(run.createdAt)}</span>
       </span>
-      <span className="block truncate text-small text-ink-soft">{plainText(causeOf(run))}</span>
+      <span className="block truncate text-small text-ink-soft">{plainText(triggerText(run))}</span>
     </button>
   )
 }

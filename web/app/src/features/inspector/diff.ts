@@ -1,13 +1,11 @@
-/** Two texts line by line: what is the same, what went, what came. */
-
 export interface Line {
-  kind: 'same' | 'gone' | 'new'
+  kind: 'same' | 'removed' | 'added'
   text: string
 }
 
 const MOST = 400
 
-/** By the longest common sequence of lines, after the equal beginning and end. Very long middles are shown as replaced. */
+/** A line diff: common start and end, and the longest common subsequence between them. A very long middle counts as replaced. */
 export function diff(before: string, after: string): Line[] {
   const [a, b] = [before.split('\n'), after.split('\n')]
   let start = 0
@@ -23,7 +21,7 @@ export function diff(before: string, after: string): Line[] {
 }
 
 function middle(a: string[], b: string[]): Line[] {
-  if (a.length > MOST || b.length > MOST) return [...marked('gone', a), ...marked('new', b)]
+  if (a.length > MOST || b.length > MOST) return [...marked('removed', a), ...marked('added', b)]
   const common = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1))
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
@@ -34,10 +32,10 @@ function middle(a: string[], b: string[]): Line[] {
   let [i, j] = [0, 0]
   while (i < a.length && j < b.length) {
     if (a[i] === b[j]) lines.push({ kind: 'same', text: b[j]! }), i++, j++
-    else if (common[i + 1]![j]! >= common[i]![j + 1]!) lines.push({ kind: 'gone', text: a[i++]! })
-    else lines.push({ kind: 'new', text: b[j++]! })
+    else if (common[i + 1]![j]! >= common[i]![j + 1]!) lines.push({ kind: 'removed', text: a[i++]! })
+    else lines.push({ kind: 'added', text: b[j++]! })
   }
-  return [...lines, ...marked('gone', a.slice(i)), ...marked('new', b.slice(j))]
+  return [...lines, ...marked('removed', a.slice(i)), ...marked('added', b.slice(j))]
 }
 
 const marked = (kind: Line['kind'], lines: string[]): Line[] => lines.map((text) => ({ kind, text }))

@@ -1,14 +1,16 @@
-/** What a model was sent, cut into the blocks that it is made of, with the part that came out of the provider's cache. */
+/** Splits a prompt into its blocks and marks the part that the provider had cached. */
 import type { Context } from '@majlis/client'
+
+import { plural } from '../../ui/format.ts'
 
 export interface Block {
   key: string
   role: string
   title: string
   text: string
-  /** An estimate: characters in proportion to the tokens that the provider has counted. */
+  /** An estimate: the provider's count, divided in proportion to characters. */
   tokens: number
-  /** How many of its characters lie in the cached beginning. */
+  /** How many of its characters were cached. */
   cached: number
 }
 
@@ -16,10 +18,10 @@ const HEADING = /^(?=[A-Z][A-Z ]{3,}(?: \(.*\))?:)/m
 
 type Request = Pick<Context['requests'][number], 'messages' | 'tools'>
 
-/** Tools come first: for a provider they are the beginning of the prompt, and so of what it has cached. */
+/** Tools come first, as in the provider's cache. */
 export function blocksOf(request: Request, inputTokens: number, cachedTokens: number): Block[] {
-  const tools = request.tools.length > 0 ? [{ role: 'tools', title: `${request.tools.length} tools`, text: JSON.stringify(request.tools, null, 1) }] : []
-  const parts = numbered([...tools, ...request.messages.flatMap((message) => partsOf(message as Wire))])
+  const tools = request.tools.length > 0 ? [{ role: 'tools', title: plural(request.tools.length, 'tool'), text: JSON.stringify(request.tools, null, 1) }] : []
+  const parts = numbered([...tools, ...request.messages.flatMap((message) => partsOf(message as ProviderMessage))])
   const whole = parts.reduce((sum, part) => sum + part.text.length, 0)
   const share = whole > 0 && inputTokens > 0 ? inputTokens / whole : 0.25
   const shaded = inputTokens > 0 ? (whole * cachedTokens) / inputTokens : 0
@@ -31,7 +33,7 @@ export function blocksOf(request: Request, inputTokens: number, cachedTokens: nu
   })
 }
 
-/** The third SPACE HISTORY of one request is compared with the third of another. */
+/** Numbers blocks of the same title: the third SPACE HISTORY is compared with the third one of the other prompt. */
 function numbered<Part extends { title: string }>(parts: Part[]): (Part & { key: string })[] {
   const seen = new Map<string, number>()
   return parts.map((part) => {
@@ -42,13 +44,13 @@ function numbered<Part extends { title: string }>(parts: Part[]): (Part & { key:
   })
 }
 
-export interface Wire {
+export interface ProviderMessage {
   role?: string
   content?: unknown
   tool_calls?: unknown
 }
 
-function partsOf(message: Wire): { role: string; title: string; text: string }[] {
+function partsOf(message: ProviderMessage): { role: string; title: string; text: string }[] {
   const role = message.role ?? '?'
   const text = textOf(message)
   return text.split(HEADING).filter((part) => part.trim()).map((part) => ({
@@ -58,10 +60,10 @@ function partsOf(message: Wire): { role: string; title: string; text: string }[]
   }))
 }
 
-/** A message of the wire as text, with the calls in it. */
-export function textOf({ content, tool_calls: calls }: Wire): string {
-  const said = typeof content === 'string' ? content : Array.isArray(content) ? content.map(piece).join('') : content ? JSON.stringify(content, null, 2) : ''
-  return calls ? `${said}\n${JSON.stringify(calls, null, 2)}` : said
+/** A provider message as text, including its tool calls. */
+export function textOf({ content, tool_calls: calls }: ProviderMessage): string {
+  const text = typeof content === 'string' ? content : Array.isArray(content) ? content.map(piece).join('') : content ? JSON.stringify(content, null, 2) : ''
+  return calls ? `${text}\n${JSON.stringify(calls, null, 2)}` : text
 }
 
 const piece = (part: unknown): string => {

@@ -1,26 +1,28 @@
-/** Keys that work everywhere. Those without a modifier are quiet while somebody is writing. */
 import { useEffect } from 'react'
 
 import type { Over } from '../../App.tsx'
 import { inspect } from '../../router.ts'
 
+export const COMMAND_KEY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'
+
 export const KEYS: readonly (readonly [string, string])[] = [
-  ['Ctrl or ⌘ + K', 'Find a space or a message'],
-  ['Enter', 'Send'],
-  ['Shift + Enter', 'A new line'],
-  ['@', 'Call somebody'],
-  ['Esc', 'Close what is open, give up an answer'],
-  ['Ctrl or ⌘ + I', 'Open or close the inspector'],
-  ['?', 'This list'],
+  [`${COMMAND_KEY} + K`, 'Search spaces and messages'],
+  ['Enter', 'Send message'],
+  ['Shift + Enter', 'New line'],
+  ['@', 'Mention a member'],
+  ['Esc', 'Close the open panel, or cancel a reply'],
+  [`${COMMAND_KEY} + I`, 'Open or close the inspector'],
+  ['?', 'Show keyboard shortcuts'],
 ]
 
+/** Shortcuts that work everywhere. Those without a modifier key are ignored while the user types. */
 export function useShortcuts(setOver: (over: Over) => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const command = event.ctrlKey || event.metaKey
       if (command && event.key.toLowerCase() === 'k') setOver('switcher')
       else if (command && event.key.toLowerCase() === 'i') inspect(location.search.includes('inspect=') ? null : { kind: 'runs' })
-      else if (event.key === '?' && !isWriting(event.target)) setOver('keys')
+      else if (event.key === '?' && !isTextField(event.target)) setOver('keys')
       else return
       event.preventDefault()
     }
@@ -29,5 +31,5 @@ export function useShortcuts(setOver: (over: Over) => void): void {
   }, [setOver])
 }
 
-const isWriting = (target: EventTarget | null): boolean =>
+const isTextField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable)

@@ -27,7 +27,7 @@ export function CodeBlock({ code, language }: { code: string; language: string }
   )
 }
 
-/** Colours come when the highlighter is there; the code is readable before. */
+/** The plain code is shown until the highlighter has loaded. */
 function useHighlighted(code: string, language: string): ReactNode {
   const [result, setResult] = useState<{ code: string; node: ReactNode } | null>(null)
   useEffect(() => {

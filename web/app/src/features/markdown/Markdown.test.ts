@@ -13,6 +13,6 @@ test.each([
   ['- one\n  more\n- two', '<ul><li>one<br/>more</li><li>two</li></ul>'],
   ['one\n\ntwo', '<p>one</p><p>two</p>'],
   ['hello\n@Ada', '<p>hello<br/><span class="mention">@Ada</span></p>'],
-])('%j keeps its lines', (text, markup) => {
+])('%j keeps its line breaks', (text, markup) => {
   expect(shown(text)).toContain(markup)
 })

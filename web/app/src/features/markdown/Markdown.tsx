@@ -4,10 +4,10 @@ import rehypeSanitize from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 
 import { ErrorBoundary } from '../../ui/ErrorBoundary.tsx'
+import { chunksOf } from './chunks.ts'
 import { CodeBlock } from './CodeBlock.tsx'
 import { lineBreaks } from './lineBreaks.ts'
 import { markMentions } from './markMentions.ts'
-import { chunksOf } from './chunks.ts'
 
 interface Props {
   text: string
@@ -18,16 +18,16 @@ interface Props {
 const REMARK = [remarkGfm, lineBreaks]
 
 /**
- * Safe by construction: the text becomes React elements, never markup; HTML in it is dropped, what is left passes an
- * allow-list, and the page's policy would run nothing all the same.
+ * Message text as React elements. Three layers keep it safe: HTML is dropped, elements and attributes pass an
+ * allow-list, and the content security policy blocks inline scripts.
  */
 export const Markdown = memo(function Markdown({ text, names, me }: Props) {
   const chunks = useMemo(() => chunksOf(text), [text])
   return (
     <div className="prose" dir="auto">
       {chunks.map(({ at, text, plain }) => {
-        const asWritten = <p key={at} className="whitespace-pre-wrap">{text}</p>
-        return plain ? asWritten : <ErrorBoundary key={at} instead={asWritten}><Parsed text={text} names={names} me={me} /></ErrorBoundary>
+        const raw = <p key={at} className="whitespace-pre-wrap">{text}</p>
+        return plain ? raw : <ErrorBoundary key={at} fallback={raw}><Parsed text={text} names={names} me={me} /></ErrorBoundary>
       })}
     </div>
   )
@@ -46,12 +46,12 @@ const COMPONENTS: Components = {
   a: ({ href, children }: AnchorHTMLAttributes<HTMLAnchorElement>) => (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">{children}</a>
   ),
-  // A picture would tell its server who reads this and when.
+  // Images become links: loading one would tell its server who reads the message, and when.
   img: ({ src, alt }: ImgHTMLAttributes<HTMLImageElement>) => (
-    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">{alt || 'picture'}</a>
+    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">{alt || 'Image'}</a>
   ),
   pre: ({ children }) => <CodeBlock {...codeOf(children)} />,
-  input: ({ checked }) => <span aria-label={checked ? 'done' : 'open'} role="img" className="mr-1.5 text-ink-soft">{checked ? '☑' : '☐'}</span>,
+  input: ({ checked }) => <span aria-label={checked ? 'Done' : 'Not done'} role="img" className="mr-1.5 text-ink-soft">{checked ? '☑' : '☐'}</span>,
 }
 
 function codeOf(children: unknown): { code: string; language: string } {

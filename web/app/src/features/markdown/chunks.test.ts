@@ -4,7 +4,7 @@ import { chunksOf } from './chunks.ts'
 
 const words = (length: number) => 'word '.repeat(Math.ceil(length / 5)).slice(0, length)
 
-describe('a long text in pieces', () => {
+describe('a long text is split into chunks', () => {
   test.each([
     ['short', 'Hello'],
     ['paragraphs', Array.from({ length: 40 }, (_, n) => `${n} ${words(300)}`).join('\n\n')],
@@ -14,7 +14,7 @@ describe('a long text in pieces', () => {
     ['code that never ends', `\`\`\`\n${'a\n\n'.repeat(5000)}`],
     ['a list', `- ${words(200)}\n\n  ${words(200)}\n`.repeat(40)],
     ['lines', 'a\n'.repeat(8000)],
-  ])('%s: nothing is lost, and only code is longer than it may be', (_, text) => {
+  ])('%s: no text is lost, and only code exceeds the limit', (_, text) => {
     const chunks = chunksOf(text)
     expect(chunks.map((chunk) => chunk.text).join('')).toBe(text)
     expect(chunks.map((chunk) => text.slice(chunk.at, chunk.at + chunk.text.length))).toEqual(chunks.map((chunk) => chunk.text))
@@ -22,19 +22,19 @@ describe('a long text in pieces', () => {
     expect(long.every((chunk) => chunk.text.includes('```'))).toBe(true)
   })
 
-  test('code stays whole, and what belongs to a list stays in it', () => {
+  test('code blocks and list items are not split', () => {
     const code = `\`\`\`js\n${'one()\n\n'.repeat(1000)}\`\`\`\n`
     expect(chunksOf(`${words(1600)}\n\n${code}${words(1600)}`).map((chunk) => chunk.text)).toContain(code)
     const items = chunksOf(`- ${words(200)}\n\n  more\n`.repeat(12))
     expect(items.every((chunk) => chunk.text.startsWith('- '))).toBe(true)
   })
 
-  test('a text with references is cut late, so that they are found', () => {
+  test('a text with link references is split later, so that they resolve', () => {
     const text = `${`${words(1000)} [one]\n\n`.repeat(5)}[one]: https://example.org\n`
     expect(chunksOf(text)).toHaveLength(1)
   })
 
-  test('of words that are being written only the last chunk changes', () => {
+  test('while text is added only the last chunk changes', () => {
     const text = Array.from({ length: 30 }, (_, n) => `${n} ${words(400)}`).join('\n\n')
     const [before, after] = [chunksOf(text), chunksOf(`${text} and more`)]
     expect(after.slice(0, -1)).toEqual(before.slice(0, -1))

@@ -1,30 +1,29 @@
 /**
- * A long text in chunks that are parsed each on its own. A parser of Markdown takes four times as long for twice as much,
- * and much longer for texts that are made to be bad; cut small, the whole takes as long as it is long, and of words that
- * an agent is writing only the last chunk is parsed again.
+ * Splits a long text into chunks that are parsed separately. Markdown parsers take quadratic time, or worse on hostile
+ * input; in chunks the time is linear, and while an agent writes only the last chunk is parsed again.
  */
 
 export interface Chunk {
-  /** Where in the text it begins. */
+  /** Offset in the text. */
   at: number
   text: string
-  /** Made to be bad, or by an accident as bad: shown as it was written. */
+  /** Too expensive to parse; shown as it is. */
   plain: boolean
 }
 
-/** From here on a chunk ends where a reader would pause. */
+/** After this many characters a chunk ends at the next paragraph. */
 const ENOUGH = 800
-/** Here it ends wherever it is; code, which is cheap, goes on. */
+/** After this many it ends anywhere, except within a code block, which is cheap to parse. */
 const MOST = 4000
-/** References are looked for in the same chunk only, so a text with a list of them is cut later. */
+/** Link references resolve only within a chunk, so a text with references is split later. */
 const MOST_WITH_REFERENCES = 12_000
 
 const REFERENCE = /^ {0,3}\[[^\]\n]+\]:/m
-/** Only where it stands at the beginning of a line: there it is one whatever came before. */
+/** Only at the start of a line, where it opens a code block in any context. */
 const FENCE = /^(`{3,})[^`]*$|^(~{3,})/
-/** Lists in lists in lists: each level costs as much as all before it. */
+/** Deeply nested lists or quotes: each level costs as much as all levels above it. */
 const DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){20}/m
-/** Rows are filled up to as many cells as there are columns. */
+/** Very wide tables: every row is padded to the number of columns. */
 const WIDE = /^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|){30}/m
 
 export function chunksOf(text: string): Chunk[] {
@@ -50,7 +49,7 @@ export function chunksOf(text: string): Chunk[] {
       if (at - start > enough) cut(at)
       fence = mark
     } else {
-      if (at - start > enough && pauses(text, at)) cut(at)
+      if (at - start > enough && endsParagraph(text, at)) cut(at)
       if (end - start > most) cut(at)
       while (end - start > most) cut(wordEnd(text, start, start + most))
     }
@@ -72,8 +71,8 @@ function closes(line: string, fence: string): boolean {
   return mark.length >= fence.length && mark === fence[0]!.repeat(mark.length)
 }
 
-/** After an empty line, and before something that does not belong to what stood there. */
-const pauses = (text: string, at: number): boolean => text.slice(Math.max(0, at - 2), at) === '\n\n' && !/\s/.test(text[at] ?? ' ')
+/** A paragraph ends here, and the next line does not continue a list item. */
+const endsParagraph = (text: string, at: number): boolean => text.slice(Math.max(0, at - 2), at) === '\n\n' && !/\s/.test(text[at] ?? ' ')
 
 function wordEnd(text: string, start: number, end: number): number {
   const space = text.lastIndexOf(' ', end)

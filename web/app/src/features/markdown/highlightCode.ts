@@ -1,4 +1,4 @@
-/** Loaded when the first code block with a language is shown. */
+/** Loaded with the first code block that names its language. */
 import { toJsxRuntime } from 'hast-util-to-jsx-runtime'
 import { common, createLowlight } from 'lowlight'
 import type { ReactNode } from 'react'

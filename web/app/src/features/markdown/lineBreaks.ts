@@ -1,4 +1,4 @@
-/** A remark plugin: a line that was ended while writing ends where it is read, too. Markdown alone would join it to the next. */
+/** A remark plugin: keeps single line breaks, which Markdown would turn into spaces. */
 import type { Nodes, Root, RootContent, Text } from 'mdast'
 
 export function lineBreaks() {

@@ -1,4 +1,4 @@
-/** A rehype plugin: `@Name` of a member in running text gets an element of its own. */
+/** A rehype plugin: wraps `@Name` of a member in an element, outside of code and links. */
 import type { Element, ElementContent, Root, Text } from 'hast'
 
 export interface Names {

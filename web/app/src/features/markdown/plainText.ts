@@ -1,5 +1,4 @@
-/** A message in one line: its words without the marks of Markdown. */
-
+/** A message in one line, without Markdown syntax. */
 export function plainText(text: string): string {
   return text
     .slice(0, 400)
@@ -9,7 +8,7 @@ export function plainText(text: string): string {
     .replace(/\|?\s*:?-{3,}:?\s*\|/g, ' ')
     .replace(/\s*\|\s*/g, ' ')
     .replace(/[*`~]{1,3}(?=\S)|(?<=\S)[*`~]{1,3}/g, '')
-    // Within a word it is a part of it: read_messages.
+    // Underscores inside a word stay: read_messages.
     .replace(/(?<![\p{L}\p{N}_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![\p{L}\p{N}_])/gu, '')
     .replace(/\s+/g, ' ')
     .trim()

@@ -9,16 +9,15 @@ import { Avatar } from '../../ui/Avatar.tsx'
 import { More } from '../../ui/icons.tsx'
 
 const ITEM = 'flex cursor-pointer items-center rounded-md px-2.5 py-1.5 outline-none data-[highlighted]:bg-hover'
-const THEMES: Record<Theme, string> = { system: 'As the machine has it', light: 'Light', dark: 'Dark' }
+const THEMES: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' }
 
-/** Oneself: at the foot of the list of spaces. */
 export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
   const me = useMe()!
   const store = useStore()
   const [theme, setTheme] = useState(savedTheme)
-  // Within the list of spaces, so that it belongs to a part of the page for who moves by landmarks.
+  // The menu is rendered inside the sidebar, so that it belongs to a landmark.
   const [footer, setFooter] = useState<HTMLElement | null>(null)
-  const leave = () => void store.client.signOut().finally(() => location.assign('/'))
+  const signOut = () => void store.client.signOut().finally(() => location.assign('/'))
   return (
     <footer ref={setFooter} className="border-t border-line p-2">
       <DropdownMenu.Root modal={false}>
@@ -26,7 +25,7 @@ export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
           <Avatar id={me.id} name={me.name} type={me.type} size="small" />
           <bdi className="min-w-0 flex-1 truncate text-left font-medium">{me.name}</bdi>
           <More className="size-5 text-ink-soft" />
-          <span className="unseen">Menu</span>
+          <span className="unseen">, account menu</span>
         </DropdownMenu.Trigger>
         <DropdownMenu.Portal container={footer}>
           <DropdownMenu.Content side="top" align="start" sideOffset={6} className="z-30 min-w-60 animate-rise rounded-lg border border-line bg-paper-high p-1.5 text-small shadow-high">
@@ -47,8 +46,8 @@ export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
             </DropdownMenu.RadioGroup>
             <DropdownMenu.Separator className="my-1.5 h-px bg-line" />
             {me.role !== 'member' && <DropdownMenu.Item className={ITEM} onSelect={() => go('/admin/people')}>Administration</DropdownMenu.Item>}
-            <DropdownMenu.Item className={ITEM} onSelect={() => onOver('keys')}>Keyboard <kbd className="ml-auto font-sans text-ink-soft">?</kbd></DropdownMenu.Item>
-            <DropdownMenu.Item className={ITEM} onSelect={leave}>Sign out</DropdownMenu.Item>
+            <DropdownMenu.Item className={ITEM} onSelect={() => onOver('keys')}>Keyboard shortcuts <kbd className="ml-auto font-sans text-ink-soft">?</kbd></DropdownMenu.Item>
+            <DropdownMenu.Item className={ITEM} onSelect={signOut}>Sign out</DropdownMenu.Item>
           </DropdownMenu.Content>
         </DropdownMenu.Portal>
       </DropdownMenu.Root>

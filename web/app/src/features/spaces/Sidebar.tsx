@@ -3,9 +3,11 @@ import { useSpaces } from '@majlis/client/react'
 
 import type { Over } from '../../App.tsx'
 import { usePlace } from '../../router.ts'
+import { plural } from '../../ui/format.ts'
 import { Search } from '../../ui/icons.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { useToday } from '../../ui/time.ts'
+import { COMMAND_KEY } from '../keyboard/shortcuts.ts'
 import { AccountMenu } from './AccountMenu.tsx'
 import { NewSpace } from './NewSpace.tsx'
 import { SpaceRow } from './SpaceRow.tsx'
@@ -15,7 +17,7 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
   const place = usePlace()
   const here = place.page === 'space' ? place.spaceId : null
   const today = useToday()
-  const news = spaces.filter((space) => unread(space) > 0).length
+  const unreadSpaces = spaces.filter((space) => unread(space) > 0).length
   return (
     <nav aria-label="Spaces" className={`w-full shrink-0 flex-col border-r border-line bg-paper-low md:w-72 lg:w-80 ${className}`}>
       <header className="flex h-14 items-center gap-2 pr-3 pl-4">
@@ -23,7 +25,7 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
           <img src="/page/icon.svg" alt="" width="26" height="26" />
           <h1>Majlis</h1>
         </Link>
-        <span className="unseen">{news === 1 ? '1 space' : `${news} spaces`} with news</span>
+        <span className="unseen">{plural(unreadSpaces, 'space')} with unread messages</span>
         <span className="flex-1" />
         <NewSpace />
       </header>
@@ -33,20 +35,18 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
         onClick={() => onOver('switcher')}
       >
         <Search className="size-4" />
-        Find a space or message
-        <kbd className="ml-auto hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{KEY} K</kbd>
+        Search
+        <kbd className="ml-auto hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{COMMAND_KEY} K</kbd>
       </button>
       <ul className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
         {spaces.map((space) => (
           <li key={space.facts.id}><SpaceRow space={space} here={space.facts.id === here} today={today} /></li>
         ))}
         {spaces.length === 0 && (
-          <li className="p-4 text-small text-ink-soft">No spaces yet. Make the first one, or ask somebody to add you to theirs.</li>
+          <li className="p-4 text-small text-ink-soft">No spaces yet. Create one, or ask a space admin to add you.</li>
         )}
       </ul>
       <AccountMenu onOver={onOver} />
     </nav>
   )
 }
-
-const KEY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'

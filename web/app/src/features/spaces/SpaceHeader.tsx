@@ -3,6 +3,7 @@ import type { Member, SpaceState } from '@majlis/client'
 import { go, inspect, useInspect } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { IconButton } from '../../ui/Button.tsx'
+import { plural } from '../../ui/format.ts'
 import { Back, Panel } from '../../ui/icons.tsx'
 import { StatusDot } from '../agents/StatusDot.tsx'
 import { useAgentStatus } from '../agents/agentStatus.ts'
@@ -25,12 +26,12 @@ export function SpaceHeader({ space }: { space: SpaceState }) {
         className="flex items-center gap-1 rounded-md p-1 hover:bg-hover"
         onClick={() => inspect({ kind: 'members' })}
       >
-        <span className="unseen">{members.length} members</span>
+        <span className="unseen">{plural(members.length, 'member')}</span>
         {agentsFirst.slice(0, SHOWN).map((member, n) => <Face key={member.id} member={member} spaceId={facts.id} narrow={n === 0} />)}
         {members.length > 1 && <span aria-hidden className="pl-1 text-small text-ink-soft md:hidden">+{members.length - 1}</span>}
         {members.length > SHOWN && <span aria-hidden className="hidden pl-1 text-small text-ink-soft md:inline">+{members.length - SHOWN}</span>}
       </button>
-      <IconButton label={open ? 'Close the inspector' : 'Open the inspector'} aria-expanded={open} onClick={() => inspect(open ? null : { kind: 'runs' })}>
+      <IconButton label={open ? 'Close inspector' : 'Open inspector'} aria-expanded={open} onClick={() => inspect(open ? null : { kind: 'runs' })}>
         <Panel />
       </IconButton>
     </header>
@@ -42,7 +43,7 @@ function Face({ member, spaceId, narrow }: { member: Member; spaceId: string; na
   return (
     <span className={`relative ${narrow ? 'inline-flex' : 'hidden md:inline-flex'}`} title={member.name}>
       <Avatar id={member.id} name={member.name} type={member.type} size="small" />
-      {state !== 'asleep' && <span className="absolute -right-0.5 -bottom-0.5 grid rounded-full bg-paper p-0.5"><StatusDot state={state} /></span>}
+      {state !== 'idle' && <span className="absolute -right-0.5 -bottom-0.5 grid rounded-full bg-paper p-0.5"><StatusDot state={state} /></span>}
     </span>
   )
 }

@@ -9,9 +9,9 @@ import { StatusDot } from '../agents/StatusDot.tsx'
 import { draftOf } from '../composer/drafts.ts'
 import { plainText } from '../markdown/plainText.ts'
 
-/** There may be hundreds: only those are rendered again of which something is new. `today` is what its time is told by. */
+/** Memoized, because there can be hundreds of rows. `today` is a prop so that times are formatted again after midnight. */
 export const SpaceRow = memo(function SpaceRow({ space, here }: { space: SpaceState; here: boolean; today: string }) {
-  const news = unread(space)
+  const count = unread(space)
   const { facts, lastMessage } = space
   return (
     <Link
@@ -20,14 +20,14 @@ export const SpaceRow = memo(function SpaceRow({ space, here }: { space: SpaceSt
       className="block rounded-md px-3 py-2 hover:bg-hover aria-[current]:bg-paper-high aria-[current]:shadow-low"
     >
       <span className="flex items-baseline gap-2">
-        <bdi className={`min-w-0 flex-1 truncate text-left ${news > 0 ? 'font-semibold' : 'font-medium'}`}>{facts.name}</bdi>
+        <bdi className={`min-w-0 flex-1 truncate text-left ${count > 0 ? 'font-semibold' : 'font-medium'}`}>{facts.name}</bdi>
         {lastMessage && <time dateTime={lastMessage.createdAt} className="text-tiny text-ink-soft">{brief(lastMessage.createdAt)}</time>}
       </span>
       <span className="flex items-center gap-2 text-small text-ink-soft">
-        <span className="min-w-0 flex-1 truncate"><Below space={space} here={here} /></span>
-        {news > 0 && (
+        <span className="min-w-0 flex-1 truncate"><Summary space={space} here={here} /></span>
+        {count > 0 && (
           <span className="min-w-5 rounded-full bg-warm px-1.5 text-center text-tiny font-semibold text-warm-ink">
-            {news > 99 ? '99+' : news}
+            {count > 99 ? '99+' : count}
             <span className="unseen"> unread</span>
           </span>
         )}
@@ -36,26 +36,25 @@ export const SpaceRow = memo(function SpaceRow({ space, here }: { space: SpaceSt
   )
 })
 
-/** Who thinks there now, else what one has begun to write, else the last word. */
-function Below({ space, here }: { space: SpaceState; here: boolean }) {
+/** A pending decision, else agents at work, else a draft, else the last message. */
+function Summary({ space, here }: { space: SpaceState; here: boolean }) {
   const me = useMe()
   const id = space.facts.id
   const working = useMajlis((state) => Object.values(state.agents.working).filter((run) => run.spaceId === id).map((run) => run.agentId))
   const names = [...new Set(working)].map((agent) => space.members.find((member) => member.id === agent)?.name ?? 'An agent')
   const last = space.lastMessage
   const asking = usePendingTools(id)[0]
-  if (asking) return <span className="text-warm">{asking.agentName} waits for your decision</span>
+  if (asking) return <span className="text-warm">{asking.agentName} needs your decision</span>
   if (names.length > 0) {
     return <span className="text-agent"><span className="mr-1.5"><StatusDot state="thinking" /></span>{thinking(names)}</span>
   }
   const draft = here || !me ? '' : draftOf(me.id, id)
   if (draft) return <><span className="text-warm">Draft:</span> {draft}</>
-  if (!last) return 'Nothing said yet'
-  const who = last.kind === 'notice' ? '' : last.sender.id === me?.id ? 'You: ' : `${last.sender.name}: `
-  return <bdi>{who}{last.kind === 'tool' ? `used ${last.tool?.name}` : plainText(last.text)}</bdi>
+  if (!last) return 'No messages yet'
+  const sender = last.kind === 'notice' ? '' : last.sender.id === me?.id ? 'You: ' : `${last.sender.name}: `
+  return <bdi>{sender}{last.kind === 'tool' ? `used ${last.tool?.name}` : plainText(last.text)}</bdi>
 }
 
-/** Names as long as they fit. */
 function thinking(names: readonly string[]): string {
   if (names.length > 2) return `${names.length} agents are thinking`
   return `${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} thinking`

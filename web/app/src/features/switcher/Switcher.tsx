@@ -8,15 +8,15 @@ import { Search } from '../../ui/icons.tsx'
 import { brief } from '../../ui/time.ts'
 import { plainText } from '../markdown/plainText.ts'
 
-interface Found {
+interface Result {
   key: string
   path: string
   title: string
   below: string
-  aside: string
+  detail: string
 }
 
-/** Spaces by name at once, messages by their words a moment later. */
+/** Finds spaces at once and messages after a short pause in typing. */
 export default function Switcher({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const [active, setActive] = useState(0)
@@ -24,13 +24,12 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
   const found = [...useFoundSpaces(typed), ...useFoundMessages(typed)]
   const chosen = Math.min(active, found.length - 1)
   const list = useRef<HTMLUListElement>(null)
-  // The keys may choose what is out of sight; the pointer never does.
   useEffect(() => {
-    // Not its answer: newer browsers give a promise, which is nothing to clean up with.
+    // No implicit return: newer browsers return a promise, which React would take for a cleanup function.
     list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' })
   }, [chosen])
 
-  const open = (each: Found | undefined) => {
+  const open = (each: Result | undefined) => {
     if (!each) return
     onClose()
     go(each.path)
@@ -44,18 +43,18 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
     event.preventDefault()
   }
   return (
-    <Dialog title="Find a space or a message" hiddenTitle onClose={onClose} className="max-w-xl">
+    <Dialog title="Search spaces and messages" hiddenTitle onClose={onClose} className="max-w-xl">
       <div className="sticky top-0 flex items-center gap-2.5 border-b border-line bg-paper-high px-4">
         <Search className="size-5 text-ink-soft" />
         <input
           autoFocus
           value={typed}
           role="combobox"
-          aria-label="Find a space or a message"
+          aria-label="Search spaces and messages"
           aria-expanded={found.length > 0}
           aria-controls={listId}
           aria-activedescendant={found[chosen] ? `${listId}-${chosen}` : undefined}
-          placeholder="Find a space or a message"
+          placeholder="Search spaces and messages"
           className="h-12 flex-1 bg-transparent outline-none"
           onChange={(event) => {
             setTyped(event.target.value)
@@ -64,7 +63,7 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <ul ref={list} id={listId} role="listbox" aria-label="Found" className="p-1.5">
+      <ul ref={list} id={listId} role="listbox" aria-label="Search results" className="p-1.5">
         {found.map((each, n) => (
           <li
             key={each.key}
@@ -77,26 +76,26 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
           >
             <span className="flex items-baseline gap-2">
               <bdi className="truncate font-medium">{each.title}</bdi>
-              <span className="ml-auto shrink-0 text-tiny text-ink-soft">{each.aside}</span>
+              <span className="ml-auto shrink-0 text-tiny text-ink-soft">{each.detail}</span>
             </span>
             {each.below && <span className="block truncate text-small text-ink-soft">{each.below}</span>}
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p role="status" className="px-4 pb-5 text-small text-ink-soft">Nothing by these words.</p>}
+      {found.length === 0 && <p role="status" className="px-4 pb-5 text-small text-ink-soft">No results</p>}
     </Dialog>
   )
 }
 
-function useFoundSpaces(typed: string): Found[] {
+function useFoundSpaces(typed: string): Result[] {
   const wanted = typed.trim().toLocaleLowerCase()
   return useSpaces()
     .filter((space) => space.facts.name.toLocaleLowerCase().includes(wanted))
     .slice(0, 8)
-    .map(({ facts }) => ({ key: facts.id, path: spacePath(facts.id), title: facts.name, below: facts.description, aside: 'space' }))
+    .map(({ facts }) => ({ key: facts.id, path: spacePath(facts.id), title: facts.name, below: facts.description, detail: 'Space' }))
 }
 
-function useFoundMessages(typed: string): Found[] {
+function useFoundMessages(typed: string): Result[] {
   const store = useStore()
   const [messages, setMessages] = useState<readonly Message[]>([])
   const wanted = typed.trim()
@@ -116,6 +115,6 @@ function useFoundMessages(typed: string): Found[] {
     path: messagePath(message.spaceId, message.id),
     title: plainText(message.text),
     below: `${message.sender.name} in ${store.state.spaces[message.spaceId]?.facts.name ?? 'a space'}`,
-    aside: brief(message.createdAt),
+    detail: brief(message.createdAt),
   }))
 }

@@ -10,11 +10,11 @@ export function EmptySpace({ space }: { space: SpaceState }) {
   return (
     <div className="grid min-h-0 flex-1 place-items-center p-6 text-center">
       <div className="max-w-sm space-y-3">
-        <h2 className="text-title">Nothing has been said here yet</h2>
+        <h2 className="text-title">No messages yet</h2>
         <p className="text-ink-soft">
           {others.length > 0
-            ? `${listed(others.map((member) => member.name))} will hear what you say, and nobody else.`
-            : 'You are alone here. Add people and agents to talk with.'}
+            ? `Only ${listed(['you', ...others.map((member) => member.name)])} can read messages here.`
+            : 'You’re the only member. Add people and agents to start a conversation.'}
         </p>
         {others.length === 0 && <Button onClick={() => inspect({ kind: 'members' })}>Add members</Button>}
       </div>

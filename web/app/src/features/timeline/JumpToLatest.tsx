@@ -2,8 +2,8 @@ import { unread, type SpaceState } from '@majlis/client'
 
 import { Down } from '../../ui/icons.tsx'
 
-export function JumpToLatest({ space, behind, onGo }: { space: SpaceState; behind: boolean; onGo: () => void }) {
-  const news = unread(space)
+export function JumpToLatest({ space, onGo }: { space: SpaceState; onGo: () => void }) {
+  const count = unread(space)
   return (
     <button
       type="button"
@@ -11,8 +11,8 @@ export function JumpToLatest({ space, behind, onGo }: { space: SpaceState; behin
       onClick={onGo}
     >
       <Down className="size-4" />
-      {behind ? 'To the newest' : 'Newest'}
-      {news > 0 && <span className="font-semibold text-warm">{news} new</span>}
+      Jump to latest
+      {count > 0 && <span className="font-semibold text-warm">{count} new</span>}
     </button>
   )
 }

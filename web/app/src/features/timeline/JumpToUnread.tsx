@@ -3,13 +3,13 @@ import { useState } from 'react'
 
 import { go, messagePath } from '../../router.ts'
 
-/** More is new than what is at hand: a way to where one had stopped, or to the very first word for whoever has read none yet. */
+/** Shown while the first unread message is not loaded. Leads to the last read message, or to the very first message. */
 export function JumpToUnread({ spaceId, lastRead, newAfter, count }: { spaceId: string; lastRead: string | null; newAfter: number; count: number }) {
   const store = useStore()
   const [busy, setBusy] = useState(false)
-  const find = async () => {
+  const jump = async () => {
     setBusy(true)
-    const id = lastRead ?? (await store.loading.backTo(spaceId, newAfter + 1).catch(() => undefined))?.id
+    const id = lastRead ?? (await store.loader.backTo(spaceId, newAfter + 1).catch(() => undefined))?.id
     store.flush()
     setBusy(false)
     if (id) go(messagePath(spaceId, id))
@@ -19,9 +19,9 @@ export function JumpToUnread({ spaceId, lastRead, newAfter, count }: { spaceId: 
       type="button"
       disabled={busy}
       className="absolute top-3 left-1/2 -translate-x-1/2 animate-rise rounded-full bg-warm px-4 py-1.5 text-small font-medium text-warm-ink shadow-high"
-      onClick={() => void find()}
+      onClick={() => void jump()}
     >
-      {count} more above: to the first unread
+      Jump to first unread · {count} more
     </button>
   )
 }

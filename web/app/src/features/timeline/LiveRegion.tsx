@@ -3,16 +3,16 @@ import { useEffect, useRef, useState } from 'react'
 
 import { plainText } from '../markdown/plainText.ts'
 
-/** What others say while one listens, for screen readers: whole messages, once, and nothing of the past. */
+/** Announces new messages of others to screen readers, once and in full. */
 export function LiveRegion({ spaceId }: { spaceId: string }) {
   const me = useMe()
   const last = useMajlis((state) => state.spaces[spaceId]?.lastMessage ?? null)
   const known = useRef(last?.seq ?? 0)
-  const [words, setWords] = useState('')
+  const [text, setText] = useState('')
   useEffect(() => {
     if (!last || last.seq <= known.current) return
     known.current = last.seq
-    if (last.sender.id !== me?.id) setWords(`${last.sender.name}: ${plainText(last.text)}`)
+    if (last.sender.id !== me?.id) setText(`${last.sender.name}: ${plainText(last.text)}`)
   }, [last, me])
-  return <p role="status" className="unseen">{words}</p>
+  return <p role="status" className="unseen">{text}</p>
 }

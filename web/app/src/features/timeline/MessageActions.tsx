@@ -11,7 +11,7 @@ import { LazyPart } from '../../ui/LazyPart.tsx'
 
 const Deliveries = lazy(() => import('../inspector/Deliveries.tsx'))
 
-/** What can be done with a message; there when the pointer or the focus is. */
+/** Visible while the message has the pointer or the focus. */
 export function MessageActions({ message, onReply }: { message: Message; onReply: (message: Message) => void }) {
   const [open, setOpen] = useState(false)
   const { runId } = message
@@ -20,19 +20,19 @@ export function MessageActions({ message, onReply }: { message: Message; onReply
     <div
       className={`absolute -top-3 right-1 z-10 flex rounded-md border border-line bg-paper-high shadow-low ${open ? '' : 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:pointer-events-none pointer-coarse:group-focus-within:pointer-events-auto'}`}
     >
-      {mayWrite && <IconButton label="Answer this message" className="size-8" onClick={() => onReply(message)}><Reply className="size-4" /></IconButton>}
+      {mayWrite && <IconButton label="Reply" className="size-8" onClick={() => onReply(message)}><Reply className="size-4" /></IconButton>}
       <Popover.Root open={open} onOpenChange={setOpen}>
         <Popover.Trigger asChild>
-          <IconButton label="Who has it" className="size-8"><Receipt className="size-4" /></IconButton>
+          <IconButton label="Read by" className="size-8"><Receipt className="size-4" /></IconButton>
         </Popover.Trigger>
         <Popover.Portal>
-          <Popover.Content align="end" sideOffset={6} collisionPadding={12} aria-label="Who has it" className="z-30 w-72 animate-rise rounded-lg border border-line bg-paper-high p-3 text-small shadow-high">
+          <Popover.Content align="end" sideOffset={6} collisionPadding={12} aria-label="Read by" className="z-30 w-72 animate-rise rounded-lg border border-line bg-paper-high p-3 text-small shadow-high">
             <LazyPart><Deliveries messageId={message.id} mayWrite={mayWrite} /></LazyPart>
           </Popover.Content>
         </Popover.Portal>
       </Popover.Root>
-      {runId && <IconButton label="Why it was said" className="size-8" onClick={() => inspect({ kind: 'run', id: runId })}><Eye className="size-4" /></IconButton>}
-      <IconButton label="Copy a link to this message" className="size-8" onClick={() => void copyText(location.origin + messagePath(message.spaceId, message.id))}>
+      {runId && <IconButton label="View run" className="size-8" onClick={() => inspect({ kind: 'run', id: runId })}><Eye className="size-4" /></IconButton>}
+      <IconButton label="Copy link" className="size-8" onClick={() => void copyText(location.origin + messagePath(message.spaceId, message.id))}>
         <LinkIcon className="size-4" />
       </IconButton>
     </div>

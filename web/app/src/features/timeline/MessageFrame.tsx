@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 
 import { Avatar } from '../../ui/Avatar.tsx'
+import { capitalize } from '../../ui/format.ts'
 
 interface Props {
   sender: { id: string; name: string; type: 'human' | 'agent' | 'service' }
@@ -8,12 +9,12 @@ interface Props {
   aside?: ReactNode
   children: ReactNode
   className?: string
-  tools?: ReactNode
+  actions?: ReactNode
   gutter?: ReactNode
 }
 
-/** Who speaks, in the margin, and what is said beside it. The first of a group shows the name. A touch gives it the focus, and so shows what can be done with it. */
-export function MessageFrame({ sender, first, aside, children, className = '', tools, gutter }: Props) {
+/** A message with its sender's avatar. The first message of a group shows the name. It takes the focus on touch, which shows its actions. */
+export function MessageFrame({ sender, first, aside, children, className = '', actions, gutter }: Props) {
   return (
     <article tabIndex={-1} aria-label={`${sender.name}${sender.type === 'human' ? '' : `, ${sender.type}`}`} className={`group relative -mx-2 flex gap-3 rounded-md px-2 py-0.5 hover:bg-paper-low/60 ${first ? 'mt-3.5' : ''} ${className}`}>
       <div className="relative w-9 shrink-0 pt-0.5">
@@ -23,13 +24,13 @@ export function MessageFrame({ sender, first, aside, children, className = '', t
         {first && (
           <header className="flex items-baseline gap-2 leading-snug">
             <bdi className={`truncate font-semibold ${sender.type === 'agent' ? 'text-agent' : ''}`}>{sender.name}</bdi>
-            {sender.type !== 'human' && <span className="rounded-sm bg-agent-low px-1.5 text-tiny text-agent">{sender.type}</span>}
+            {sender.type !== 'human' && <span className="rounded-sm bg-agent-low px-1.5 text-tiny text-agent">{capitalize(sender.type)}</span>}
             {aside}
           </header>
         )}
         {children}
       </div>
-      {tools}
+      {actions}
     </article>
   )
 }

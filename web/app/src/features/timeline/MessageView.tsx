@@ -1,11 +1,11 @@
 import type { Message, SpaceState } from '@majlis/client'
 import { useMe } from '@majlis/client/react'
 
-import { Collapsible } from './Collapsible.tsx'
-import { fullTime, timeOf } from '../../ui/time.ts'
 import { Markdown } from '../markdown/Markdown.tsx'
-import { MessageFrame } from './MessageFrame.tsx'
+import { Collapsible } from './Collapsible.tsx'
 import { MessageActions } from './MessageActions.tsx'
+import { MessageFrame } from './MessageFrame.tsx'
+import { MessageTime } from './MessageTime.tsx'
 import { Origin } from './Origin.tsx'
 import { Quote } from './Quote.tsx'
 
@@ -20,11 +20,7 @@ interface Props {
 
 export function MessageView({ message, first, space, names, target, onReply }: Props) {
   const me = useMe()
-  const time = (
-    <time dateTime={message.createdAt} title={fullTime(message.createdAt)} className="shrink-0 text-tiny text-ink-soft tabular-nums">
-      {timeOf(message.createdAt)}
-    </time>
-  )
+  const time = <MessageTime at={message.createdAt} />
   return (
     <MessageFrame
       sender={message.sender}
@@ -32,7 +28,7 @@ export function MessageView({ message, first, space, names, target, onReply }: P
       aside={time}
       gutter={time}
       className={target ? 'bg-mark hover:bg-mark' : ''}
-      tools={<MessageActions message={message} onReply={onReply} />}
+      actions={<MessageActions message={message} onReply={onReply} />}
     >
       {message.origin && <Origin message={message} />}
       {message.replyTo && <Quote spaceId={message.spaceId} messageId={message.replyTo} history={space.history} />}

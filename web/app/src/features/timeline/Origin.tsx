@@ -6,20 +6,21 @@ import { messagePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
 import { plainText } from '../markdown/plainText.ts'
 
-/** Why an agent said this here though it was asked elsewhere. Whoever may not read there is told nothing of it (M14). */
+/** Names the message in another space that an agent responds to. Readers without access to that space get no details (M14). */
 export function Origin({ message }: { message: Message }) {
   const store = useStore()
   const origin = message.origin!
   const place = useMajlis((state) => state.spaces[origin.sourceSpace]?.facts.name ?? null)
-  const [asked, setAsked] = useState<Message | null>(null)
+  const [source, setSource] = useState<Message | null>(null)
   useEffect(() => {
-    if (place && origin.sourceEvent) store.client.messages.get(origin.sourceEvent).then(setAsked, () => {})
+    if (place && origin.sourceEvent) store.client.messages.get(origin.sourceEvent).then(setSource, () => {})
   }, [store, place, origin.sourceEvent])
-  if (!place) return <p className="text-small text-ink-soft italic">sent because of something in another space</p>
+  if (!place) return <p className="text-small text-ink-soft italic">In response to activity in another space</p>
   return (
     <p className="truncate text-small text-ink-soft italic">
-      sent because {asked ? <>{asked.sender.name} said “{plainText(asked.text).slice(0, 80)}”</> : 'of something'} in{' '}
+      In response to {source ? source.sender.name : 'activity'} in{' '}
       <Link href={messagePath(origin.sourceSpace, origin.sourceEvent)} className="underline underline-offset-4 hover:text-ink">{place}</Link>
+      {source && <>: “{plainText(source.text).slice(0, 80)}”</>}
     </p>
   )
 }

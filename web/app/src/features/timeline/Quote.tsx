@@ -6,7 +6,7 @@ import { messagePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
 import { plainText } from '../markdown/plainText.ts'
 
-/** The message that is answered, in one line; it leads there. */
+/** One line of the message that this one replies to, as a link. */
 export function Quote({ spaceId, messageId, history }: { spaceId: string; messageId: string; history: History | null }) {
   const quoted = useMessage(messageId, history)
   return (
@@ -20,13 +20,13 @@ export function Quote({ spaceId, messageId, history }: { spaceId: string; messag
           <bdi className="truncate">{plainText(quoted.text) || quoted.kind}</bdi>
         </>
       ) : (
-        <span>an earlier message</span>
+        <span>Earlier message</span>
       )}
     </Link>
   )
 }
 
-/** Mostly it is at hand; otherwise it is fetched, once. */
+/** From the loaded history if possible, otherwise fetched once. */
 function useMessage(id: string, history: History | null): Message | null {
   const store = useStore()
   const known = history?.find((message) => message.id === id)

@@ -24,8 +24,8 @@ export const RowView = memo(function RowView({ row, space, names, target, onRepl
       return <Line><Day at={row.at} /></Line>
     case 'new':
       return <Line warm>New</Line>
-    case 'sending':
-      return <OutgoingView sending={row.sending} first={row.first} space={space} names={names} />
+    case 'outgoing':
+      return <OutgoingView outgoing={row.outgoing} first={row.first} space={space} names={names} />
     case 'stream':
       return <StreamView stream={row.stream} space={space} names={names} />
     case 'message':
@@ -36,7 +36,7 @@ export const RowView = memo(function RowView({ row, space, names, target, onRepl
   }
 }, sameRow)
 
-/** Rows are made anew with each change; most of them say the same as before. */
+/** Every change builds new row objects; most rows show the same as before. */
 function sameRow(a: Props, b: Props): boolean {
   if (a.target !== b.target || a.names !== b.names || a.row.kind !== b.row.kind) return false
   if (a.row.kind === 'message' && b.row.kind === 'message') {
@@ -44,7 +44,7 @@ function sameRow(a: Props, b: Props): boolean {
     return a.row.message === b.row.message && a.row.first === b.row.first && !quoting
   }
   if (a.row.kind === 'stream' && b.row.kind === 'stream') return a.row.stream === b.row.stream
-  return a.row.key === b.row.key && a.row.kind !== 'sending'
+  return a.row.key === b.row.key && a.row.kind !== 'outgoing'
 }
 
 function Day({ at }: { at: string }) {

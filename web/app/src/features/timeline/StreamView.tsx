@@ -5,10 +5,10 @@ import { useDeferredValue } from 'react'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { MessageFrame } from './MessageFrame.tsx'
 
-/** What an agent is writing at this moment. Screen readers hear it when it is said, not letter by letter. */
+/** The text that an agent is writing. Screen readers get the finished message instead (LiveRegion). */
 export function StreamView({ stream, space, names }: { stream: Stream; space: SpaceState; names: readonly string[] }) {
   const me = useMe()
-  // Whoever types meanwhile goes first.
+  // Typing has priority over rendering the stream.
   const text = useDeferredValue(stream.text)
   const agent = space.members.find((member) => member.id === stream.agentId)
   const sender = { id: stream.agentId, name: agent?.name ?? 'An agent', type: 'agent' as const }

@@ -4,16 +4,16 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef, useState } from 'react'
 
 import { EmptySpace } from './EmptySpace.tsx'
+import { JumpToLatest } from './JumpToLatest.tsx'
+import { JumpToUnread } from './JumpToUnread.tsx'
 import { LiveRegion } from './LiveRegion.tsx'
 import { RowView } from './RowView.tsx'
 import { rowsOf, type Row } from './rows.ts'
-import { JumpToUnread } from './JumpToUnread.tsx'
-import { JumpToLatest } from './JumpToLatest.tsx'
-import { useLoadMore } from './useLoadMore.ts'
-import { AT_END, useStickToBottom, useOwnWords, useResized } from './useStickToBottom.ts'
 import { useJump } from './useJump.ts'
-import { useNewMarker } from './useNewMarker.ts'
+import { useLoadMore } from './useLoadMore.ts'
 import { useMarkRead } from './useMarkRead.ts'
+import { useNewMarker } from './useNewMarker.ts'
+import { BOTTOM_PX, useResize, useShowOwnMessage, useStickToBottom } from './useStickToBottom.ts'
 
 interface Props {
   space: SpaceState
@@ -21,19 +21,19 @@ interface Props {
   onReply: (message: Message) => void
 }
 
-/** The history of a space: only what is seen is in the page, and what is seen stays where it is whatever comes above or below. */
+/** The history of a space. Only visible rows are rendered, and they keep their place when rows above or below change. */
 export function Timeline({ space, messageId, onReply }: Props) {
   const store = useStore()
   const me = useMe()!
   const spaceId = space.facts.id
-  const { history, sending } = useMessages(spaceId)
+  const { history, outgoing } = useMessages(spaceId)
   const streams = useStreams(spaceId)
   const newAfter = useNewMarker(space)
   const [lastRead] = useState(space.lastSeenMessageId)
-  const whole = history !== null && !hasLater(history, space.headSeq)
+  const complete = history !== null && !hasLater(history, space.headSeq)
   const rows = useMemo(
-    () => rowsOf(history ?? [], whole ? sending : [], whole ? streams : [], newAfter, me.id),
-    [history, sending, streams, whole, newAfter, me.id],
+    () => rowsOf(history ?? [], complete ? outgoing : [], complete ? streams : [], newAfter, me.id),
+    [history, outgoing, streams, complete, newAfter, me.id],
   )
   const names = useNames(space)
   const scroller = useRef<HTMLDivElement>(null)
@@ -43,22 +43,22 @@ export function Timeline({ space, messageId, onReply }: Props) {
     estimateSize: (n) => estimate(rows[n]),
     getItemKey: (n) => rows[n]?.key ?? n,
     anchorTo: 'end',
-    scrollEndThreshold: AT_END,
+    scrollEndThreshold: BOTTOM_PX,
     overscan: 8,
     paddingStart: 24,
     paddingEnd: 12,
   })
-  // Also while one scrolls up: a row above that turns out higher than was guessed must not push what is being read.
+  // Rows above that turn out taller than estimated must not move the visible rows, even while the reader scrolls up.
   virtual.shouldAdjustScrollPositionOnItemSizeChange = (item, _, { scrollOffset }) => item.end <= (scrollOffset ?? 0)
-  const { atEnd, onScroll } = useLoadMore(virtual, store, space, whole)
-  const following = useStickToBottom(virtual, virtual.getTotalSize(), whole)
-  const { target, astray } = useJump(virtual, rows, store, spaceId, messageId, newAfter, following)
-  useOwnWords(sending.at(-1), () => void toNewest())
-  useMarkRead(whole && atEnd ? (history?.at(-1) ?? null) : null)
+  const { atBottom, onScroll } = useLoadMore(virtual, store, space, complete)
+  const bottom = useStickToBottom(virtual, virtual.getTotalSize(), complete)
+  const { target, notFound } = useJump(virtual, rows, store, spaceId, messageId, newAfter, bottom)
+  useShowOwnMessage(outgoing.at(-1), () => void toLatest())
+  useMarkRead(complete && atBottom ? (history?.at(-1) ?? null) : null)
 
   const empty = history?.length === 0 && rows.length === 0
-  useResized(virtual, !empty, () => {
-    following.toEnd()
+  useResize(virtual, !empty, () => {
+    bottom.toBottom()
     onScroll()
   })
 
@@ -73,7 +73,7 @@ export function Timeline({ space, messageId, onReply }: Props) {
         aria-busy={history === null}
         className="flex h-full flex-col overflow-y-auto overscroll-contain outline-offset-[-2px] [overflow-anchor:none]"
         onScroll={() => {
-          following.onScroll()
+          bottom.onScroll()
           onScroll()
         }}
       >
@@ -97,20 +97,20 @@ export function Timeline({ space, messageId, onReply }: Props) {
           })}
         </div>
       </div>
-      {astray && <p role="status" className="absolute inset-x-0 top-3 mx-auto w-fit rounded-full border border-line bg-paper-high px-4 py-1.5 text-small text-ink-soft shadow-low">The message of this link is not in this space.</p>}
+      {notFound && <p role="status" className="absolute inset-x-0 top-3 mx-auto w-fit rounded-full border border-line bg-paper-high px-4 py-1.5 text-small text-ink-soft shadow-low">The linked message is not in this space.</p>}
       {newAfter !== null && history?.[0] && history[0].seq > newAfter + 1 && (
         <JumpToUnread spaceId={spaceId} lastRead={lastRead} newAfter={newAfter} count={history[0].seq - newAfter - 1} />
       )}
-      {!(whole && atEnd) && <JumpToLatest space={space} behind={!whole} onGo={() => void toNewest()} />}
+      {!(complete && atBottom) && <JumpToLatest space={space} onGo={() => void toLatest()} />}
       <LiveRegion spaceId={spaceId} />
     </div>
   )
 
-  async function toNewest() {
-    // Without a connection one stays where one is; what was written waits, and is seen when it is said.
-    if (!whole) await store.loading.newest(spaceId).catch(() => {})
+  async function toLatest() {
+    // Stay here while offline.
+    if (!complete) await store.loader.newest(spaceId).catch(() => {})
     store.flush()
-    following.begin()
+    bottom.stick()
   }
 }
 

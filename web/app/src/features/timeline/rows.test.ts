@@ -8,15 +8,15 @@ const message = (seq: number, sender: string, clientId: string | null): Message 
   origin: null, runId: null, chainDepth: 0, clientId, createdAt: '2026-11-16T08:00:00.000Z',
 })
 
-test('each row has a name of its own, though a clientId belongs to its sender only', () => {
+test('rows have unique keys even if senders use the same clientId', () => {
   const history = [message(1, 'ent_service', '1'), message(2, 'ent_other', '1'), message(3, 'ent_me', '1'), message(4, 'ent_me', null)]
   const keys = rowsOf(history, [], [], null, 'ent_me').map((row) => row.key)
   expect(new Set(keys).size).toBe(keys.length)
-  // One's own keeps the name that it had on its way.
+  // The user's own message keeps the key it had before it was stored.
   expect(keys).toContain('1')
 })
 
-test('each day has a row of its own, also where the clock of the server was set back', () => {
+test('day rows have unique keys even if the server clock was set back', () => {
   const at = (seq: number, createdAt: string): Message => ({ ...message(seq, 'ent_other', null), createdAt })
   const history = [at(1, '2026-11-16T12:00:00.000Z'), at(2, '2026-11-18T12:00:00.000Z'), at(3, '2026-11-16T12:01:00.000Z'), at(4, '2026-11-18T12:02:00.000Z')]
   const days = rowsOf(history, [], [], null, 'ent_me').filter((row) => row.kind === 'day')

@@ -1,5 +1,5 @@
-/** From messages to what is shown, one row each: days, the line before what is new, and messages in groups. */
-import type { Message, Sending, Stream } from '@majlis/client'
+/** Turns messages into rows: day separators, the "New" line, and grouped messages. */
+import type { Message, OutgoingMessage, Stream } from '@majlis/client'
 
 import { dayKey } from '../../ui/time.ts'
 
@@ -7,15 +7,15 @@ export type Row =
   | { kind: 'day'; key: string; at: string }
   | { kind: 'new'; key: string }
   | { kind: 'message'; key: string; message: Message; first: boolean }
-  | { kind: 'sending'; key: string; sending: Sending; first: boolean }
+  | { kind: 'outgoing'; key: string; outgoing: OutgoingMessage; first: boolean }
   | { kind: 'stream'; key: string; stream: Stream }
 
-// After a pause the name and time are worth repeating.
+// After a pause the sender's name and time are shown again.
 const GROUP_MS = 5 * 60_000
 
 export function rowsOf(
   history: readonly Message[],
-  sending: readonly Sending[],
+  outgoing: readonly OutgoingMessage[],
   streams: readonly Stream[],
   newAfter: number | null,
   me: string,
@@ -25,22 +25,22 @@ export function rowsOf(
   const days = new Set<string>()
   for (const message of history) {
     const sameDay = before !== null && dayKey(before.createdAt) === dayKey(message.createdAt)
-    const beginsNew = newAfter !== null && message.seq > newAfter && (before?.seq ?? message.seq - 1) <= newAfter
+    const startsNew = newAfter !== null && message.seq > newAfter && (before?.seq ?? message.seq - 1) <= newAfter
     if (!sameDay) rows.push({ kind: 'day', key: dayRowKey(message, days), at: message.createdAt })
-    if (beginsNew) rows.push({ kind: 'new', key: 'new' })
-    const first = !sameDay || beginsNew || !goesOn(before, message)
+    if (startsNew) rows.push({ kind: 'new', key: 'new' })
+    const first = !sameDay || startsNew || !continuesGroup(before, message)
     rows.push({ kind: 'message', key: keyOf(message, me), message, first })
     before = message
   }
   for (const stream of streams) rows.push({ kind: 'stream', key: stream.streamId, stream })
-  sending.forEach((each, n) => {
+  outgoing.forEach((each, n) => {
     const first = n === 0 && (streams.length > 0 || before?.sender.id !== me || before.kind !== 'text')
-    rows.push({ kind: 'sending', key: each.clientId, sending: each, first: first || each.replyTo !== undefined })
+    rows.push({ kind: 'outgoing', key: each.clientId, outgoing: each, first: first || each.replyTo !== undefined })
   })
   return rows
 }
 
-/** A day comes twice where the server's clock was set back. */
+/** The same day can appear twice if the server's clock was set back. */
 function dayRowKey({ createdAt, id }: Message, days: Set<string>): string {
   const day = dayKey(createdAt)
   const key = days.has(day) ? `day ${day} ${id}` : `day ${day}`
@@ -48,10 +48,10 @@ function dayRowKey({ createdAt, id }: Message, days: Set<string>): string {
   return key
 }
 
-/** A message of one's own keeps its row when it is stored. Those of others may have the same `clientId` as any other. */
+/** The user's own message keeps its key when it is stored. A `clientId` is unique only per sender, so others use the id. */
 const keyOf = (message: Message, me: string): string => (message.sender.id === me ? message.clientId : null) ?? message.id
 
-function goesOn(before: Message | null, message: Message): boolean {
+function continuesGroup(before: Message | null, message: Message): boolean {
   return (
     before !== null &&
     before.kind === 'text' &&

@@ -3,17 +3,17 @@ import type { useStore } from '@majlis/client/react'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 import type { Row } from './rows.ts'
-import type { Virtual } from './useStickToBottom.ts'
+import type { useStickToBottom, Virtual } from './useStickToBottom.ts'
 
-/** Where one comes in: at the message of the address, at the first that is new, or at the end. `astray` when the address leads to no message here. */
-export function useJump(virtual: Virtual, rows: Row[], store: ReturnType<typeof useStore>, spaceId: string, messageId: string | null, newAfter: number | null, following: { begin: () => void; end: () => void }) {
+/** Scrolls to the linked message, to the first new one, or to the bottom. `notFound`: the linked message is not in this space. */
+export function useJump(virtual: Virtual, rows: Row[], store: ReturnType<typeof useStore>, spaceId: string, messageId: string | null, newAfter: number | null, bottom: Pick<ReturnType<typeof useStickToBottom>, 'stick' | 'release'>) {
   const jumped = useRef<string | null>(null)
   const [target, setTarget] = useState<string | null>(null)
-  const [astray, setAstray] = useState<string | null>(null)
+  const [notFound, setNotFound] = useState<string | null>(null)
   useEffect(() => {
-    // Without a connection nobody knows; with the next one it is looked for again by whoever comes here.
-    const lost = (failure: unknown) => failure instanceof MajlisError && !failure.passing && setAstray(messageId)
-    if (messageId) void store.loading.around(spaceId, messageId).catch(lost)
+    // While offline it is unknown whether the message exists.
+    const onError = (failure: unknown) => failure instanceof MajlisError && !failure.retryable && setNotFound(messageId)
+    if (messageId) void store.loader.around(spaceId, messageId).catch(onError)
   }, [store, spaceId, messageId])
   useLayoutEffect(() => {
     const wanted = messageId ?? 'first'
@@ -23,17 +23,17 @@ export function useJump(virtual: Virtual, rows: Row[], store: ReturnType<typeof 
       if (place < 0) return
       jumped.current = wanted
       setTarget(rows[place]!.key)
-      following.end()
+      bottom.release()
       virtual.scrollToIndex(place, { align: 'center' })
       return
     }
     if (jumped.current !== null) return
     jumped.current = wanted
-    const news = newAfter === null ? -1 : rows.findIndex((row) => row.kind === 'new')
-    if (news > 0) {
-      following.end()
-      virtual.scrollToIndex(news, { align: 'start' })
-    } else following.begin()
-  }, [virtual, rows, messageId, newAfter, following])
-  return { target, astray: messageId !== null && astray === messageId }
+    const marker = newAfter === null ? -1 : rows.findIndex((row) => row.kind === 'new')
+    if (marker > 0) {
+      bottom.release()
+      virtual.scrollToIndex(marker, { align: 'start' })
+    } else bottom.stick()
+  }, [virtual, rows, messageId, newAfter, bottom])
+  return { target, notFound: messageId !== null && notFound === messageId }
 }

@@ -2,23 +2,23 @@ import { hasEarlier, type SpaceState } from '@majlis/client'
 import type { useStore } from '@majlis/client/react'
 import { useCallback, useEffect, useState } from 'react'
 
-import { AT_END, type Virtual } from './useStickToBottom.ts'
+import { BOTTOM_PX, distanceToBottom, type Virtual } from './useStickToBottom.ts'
 
-const NEAR_EDGE = 600
+const NEAR_PX = 600
 
-/** Near the top or the bottom of what is at hand, more is fetched. */
-export function useLoadMore(virtual: Virtual, store: ReturnType<typeof useStore>, space: SpaceState, whole: boolean) {
-  const [atEnd, setAtEnd] = useState(true)
+/** Loads the next page when the reader gets near the top or the bottom of the loaded history. */
+export function useLoadMore(virtual: Virtual, store: ReturnType<typeof useStore>, space: SpaceState, complete: boolean) {
+  const [atBottom, setAtBottom] = useState(true)
   const { history } = space
   const id = space.facts.id
-  const look = useCallback(() => {
+  const check = useCallback(() => {
     const box = virtual.scrollElement
     if (!box || !history || history.length === 0) return
-    const below = box.scrollHeight - box.scrollTop - box.clientHeight
-    setAtEnd(below <= AT_END)
-    if (hasEarlier(history) && box.scrollTop < NEAR_EDGE) void store.loading.earlier(id).catch(() => {})
-    if (!whole && below < NEAR_EDGE) void store.loading.later(id).catch(() => {})
-  }, [virtual, history, whole, store, id])
-  useEffect(look, [look])
-  return { atEnd, onScroll: look }
+    const below = distanceToBottom(box)
+    setAtBottom(below <= BOTTOM_PX)
+    if (hasEarlier(history) && box.scrollTop < NEAR_PX) void store.loader.earlier(id).catch(() => {})
+    if (!complete && below < NEAR_PX) void store.loader.later(id).catch(() => {})
+  }, [virtual, history, complete, store, id])
+  useEffect(check, [check])
+  return { atBottom, onScroll: check }
 }

@@ -4,11 +4,11 @@ import { useEffect } from 'react'
 
 import { usePageFocus } from '../../ui/usePageFocus.ts'
 
-/** Read is what stood on the screen while somebody was there. */
+/** Marks a message as read while the page has the focus. */
 export function useMarkRead(message: Message | null): void {
   const store = useStore()
-  const present = usePageFocus()
+  const focused = usePageFocus()
   useEffect(() => {
-    if (message && present) store.reading.upTo(message)
-  }, [store, message, present])
+    if (message && focused) store.readPositions.markRead(message)
+  }, [store, message, focused])
 }

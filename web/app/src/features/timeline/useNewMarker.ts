@@ -3,11 +3,13 @@ import { useState } from 'react'
 
 import { usePageFocus } from '../../ui/usePageFocus.ts'
 
-/** Behind which number the line "New" stands. It stays where it was when one came in, until one leaves: to another space, or
- * to another window, if something is said meanwhile. */
+/**
+ * The number of the message above the "New" line. The line stays in place until the user opens another space, or
+ * leaves the window while messages arrive.
+ */
 export function useNewMarker({ seenSeq, headSeq }: SpaceState): number | null {
-  const present = usePageFocus()
-  const missing = !present && seenSeq < headSeq
+  const focused = usePageFocus()
+  const missing = !focused && seenSeq < headSeq
   const [newAfter, setNewAfter] = useState(seenSeq < headSeq ? seenSeq : null)
   const [wasMissing, setWasMissing] = useState(missing)
   if (missing !== wasMissing) {

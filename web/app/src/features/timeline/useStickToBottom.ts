@@ -1,58 +1,68 @@
-import type { Sending } from '@majlis/client'
+import type { OutgoingMessage } from '@majlis/client'
 import type { useVirtualizer } from '@tanstack/react-virtual'
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'react'
 
 export type Virtual = ReturnType<typeof useVirtualizer<HTMLDivElement, Element>>
 
-/** So near to the end counts as there, in pixels. */
-export const AT_END = 80
+/** The list counts as scrolled to the bottom within this distance, in pixels. */
+export const BOTTOM_PX = 80
 
-/** Who is at the end stays there whatever grows; who goes up stays where they are. Only going up ends it, never growth. */
-export function useStickToBottom(virtual: Virtual, size: number, whole: boolean) {
-  const state = useRef({ on: true, top: 0 })
-  const toEnd = useCallback(() => {
+export const distanceToBottom = (box: HTMLElement): number => box.scrollHeight - box.scrollTop - box.clientHeight
+
+/** Keeps the list at the bottom while rows grow, until the reader scrolls up. `complete`: the newest message is loaded. */
+export function useStickToBottom(virtual: Virtual, size: number, complete: boolean) {
+  const state = useRef({ stuck: true, top: 0 })
+  const toBottom = useCallback(() => {
     const box = virtual.scrollElement
-    if (box && state.current.on) box.scrollTop = box.scrollHeight
+    if (!box) return
+    if (state.current.stuck) box.scrollTop = box.scrollHeight
+    state.current.top = box.scrollTop
   }, [virtual])
-  useLayoutEffect(toEnd, [toEnd, size])
+  useLayoutEffect(() => {
+    const box = virtual.scrollElement
+    // A scroll event comes with the next frame. If rows grow before it, a reader who scrolled up must not be pulled down.
+    if (box && scrolledUp(box, state.current.top)) state.current.stuck = false
+    toBottom()
+  }, [virtual, toBottom, size])
   return {
-    toEnd,
-    begin: () => {
-      state.current.on = true
-      toEnd()
+    toBottom,
+    stick: () => {
+      state.current = { stuck: true, top: 0 }
+      toBottom()
     },
-    end: () => {
-      state.current.on = false
+    release: () => {
+      state.current.stuck = false
     },
     onScroll: () => {
       const box = virtual.scrollElement
       if (!box) return
-      const below = box.scrollHeight - box.scrollTop - box.clientHeight
-      // The end of what is at hand is not the end: following it would run through everything that is still to come.
-      if (below <= AT_END) state.current.on = whole
-      else if (box.scrollTop < state.current.top) state.current.on = false
+      // Not at the bottom of an incomplete list: sticking to it would load every later page.
+      if (distanceToBottom(box) <= BOTTOM_PX) state.current.stuck = complete
+      else if (scrolledUp(box, state.current.top)) state.current.stuck = false
       state.current.top = box.scrollTop
     },
   }
 }
 
-/** The place for messages gets smaller when the composer grows, a keyboard comes up or more agents begin to work: the last word stays in sight. */
-export function useResized(virtual: Virtual, shown: boolean, changed: () => void) {
-  const latest = useRef(changed)
+const scrolledUp = (box: HTMLElement, before: number): boolean => box.scrollTop < before && distanceToBottom(box) > BOTTOM_PX
+
+/** Calls `onResize` when the list gets more or less room: the composer grows, a keyboard opens, more agents start. */
+export function useResize(virtual: Virtual, shown: boolean, onResize: () => void) {
+  const latest = useRef(onResize)
   useLayoutEffect(() => {
-    latest.current = changed
+    latest.current = onResize
   })
   useEffect(() => {
     const box = virtual.scrollElement
     if (!box || !shown) return
-    const watch = new ResizeObserver(() => latest.current())
-    watch.observe(box)
-    return () => watch.disconnect()
+    const observer = new ResizeObserver(() => latest.current())
+    observer.observe(box)
+    return () => observer.disconnect()
   }, [virtual, shown])
 }
 
-/** Whoever says something wants to see it said. That an older one is the newest again, since a newer has arrived, is no news. */
-export function useOwnWords(newest: Sending | undefined, show: () => void) {
+/** Calls `show` for each new message of the user. An older message that becomes the last again does not count. */
+export function useShowOwnMessage(newest: OutgoingMessage | undefined, show: () => void) {
   const shown = useRef(newest?.at ?? '')
   useEffect(() => {
     if (!newest || newest.at <= shown.current) return
