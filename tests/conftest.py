@@ -17,15 +17,15 @@ from majlis.settings import Settings
 from majlis.store import ids
 from tests.cli.processes import Commands
 from tests.databases import PostgresDatabases, SqliteDatabases, postgres_server
-from tests.distribution import dealt
+from tests.distribution import distribute
 from tests.environment import isolate
 from tests.nats_servers import NatsServer
-from tests.statement_cache import compile_once
+from tests.statement_cache import share_statement_cache
 from tests.world import World, serve_world
 
 ENGINES = ("sqlite", "postgresql")
 
-compile_once()
+share_statement_cache()
 
 # How long an example takes says nothing on a busy machine.
 hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -49,7 +49,7 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if workers > 1:
-        items[:] = dealt(items, workers)
+        items[:] = distribute(items, workers)
 
 
 def pytest_collection_finish() -> None:

@@ -45,13 +45,13 @@ class Template:
     rows: dict[str, str]
 
 
-async def look_at(url: str) -> Template:
+async def read_template(url: str) -> Template:
     async with _connected(url) as connection:
         found = {name: await connection.fetchval(f"SELECT json_agg({name}) FROM {name}") for name in _TABLES}
         return Template(await connection.fetch(_SHAPE), {name: rows for name, rows in found.items() if rows})
 
 
-async def sweep(url: str, template: Template) -> bool:
+async def reset(url: str, template: Template) -> bool:
     """Throws out whoever still uses it, and empties it. False: it has another shape now, or has grown."""
     async with _connected(url) as connection:
         await connection.execute(_THROW_OUT)

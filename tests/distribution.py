@@ -31,7 +31,7 @@ class Item(Protocol):
 T = TypeVar("T", bound=Item)
 
 
-def dealt(items: list[T], workers: int) -> list[T]:
+def distribute(items: list[T], workers: int) -> list[T]:
     """For as many workers: each begins with its share of the long ones, and goes on with a part of the rest."""
     long = sorted((item for item in items if _rank(item) is not None), key=lambda item: _rank(item) or 0)
     rest = iter([item for item in items if _rank(item) is None])

@@ -24,7 +24,7 @@ class Shared(LRUCache[Any, Any]):
 _SHARED = Shared(_SIZE)
 
 
-def compile_once() -> None:
+def share_statement_cache() -> None:
     sa.Engine._compiled_cache = property(lambda _: _SHARED, lambda _, __: None)  # type: ignore[assignment]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from majlis.gateway import open_gateway
 from majlis.settings import Settings
-from tests.database_reset import Template, look_at
+from tests.database_reset import Template, read_template
 from tests.databases import PostgresDatabases
 
 
@@ -18,7 +18,7 @@ async def look(url: str) -> tuple[Template, int]:
     connection = await asyncpg.connect(url)
     number = await connection.fetchval("SELECT nextval(seqrelid::regclass) FROM pg_sequence")
     await connection.close()
-    return await look_at(url), number
+    return await read_template(url), number
 
 
 async def change(url: str, statement: str) -> None:

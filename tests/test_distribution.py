@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.distribution import LONGEST, dealt
+from tests.distribution import LONGEST, distribute
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ LONG = [Named(f"tests/{file}::test_it[{engine}]") for file in reversed(LONGEST) 
 @pytest.mark.parametrize("workers", [1, 2, 4, 7, 60])
 def test_every_test_is_dealt_once_and_each_part_begins_with_long_ones(workers: int) -> None:
     items = [*SHORT[:10], *LONG, *SHORT[10:]]
-    hands = dealt(items, workers)
+    hands = distribute(items, workers)
     assert sorted(hands, key=lambda item: item.nodeid) == sorted(items, key=lambda item: item.nodeid)
     first = LONGEST[0]
     begins = 0
@@ -34,4 +34,4 @@ def test_every_test_is_dealt_once_and_each_part_begins_with_long_ones(workers: i
 
 
 def test_the_rest_stays_as_it_is() -> None:
-    assert [item for item in dealt([*SHORT, *LONG], 3) if item in SHORT] == SHORT
+    assert [item for item in distribute([*SHORT, *LONG], 3) if item in SHORT] == SHORT

@@ -5,24 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.workers import Nursery, Workers
+from tests.acceptance.workers import ForkServer, Workers
 from tests.databases import PostgresDatabases, SqliteDatabases
 from tests.model_server import ModelServer
 
 
 @pytest.fixture(scope="session")
-def worker_nursery(
+def fork_server(
     tmp_path_factory: pytest.TempPathFactory, sqlite_databases: SqliteDatabases, postgres_databases: PostgresDatabases
-) -> Iterator[Nursery]:
+) -> Iterator[ForkServer]:
     databases = sqlite_databases.fresh(), postgres_databases.fresh()
-    nursery = Nursery(tmp_path_factory.mktemp("nursery") / "log", *databases)
-    yield nursery
-    nursery.close()
+    fork_server = ForkServer(tmp_path_factory.mktemp("fork_server") / "log", *databases)
+    yield fork_server
+    fork_server.close()
 
 
 @pytest.fixture
-async def workers(worker_nursery: Nursery, database_url: str, tmp_path: Path) -> AsyncIterator[Workers]:
-    workers = Workers(worker_nursery, database_url, tmp_path)
+async def workers(fork_server: ForkServer, database_url: str, tmp_path: Path) -> AsyncIterator[Workers]:
+    workers = Workers(fork_server, database_url, tmp_path)
     yield workers
     await workers.close()
 

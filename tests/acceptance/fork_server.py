@@ -1,8 +1,7 @@
-"""A process that has everything loaded and forks a worker, served over HTTP, for every line on stdin.
+"""Forks a worker, served over HTTP, for each line on stdin.
 
-As in nursery.py a start takes tens of milliseconds; here each line (see `workers.Order`) also says on which database,
-how eagerly the worker looks for work, and at which place it is to die. The databases on the command line are for
-warming up.
+All modules are loaded, so a start takes tens of milliseconds, and a killed worker is as dead as any process. Each line
+is a `workers.Order`. The databases on the command line are for warming up.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TextIO
 
 import httpx
 
-from tests.cli.processes import Commands, Forked
+from tests.cli.processes import CommandProcess, Commands
 from tests.world import Person
 
 OWNER_TOKEN = "owner-token-for-tests-only-0123456789"
@@ -22,7 +22,7 @@ class ServerProcess:
     ) -> None:
         self.base_url = ""
         self._commands = commands
-        self._process: Forked | None = None
+        self._process: CommandProcess | None = None
         self._folder = data_dir
         self._environment = {
             **os.environ,

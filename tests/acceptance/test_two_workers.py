@@ -17,7 +17,7 @@ from majlis.store import ids
 from majlis.store.open import open_database
 from majlis.store.tables import plans
 from tests.acceptance.ledger import Ledger
-from tests.acceptance.workers import NEVER_MILLIS, Nursery, WorkerProcess, Workers
+from tests.acceptance.workers import NEVER_MILLIS, ForkServer, WorkerProcess, Workers
 from tests.conditions import until
 from tests.databases import PostgresDatabases
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
@@ -357,7 +357,7 @@ async def test_k2_one_consciousness_lives_one_cycle_at_a_time_and_every_event_in
 
 
 async def test_work_goes_on_while_nats_is_down(
-    worker_nursery: Nursery,
+    fork_server: ForkServer,
     postgres_databases: PostgresDatabases,
     nats_server: NatsServer,
     model: ModelServer,
@@ -373,7 +373,7 @@ async def test_work_goes_on_while_nats_is_down(
 
     model.script = script
     url = await asyncio.to_thread(postgres_databases.fresh)
-    workers = Workers(worker_nursery, url, tmp_path)
+    workers = Workers(fork_server, url, tmp_path)
     workers.bus_url = nats_server.url
     db = open_database(url)
     pair = Pair(workers, model, Ledger(db))

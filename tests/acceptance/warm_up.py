@@ -8,13 +8,13 @@ import threading
 
 from majlis.settings import Settings
 from tests.conditions import until
-from tests.statement_cache import compile_once
+from tests.statement_cache import share_statement_cache
 from tests.world import World, serve_world
 
 
 def warm_up(settings: Settings) -> None:
     """On the database of these settings, which gets a space and an agent more, deleted again."""
-    compile_once()
+    share_statement_cache()
     asyncio.run(_live_a_little(settings))
     # Only what has one thread can be forked safely.
     assert threading.active_count() == 1, threading.enumerate()

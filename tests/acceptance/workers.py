@@ -1,4 +1,4 @@
-"""Worker processes that a test starts, stops, pauses and kills; forked by worker_nursery.py, so they cost little."""
+"""Worker processes that a test starts, stops, pauses and kills; forked by fork_server.py, so they cost little."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class WorkerProcess:
             os.kill(self.pid, number)
 
 
-class Nursery:
+class ForkServer:
     """The process that forks them: one for all tests of a session."""
 
     def __init__(self, log: Path, *databases: str) -> None:
@@ -133,8 +133,8 @@ class Nursery:
 class Workers:
     """The workers of one test, on one database."""
 
-    def __init__(self, nursery: Nursery, database_url: str, folder: Path) -> None:
-        self._nursery = nursery
+    def __init__(self, fork_server: ForkServer, database_url: str, folder: Path) -> None:
+        self._fork_server = fork_server
         self._forking = asyncio.Lock()
         self._started: list[WorkerProcess] = []
         self._database_url = database_url
@@ -158,7 +158,7 @@ class Workers:
         folder = folder or self.folder
         order = Order(self.settings(workers=slots), str(folder), **more)
         async with self._forking:
-            pid, port = await asyncio.to_thread(self._nursery.fork, order)
+            pid, port = await asyncio.to_thread(self._fork_server.fork, order)
         self._started.append(WorkerProcess(pid, f"http://127.0.0.1:{port}", folder))
         return self._started[-1]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.cli.processes import Commands, Forked
+from tests.cli.processes import CommandProcess, Commands
 
 PATIENCE_SECONDS = 60
 
@@ -79,10 +79,10 @@ class Command:
                 process.kill()
             await process.communicate()
 
-    async def start(self, *arguments: str | bytes) -> Forked:
+    async def start(self, *arguments: str | bytes) -> CommandProcess:
         return await self._commands.start(*arguments, folder=self._folder, environment=self._environment)
 
-    def start_on(self, stream: int, *arguments: str) -> Forked:
+    def start_on(self, stream: int, *arguments: str) -> CommandProcess:
         """Where all its streams are one file."""
         return self._commands.start_on([stream] * 3, *arguments, folder=self._folder, environment=self._environment)
 
@@ -96,7 +96,7 @@ class Command:
 class Running:
     """A command that runs until it is stopped."""
 
-    def __init__(self, process: Forked) -> None:
+    def __init__(self, process: CommandProcess) -> None:
         self._process = process
 
     async def out(self) -> str:

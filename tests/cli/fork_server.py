@@ -2,7 +2,7 @@
 
 Loading takes a second of CPU time and most commands a tenth, so hundreds of commands would spend most of the time on
 loading. A forked command has its own arguments, folder, environment and streams, and ends or is killed like any other
-process. See forked.py for the other side.
+process. See processes.py for the other side.
 
 The socket whose number is on the command line brings orders: the length of one with four file descriptors, then the
 order itself (JSON). Three of them are the command's streams. The fourth is told its process id and, when it has ended,
@@ -37,7 +37,7 @@ import majlis.transfer
 from majlis.api.app import openapi_document
 
 
-class Nursery:
+class ForkServer:
     """One thread only, since nothing else can be forked safely."""
 
     def __init__(self, orders: socket.socket) -> None:
@@ -155,4 +155,4 @@ def load_everything() -> None:
 
 if __name__ == "__main__":
     load_everything()
-    Nursery(socket.socket(fileno=int(sys.argv[1]))).until_orphaned()
+    ForkServer(socket.socket(fileno=int(sys.argv[1]))).until_orphaned()

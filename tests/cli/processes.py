@@ -1,4 +1,4 @@
-"""`majlis` processes that a test starts, talks to and ends; forked by nursery.py, so they cost little."""
+"""`majlis` processes that a test starts, talks to and ends; forked by fork_server.py, so they start quickly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Commands:
         self._process: subprocess.Popen[bytes] | None = None
         self._orders: socket.socket | None = None
 
-    async def start(self, *arguments: str | bytes, folder: Path, environment: dict[str, str]) -> Forked:
+    async def start(self, *arguments: str | bytes, folder: Path, environment: dict[str, str]) -> CommandProcess:
         """With a pipe for each of its streams."""
         pipes = [os.pipe() for _ in range(3)]
         theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
@@ -33,7 +33,7 @@ class Commands:
 
     def start_on(
         self, streams: list[int], *arguments: str | bytes, folder: Path, environment: dict[str, str]
-    ) -> Forked:
+    ) -> CommandProcess:
         """On three files that the caller has opened."""
         order = {
             "arguments": [os.fsdecode(argument) for argument in arguments],
@@ -42,18 +42,18 @@ class Commands:
         }
         content = json.dumps(order).encode()
         told, telling = socket.socketpair()
-        orders = self._nursery()
+        orders = self._fork_server()
         with telling:
             socket.send_fds(orders, [len(content).to_bytes(4)], [*streams, telling.fileno()])
         orders.sendall(content)
-        return Forked(told)
+        return CommandProcess(told)
 
     def close(self) -> None:
         if self._process is not None and self._orders is not None:
             self._orders.close()
             self._process.wait()
 
-    def _nursery(self) -> socket.socket:
+    def _fork_server(self) -> socket.socket:
         if self._orders is None:
             self._orders, taken = socket.socketpair()
             with taken:
@@ -66,8 +66,8 @@ class Commands:
         return self._orders
 
 
-class Forked:
-    """As much of `asyncio.subprocess.Process` as tests need. The nursery tells it the process's id and exit code."""
+class CommandProcess:
+    """The part of `asyncio.subprocess.Process` that tests need. The fork server sends the process id and the exit code."""
 
     stdin: asyncio.StreamWriter
     stdout: asyncio.StreamReader
@@ -76,7 +76,7 @@ class Forked:
     def __init__(self, told: socket.socket) -> None:
         self._told = told
         self.pid = int.from_bytes(told.recv(4, socket.MSG_WAITALL))
-        assert self.pid, "there is no nursery; its last words are above"
+        assert self.pid, "the fork server has ended; its output is above"
         self.returncode: int | None = None
         self._ending = asyncio.create_task(self._end())
         self._pipes: list[asyncio.BaseTransport] = []

@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tests.cli.command import PATIENCE_SECONDS, Command
-from tests.cli.processes import Forked
+from tests.cli.processes import CommandProcess
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Terminal:
-    def __init__(self, process: Forked, screen: int) -> None:
+    def __init__(self, process: CommandProcess, screen: int) -> None:
         self._process = process
         self._screen = screen
         self._seen = b""

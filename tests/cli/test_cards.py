@@ -40,7 +40,7 @@ async def test_j5_a_card_is_shown_and_answered_by_a_line(majlis: Command, world:
         ran = await majlis.ok("chat", "Releases", stdin=b"/choose 2\n")
         assert 'Bot: approve: Owner answered {"approved": true, "comment": "go ahead"}' in ran.out
         assert "Bot: Which? (/choose 1 red, 2 blue)" in ran.out
-        await house.quiet()
+        await house.until_idle()
         assert (await house.texts(space))[-1] == ("Bot", "Done.")
         nothing = await majlis("chat", "Releases", stdin=b"/deny\n")
         assert nothing.code == 1

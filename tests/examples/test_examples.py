@@ -46,7 +46,7 @@ class Scene:
         await self.house.owner.say(self.space, self.example.say)
 
     async def last(self) -> tuple[str, str]:
-        await self.house.quiet()
+        await self.house.until_idle()
         return (await self.house.texts(self.space))[-1]
 
 
@@ -269,7 +269,7 @@ async def test_j4_mcp_agent_keeps_tasks_with_a_server_of_its_own(opened: Open, t
         await scene.house.until_waiting()
         assert json.loads(file.read_text()) == ["water the plants"]
         await submit(scene.house.owner, await card_in(scene.house, scene.space), True)
-        await scene.house.quiet()
+        await scene.house.until_idle()
         assert json.loads(file.read_text()) == []
         assert "approved tasks__finish_task, and it was called" in timeline(scene.house.model.asked[-2])[-1]
 

@@ -29,7 +29,7 @@ async def test_the_demo_agents_welcome_wait_remember_remind_and_stop(house: Hous
     assert welcome.endswith("What is your name?")
 
     await house.owner.say(lobby["id"], "my name is Lena")
-    await house.quiet()
+    await house.until_idle()
     greeted = (await house.texts(lobby["id"]))[2:]
     assert [name for name, _ in greeted] == ["Nadim", "Rawi"]
     assert greeted[0][1].startswith("Hello Lena, nice to meet you!")
@@ -38,7 +38,7 @@ async def test_the_demo_agents_welcome_wait_remember_remind_and_stop(house: Hous
     assert memory["value"] == "Owner is called Lena"
 
     await house.owner.say(lobby["id"], "remind me in 1 minute")
-    await house.quiet()
+    await house.until_idle()
     assert (await house.texts(lobby["id"]))[-1] == (
         "Nadim",
         "I will remind you in 1 minute, Owner: it is time.",
@@ -48,11 +48,11 @@ async def test_the_demo_agents_welcome_wait_remember_remind_and_stop(house: Hous
         said = (await house.texts(lobby["id"]))[-1][1]
         if "you asked me" not in said:
             await live.until_message("Owner, you asked me to remind you: it is time.")
-    await house.quiet()
+    await house.until_idle()
     before = len(await house.texts(lobby["id"]))
 
     await house.owner.say(lobby["id"], "talk to each other")
-    await house.quiet()
+    await house.until_idle()
     talk = (await house.texts(lobby["id"]))[before:]
     assert [name for name, _ in talk] == ["Owner", "Nadim", "Rawi"]
     assert {run["status"] for run in await house.runs()} == {"completed"}

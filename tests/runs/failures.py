@@ -15,7 +15,7 @@ async def failing(house: House, *replies: Reply, **config: Any) -> tuple[str, An
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(*replies)
     message = await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     return space, message
 
 

@@ -37,7 +37,7 @@ class House:
     async def space(self, name: str, *members: Person, **more: Any) -> str:
         return await self.owner.create_space(name, *members, **more)
 
-    async def quiet(self) -> None:
+    async def until_idle(self) -> None:
         """Nothing is owed now and nobody works: whatever was to happen has happened."""
         await until(lambda: self.world.gateway.db.read(_is_quiet))
         # A run that is settled has a few lines to go yet: its figures and its span.

@@ -14,7 +14,7 @@ from majlis.store.transactions import Database, Tx
 
 
 @asynccontextmanager
-async def held_up(db: Database, space: str) -> AsyncIterator[None]:
+async def space_locked(db: Database, space: str) -> AsyncIterator[None]:
     """Whoever wants to write to this space waits. On SQLite that is whoever wants to write."""
     holds, goes_on, goes_on_in_thread = asyncio.Event(), asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()

@@ -18,14 +18,14 @@ async def test_t6_a_run_that_absorbs_another_goes_on_at_the_greater_depth(house:
     house.model.script = by_agent({"Guide": [asks, silent()], "Scout": [waits]})
     await house.owner.say(space, "@Guide ask Scout for a colour")
     await house.until_waiting()
-    await house.quiet()
+    await house.until_idle()
     [waiting] = await house.runs(scout)
     assert waiting["chainDepth"] == 1
     house.model.script = sequence(
         call("absorb_run", runId=waiting["id"]), call("enter_space", spaceId=space), say("Blue."), silent()
     )
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     absorbed, absorbing = await house.runs(scout)
     assert (absorbed["status"], absorbing["status"], absorbing["chainDepth"]) == ("canceled", "completed", 1)
     said = (await house.owner.history(space))["messages"][-1]
@@ -40,13 +40,13 @@ async def test_j1_what_failed_tries_of_an_absorbed_run_have_done_is_among_its_ac
     house.model.script = sequence(remembers, Reply(status=500), say("Well?", wait=True))
     await house.owner.say(space, "Scout?")
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     house.advance(2)
     await house.until_waiting()
     failed, waiting = await house.runs(scout)
     assert failed["status"] == "failed"
     house.model.script = sequence(call("absorb_run", runId=waiting["id"]), silent())
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [result] = house.model.asked[-1].results
     assert [action["tool"] for action in result["actions"]] == ["set_memories", "send_message"]

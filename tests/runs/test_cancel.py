@@ -38,7 +38,7 @@ async def test_j3_cancel_aborts_the_model_and_takes_back_what_was_being_said(hou
     by_type = {event.type: event for event in follower.seen}
     assert by_type["run.canceled"].data["runId"] == run["id"]
     assert inactive(follower.seen, run["id"])
-    await house.quiet()
+    await house.until_idle()
     assert ("Scout", reply.calls[0][1]["text"]) not in await house.texts(space)
     assert await house.deliveries(message) == [("Scout", "passed")]
     assert [each["status"] for each in await house.runs()] == ["canceled", "completed"]
@@ -60,7 +60,7 @@ async def test_j3_a_run_is_canceled_once(house: House) -> None:
 async def test_j3_a_run_that_has_ended_cannot_be_canceled(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Scout"))
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (await house.owner.post(f"/api/runs/{run['id']}/cancel")).status_code == 409
     assert (await house.run(run["id"]))["status"] == "completed"
@@ -80,7 +80,7 @@ async def test_j3_nothing_is_sent_after_a_cancel_between_answer_and_call(house: 
     await house.owner.say(space, "Scout?")
     await house.model.until_asked(1)
     await house.model.until_open(0)
-    await house.quiet()
+    await house.until_idle()
     assert await house.texts(space) == [("Owner", "Scout?")]
     [run] = await house.runs()
     assert run["status"] == "canceled"
@@ -113,7 +113,7 @@ async def test_j3_a_waiting_run_can_be_canceled(house: House) -> None:
         await follower.until("run.canceled", runId=run["id"])
     assert await house.deliveries(message) == [("Scout", "passed")]
     house.advance(301)
-    await house.quiet()
+    await house.until_idle()
     assert [each["status"] for each in await house.runs()] == ["canceled"]
     assert len(house.model.asked) == 1
 
@@ -149,7 +149,7 @@ async def test_j3_a_queued_run_can_be_canceled(house: House) -> None:
     canceled = await house.owner.ok("POST", f"/api/runs/{queued['id']}/cancel")
     assert slow.gate is not None
     slow.gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert (canceled["status"], len(house.model.asked)) == ("canceled", 2)
     assert await house.deliveries(answer) == [("Scout", "passed")]
 
@@ -179,7 +179,7 @@ async def test_j3_the_next_message_is_answered_as_if_nothing_had_happened(house:
     await house.owner.say(space, "second")
     await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     assert [text for _, text in await house.texts(space)] == ["first", "second", "Yes?"]
 
 

@@ -14,7 +14,7 @@ from tests.model_server import call, sequence
 from tests.runs import deploy_tools
 from tests.runs.deploy_tools import HERE, tool
 from tests.runs.house import House
-from tests.runs.space_lock import held_up
+from tests.runs.space_lock import space_locked
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ async def test_j3_a_run_that_goes_elsewhere_while_its_cancel_waits_leaves_nothin
     await house.model.until_asked(1)
     [run] = await house.runs()
     async with house.owner.follow(beta) as follower:
-        async with held_up(house.world.gateway.db, alpha):
+        async with space_locked(house.world.gateway.db, alpha):
             canceling = asyncio.create_task(house.owner.ok("POST", f"/api/runs/{run['id']}/cancel"))
             await until(lambda: house.world.gateway.db.read(_somebody_waits))
             goes.gate.set()

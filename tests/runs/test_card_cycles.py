@@ -18,7 +18,7 @@ async def test_j5_k1_a_consciousness_goes_on_and_the_answer_is_an_event(house: H
         call("enter_space", spaceId=space), call("approve", question=QUESTION), say("I asked.")
     )
     await house.owner.say(space, "go")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(scout)
     assert run["status"] == "completed"
     card = await card_in(house, space)
@@ -28,7 +28,7 @@ async def test_j5_k1_a_consciousness_goes_on_and_the_answer_is_an_event(house: H
     assert result["content"] == f'{{"status":"pending","toolCallId":"{card["tool"]["callId"]}"}}'
     house.model.script = each_cycle(say("Thank you."))
     assert (await submit(house.owner, card, {"approved": False, "comment": "Not on Friday"})).status_code == 200
-    await house.quiet()
+    await house.until_idle()
     [line] = inbox(house.asked("Scout")[-1])
     assert line.startswith("[Tool Result: approve")
     assert line.endswith('] {"approved":false,"comment":"Not on Friday"}')
@@ -47,7 +47,7 @@ async def test_j5_k1_a_consciousness_hears_that_nobody_answered_and_that_a_card_
     three = calls(*((name, {"question": name}) for name in ("approve", "later", "approve")))
     house.model.script = each_cycle(call("enter_space", spaceId=space), three)
     await house.owner.say(space, "go")
-    await house.quiet()
+    await house.until_idle()
     results = [turn["content"] for turn in this_cycle(house.asked("Scout")[-1]) if turn["role"] == "tool"][1:]
     assert ["pending" in result for result in results] == [True, True, False]
     assert "2 questions of yours are open already" in results[2]
@@ -55,9 +55,9 @@ async def test_j5_k1_a_consciousness_hears_that_nobody_answered_and_that_a_card_
     asked_before = len(house.model.asked)
     house.advance(601)
     await house.model.until_asked(asked_before + 1)
-    await house.quiet()
+    await house.until_idle()
     assert inbox(house.asked("Scout")[-1])[0].endswith('{"status":"timeout","message":"Nobody answered within 600 s."}')
     await house.remove(space, scout)
-    await house.quiet()
+    await house.until_idle()
     assert '"status":"withdrawn"' in inbox(house.asked("Scout")[-1])[0]
     assert (await house.owner.ok("GET", "/api/tool-calls")) == []

@@ -21,7 +21,7 @@ async def test_j5_time_over_resumes_with_a_timeout_and_a_late_answer_is_a_confli
     tool = {**APPROVE, "execution": {"timeoutSeconds": 60}}
     _, space, card = await asked(house, say("I will not."), tool=tool)
     house.advance(59)
-    await house.quiet()
+    await house.until_idle()
     assert (await house.run(card["runId"]))["status"] == "waiting_tool"
     async with house.owner.follow(space) as follower:
         house.advance(2)
@@ -29,7 +29,7 @@ async def test_j5_time_over_resumes_with_a_timeout_and_a_late_answer_is_a_confli
     assert (told["id"], told["tool"]["status"], told["tool"]["output"]) == (card["id"], "error", {"status": "timeout"})
     late = await submit(house.owner, card, True)
     assert (late.status_code, late.json()["error"]["code"]) == (409, "timed_out")
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs()] == ["completed"]
     assert timeline(house.invocations("Bot")[-1])[-2:] == [
         f'You: called approve({{"question":"{QUESTION}"}}) → '
@@ -104,7 +104,7 @@ async def test_j5_a7_only_members_of_the_space_answer_and_no_viewers(house: Hous
 async def test_j5_a7_an_agent_that_is_removed_goes_on_without_an_answer(house: House) -> None:
     bot, space, card = await asked(house)
     await house.remove(space, bot)
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(bot)
     assert (run["status"], run["id"]) == ("completed", card["runId"])
     assert (await card_in(house, space))["tool"]["output"] == {"status": "withdrawn"}
@@ -115,7 +115,7 @@ async def test_j5_a7_an_agent_that_is_removed_goes_on_without_an_answer(house: H
 async def test_j5_a_deleted_agent_or_space_leaves_no_card_open(house: House) -> None:
     bot, space, card = await asked(house)
     await house.owner.ok("DELETE", f"/api/agents/{bot.id}")
-    await house.quiet()
+    await house.until_idle()
     assert (await card_in(house, space))["tool"]["output"] == {"status": "withdrawn"}
     assert (await house.run(card["runId"]))["status"] == "canceled"
     other = await house.agent("Other", tools=[APPROVE])
@@ -124,6 +124,6 @@ async def test_j5_a_deleted_agent_or_space_leaves_no_card_open(house: House) -> 
     await house.owner.say(doomed, "go")
     await house.until_waiting()
     await house.owner.ok("DELETE", f"/api/spaces/{doomed}")
-    await house.quiet()
+    await house.until_idle()
     assert (await house.owner.ok("GET", "/api/tool-calls")) == []
     assert len(house.invocations("Other")) == 2

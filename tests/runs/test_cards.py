@@ -43,7 +43,7 @@ async def test_j5_a_card_shows_the_question_and_the_run_waits_as_a_row(house: Ho
     async with house.owner.follow() as follower:
         bot, space, card = await asked(house)
         paused = (await follower.until("run.waiting_tool", agentId=bot.id)).data
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(bot)
     assert run["status"] == "waiting_tool"
     assert (paused["runId"], paused["toolCallId"], paused["toolName"]) == (run["id"], card["tool"]["callId"], "approve")
@@ -64,7 +64,7 @@ async def test_j5_a_card_shows_the_question_and_the_run_waits_as_a_row(house: Ho
     assert (worker.active, house.model.open_requests) == (0, 0)
     # Words in the space are no answer.
     await house.owner.say(space, "yes!")
-    await house.quiet()
+    await house.until_idle()
     assert (await house.run(run["id"]))["status"] == "waiting_tool"
     async with house.owner.follow(space) as follower:
         [pending] = (await follower.next()).data["pendingToolCalls"]
@@ -79,7 +79,7 @@ async def test_j5_the_submitted_value_is_the_result_in_the_same_run(house: House
         response = await submit(house.owner, card, {"approved": True, "comment": "Go"})
         told = (await follower.until("space.message")).data["message"]
     assert response.status_code == 200
-    await house.quiet()
+    await house.until_idle()
     assert response.json() == told == await card_in(house, space)
     tool = told["tool"]
     assert (tool["status"], tool["output"]) == ("complete", {"approved": True, "comment": "Go"})
@@ -103,7 +103,7 @@ async def test_j5_the_submitted_value_is_the_result_in_the_same_run(house: House
 async def test_j5_a_roles_mind_waits_and_goes_on_in_the_same_run(house: House) -> None:
     bot, space, card = await asked(house, say("Done."), mind="roles")
     assert (await submit(house.owner, card, False)).status_code == 200
-    await house.quiet()
+    await house.until_idle()
     assert (await house.texts(space))[-1] == ("Bot", "Done.")
     assert [run["status"] for run in await house.runs(bot)] == ["completed"]
     resumed = house.invocations("Bot")[-1].text
@@ -122,7 +122,7 @@ async def test_j5_of_two_answers_at_once_one_counts(house: House) -> None:
     assert sorted(answer.status_code for answer in answers) == [200, 409]
     [lost] = [answer for answer in answers if answer.status_code == 409]
     assert lost.json()["error"]["code"] == "answered_already"
-    await house.quiet()
+    await house.until_idle()
     [won] = [answer.json()["tool"] for answer in answers if answer.status_code == 200]
     assert (await card_in(house, space))["tool"] == won
     assert won["output"]["approved"] is (won["answeredBy"]["name"] == "Sara")
@@ -137,7 +137,7 @@ async def test_j5_an_answer_after_a_restart_of_every_process(settings: Settings)
         async with serve_world(settings) as world:
             house = House(world, model)
             assert (await submit(house.owner, card, True)).status_code == 200
-            await house.quiet()
+            await house.until_idle()
             [run] = await house.runs()
             assert (run["id"], run["status"]) == (card["runId"], "completed")
             assert (await house.texts(space))[-1] == ("Bot", "Done.")
@@ -180,7 +180,7 @@ async def test_j5_an_answer_that_breaks_the_schema_leaves_the_form_open(house: H
     assert (await house.run(card["runId"]))["status"] == "waiting_tool"
     assert (await card_in(house, space))["tool"]["status"] == "running"
     assert (await submit(house.owner, card, {**PLANNED, "notes": "notes.md"})).status_code == 200
-    await house.quiet()
+    await house.until_idle()
     assert (await house.texts(space))[-1] == ("Bot", "Planned.")
 
 
@@ -190,7 +190,7 @@ async def test_j5_a_choice_is_one_of_the_options_of_the_call_or_of_the_config(ho
     assert (await submit(house.owner, card, "green")).status_code == 422
     assert (await submit(house.owner, card, "blue")).json()["tool"]["output"] == {"choice": "blue"}
     await house.until_waiting()
-    await house.quiet()
+    await house.until_idle()
     second = await card_in(house, space)
     assert (await submit(house.owner, second, {"choice": "blue"})).status_code == 422
     assert (await submit(house.owner, second, {"choice": "A"})).json()["tool"]["output"] == {"choice": "A"}
@@ -200,7 +200,7 @@ async def test_j5_without_an_active_space_the_model_is_told_to_enter_one(house: 
     bot = await house.agent("Bot", tools=[APPROVE])
     house.model.script = sequence(call("approve", question=QUESTION))
     await house.tell(bot)
-    await house.quiet()
+    await house.until_idle()
     [result] = house.asked("Bot")[-1].results
     assert result["success"] is False
     assert "Call enter_space" in result["error"]
@@ -214,7 +214,7 @@ async def test_j5_calls_after_a_card_are_not_made(house: House) -> None:
     house.model.script = sequence(both, silent())
     await house.owner.say(space, "go")
     await house.until_waiting()
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(bot)
     assert run["notes"] == ["send_message was not called: the run paused before it."]
     assert ("Bot", "I am deploying!") not in await house.texts(space)
@@ -234,7 +234,7 @@ async def test_j5_the_same_id_of_two_calls_in_one_run_asks_twice(house: House) -
     second = await card_in(house, space)
     assert first["tool"]["callId"] == "call_1" != second["tool"]["callId"]
     assert (await submit(house.owner, second, False)).status_code == 200
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs(bot)] == ["completed"]
 
 
@@ -246,13 +246,13 @@ async def test_j5_the_demo_agents_ask_for_approval(settings: Settings, answer: b
         await house.until_waiting()
         [lobby] = await house.owner.ok("GET", "/api/spaces")
         await house.owner.say(lobby["id"], "Lena")
-        await house.quiet()
+        await house.until_idle()
         await house.owner.say(lobby["id"], "ask for my approval")
         await house.until_waiting()
         card = await card_in(house, lobby["id"])
         assert (card["sender"]["name"], card["text"]) == ("Nadim", "Shall I put the kettle on, Owner?")
         assert (await submit(house.owner, card, answer)).status_code == 200
-        await house.quiet()
+        await house.until_idle()
         assert any(text.startswith(said) for _, text in await house.texts(lobby["id"]))
 
 

@@ -33,7 +33,7 @@ async def test_x13_every_request_of_a_run_is_kept_as_it_was_sent_also_across_a_w
     await house.owner.say(space, "Ask me  about é\nand 漢字")
     await house.until_waiting()
     await house.owner.say(space, "Fine 😀")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     context = await house.owner.ok("GET", f"/api/runs/{run['id']}/context")
     assert len(context["requests"]) == len(house.model.asked) == 6
@@ -48,7 +48,7 @@ async def test_x13_concurrent_runs_keep_a_context_each(house: House) -> None:
     house.model.script = lambda asked: call("get_memories") if asked.step < 2 else silent()
     for n in range(3):
         await house.owner.say(space, f"message {n}")
-    await house.quiet()
+    await house.until_idle()
     for run in await house.runs():
         context = await house.owner.ok("GET", f"/api/runs/{run['id']}/context")
         mine = [asked for asked in house.model.asked if asked.trigger_text == run["trigger"]["text"]]
@@ -61,7 +61,7 @@ async def test_x13_the_request_that_failed_can_be_read_back_as_well(house: House
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(call("get_memories"), Reply(status=400, text="I do not like this"))
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert run["status"] == "failed"
     context = await house.owner.ok("GET", f"/api/runs/{run['id']}/context")
@@ -72,7 +72,7 @@ async def test_x13_contexts_are_for_administrators_and_the_agent_itself(house: H
     scout, sara = await house.agent("Scout"), await house.person("Sara")
     space = await house.space("Project Alpha", scout, sara)
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     path = f"/api/runs/{run['id']}/context"
     assert (await sara.get(path)).status_code == 403
@@ -89,7 +89,7 @@ async def test_usage_is_on_every_step_and_summed_on_the_run_across_a_wait(house:
     await house.owner.say(space, "Ask me")
     await house.until_waiting()
     await house.owner.say(space, "Fine")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert run["usage"] == {"requests": 3, "inputTokens": 3400, "cachedTokens": 1924, "outputTokens": 75}
     steps = await house.owner.ok("GET", f"/api/runs/{run['id']}/steps")
@@ -114,7 +114,7 @@ async def test_metrics_tell_how_long_agents_keep_people_waiting_and_how_many_wai
     house.model.script = sequence(say("Well?", wait=True))
     await house.owner.say(space, "Ask me")
     await house.until_waiting()
-    await house.quiet()
+    await house.until_idle()
     after = await metrics(house)
     assert after["majlis_run_delay_seconds_count"] > before["majlis_run_delay_seconds_count"]
     assert after["majlis_runs_waiting"] == 1

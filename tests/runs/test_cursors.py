@@ -17,7 +17,7 @@ async def test_c1_c2_what_a_completed_run_was_shown_is_seen_by_the_next(house: H
     space = await house.space("Project Alpha", await house.agent("Scout"))
     for text in ("one", "two"):
         await house.owner.say(space, text)
-        await house.quiet()
+        await house.until_idle()
     first, second = house.model.asked
     assert timeline(first) == ['Owner: "one"  [NEW] ← TRIGGER']
     assert timeline(second) == ['Owner: "one"  [SEEN]', 'Owner: "two"  [NEW] ← TRIGGER']
@@ -28,10 +28,10 @@ async def test_c2_a_failed_run_leaves_everything_new(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Scout", limits={"attempts": 1}))
     house.model.script = sequence(say("half done"), Reply(status=500), silent())
     await house.owner.say(space, "one")
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs()] == ["failed"]
     await house.owner.say(space, "two")
-    await house.quiet()
+    await house.until_idle()
     lines = timeline(house.model.asked[-1])
     # C3: one's own message is seen all the same.
     assert lines[:2] == ['Owner: "one"  [NEW]', 'Scout: "half done"  [SEEN]']
@@ -48,7 +48,7 @@ async def test_c2_a_canceled_run_leaves_everything_new(house: House) -> None:
     [run] = await house.runs()
     await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
     await house.owner.say(space, "two")
-    await house.quiet()
+    await house.until_idle()
     assert timeline(house.model.asked[-1]) == ['Owner: "one"  [NEW]', 'Owner: "two"  [NEW] ← TRIGGER']
 
 
@@ -59,7 +59,7 @@ async def test_c2_a_waiting_run_has_not_moved_the_cursor_yet(house: House) -> No
     first = await house.owner.say(space, "one")
     await house.until_waiting()
     await house.owner.say(space, "two", replyTo=first["id"])
-    await house.quiet()
+    await house.until_idle()
     assert timeline(house.model.asked[-1])[0] == 'Owner: "one"  [NEW]'
 
 
@@ -73,9 +73,9 @@ async def test_c2_a_message_that_came_between_perception_and_reply_is_still_new(
 
     house.model.script = by_agent({"Scout": [meanwhile]})
     await house.owner.say(space, "@Scout one")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "@Scout two")
-    await house.quiet()
+    await house.until_idle()
     assert timeline(house.model.asked[-1]) == [
         'Owner: "@Scout one"  [SEEN]',
         'Owner: "said while Scout was thinking"  [NEW]',
@@ -91,10 +91,10 @@ async def test_c2_what_enter_space_and_read_messages_showed_is_seen(house: House
         await house.owner.say(space, "said before")
     house.model.script = sequence(call("enter_space", spaceId=alpha), call("read_messages", spaceId=beta), silent())
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     for space in (alpha, beta):
         await house.owner.say(space, "@Scout now")
-        await house.quiet()
+        await house.until_idle()
         assert timeline(house.model.asked[-1]) == [
             'Owner: "said before"  [SEEN]',
             'Owner: "@Scout now"  [NEW] ← TRIGGER',
@@ -108,9 +108,9 @@ async def test_c2_an_older_page_alone_shows_nothing_of_what_is_newest(house: Hou
         await house.owner.say(space, f"message {n}")
     house.model.script = sequence(call("read_messages", spaceId=space, offset=1), silent())
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "@Scout now")
-    await house.quiet()
+    await house.until_idle()
     assert timeline(house.model.asked[-1])[2] == 'Owner: "message 2"  [NEW]'
 
 
@@ -128,7 +128,7 @@ async def test_c2_concurrent_runs_never_move_the_cursor_back(house: House) -> No
         slow.gate.set()
         await follower.until("run.completed")
     await house.owner.say(space, "three")
-    await house.quiet()
+    await house.until_idle()
     assert timeline(house.model.asked[-1]) == [
         'Owner: "one"  [SEEN]',
         'Owner: "two"  [SEEN]',
@@ -141,9 +141,9 @@ async def test_c1_each_space_has_a_cursor_of_its_own(house: House) -> None:
     alpha, beta = await house.space("Alpha", scout), await house.space("Beta", scout, triggers="mentioned")
     await house.owner.say(beta, "unheard")
     await house.owner.say(alpha, "heard")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(beta, "@Scout now")
-    await house.quiet()
+    await house.until_idle()
     assert timeline(house.model.asked[-1]) == ['Owner: "unheard"  [NEW]', 'Owner: "@Scout now"  [NEW] ← TRIGGER']
 
 
@@ -154,7 +154,7 @@ async def test_c5_nobody_can_set_or_read_an_agents_cursor(house: House) -> None:
     # The agent's own token may move what people call read; what its runs have processed stays.
     await scout.ok("POST", f"/api/spaces/{space}/read", {"lastMessageId": message["id"]})
     await house.owner.say(space, "@Scout now")
-    await house.quiet()
+    await house.until_idle()
     assert timeline(house.model.asked[-1])[0] == 'Owner: "unheard"  [NEW]'
     shown = [await house.owner.ok("GET", path) for path in (f"/api/spaces/{space}", f"/api/spaces/{space}/members")]
     shown += [await scout.ok("GET", f"/api/spaces/{space}"), await house.owner.ok("GET", f"/api/agents/{scout.id}")]
@@ -167,8 +167,8 @@ async def test_c3_ones_own_messages_are_seen_however_they_were_sent(house: House
     await scout.say(space, "sent by REST")
     house.model.script = by_agent({"Scout": says("sent in a run")})
     await house.owner.say(space, "@Scout one")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "@Scout two")
-    await house.quiet()
+    await house.until_idle()
     own = [line for line in timeline(house.invocations("Scout")[-1]) if line.startswith("Scout:")]
     assert own == ['Scout: "sent by REST"  [SEEN]', 'Scout: "sent in a run"  [SEEN]']

@@ -33,13 +33,13 @@ async def test_k8_a_failed_cycle_is_tried_again_with_all_its_events_and_shown_wh
     await house.model.until_asked(1)
     asked = [await husam.say(family, "two"), await husam.say(dev, "three")]
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs(scout)] == ["completed", "failed"]
     assert [cycle["n"] for cycle in await consciousness(house, scout)] == [1]
     assert [await house.deliveries(each) for each in asked] == [[("Scout", "pending")]] * 2
 
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     _, failed, again = first_requests(house, "Scout")
     assert inbox(again) == inbox(failed) == ['[Family] Husam (human): "two"', '[Dev Channel] Husam (human): "three"']
     entered, sent = done_before(again)
@@ -74,14 +74,14 @@ async def test_t12_each_event_has_its_own_number_of_tries_and_every_space_is_tol
     await house.model.until_asked(1)
     gone = [await husam.say(family, "one"), await husam.say(family, "two"), await husam.say(dev, "three")]
     gates[0].set()
-    await house.quiet()
+    await house.until_idle()
     assert {(await house.deliveries(each))[0] for each in gone} == {("Scout", "pending")}
     await house.tell(scout, 2)
     await house.model.until_asked(3)
     house.advance(2)
     later = await husam.say(dev, "four")
     gates[1].set()
-    await house.quiet()
+    await house.until_idle()
     assert len(inbox(house.asked("Scout")[-1])) == 4
     assert {(await house.deliveries(each))[0] for each in gone} == {("Scout", "failed")}
     for space in (family, dev):
@@ -91,7 +91,7 @@ async def test_t12_each_event_has_its_own_number_of_tries_and_every_space_is_tol
     # What came later has a try left, and is answered without those that failed.
     assert await house.deliveries(later) == [("Scout", "pending")]
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(later) == [("Scout", "done")]
     assert inbox(first_requests(house, "Scout")[-1]) == ['[Dev Channel] Husam (human): "four"']
 
@@ -101,7 +101,7 @@ async def test_j7_what_asking_again_cannot_mend_fails_at_once(house: House) -> N
     family = await house.space("Family", husam, scout)
     house.model.script = lambda asked: Reply(status=401, text="bad key")
     message = await husam.say(family, "Hi")
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(message) == [("Scout", "failed")]
     assert [who for who, _ in await house.texts(family)] == ["Husam", "Majlis"]
     assert await consciousness(house, scout) == []
@@ -121,9 +121,9 @@ async def test_k6_whoever_has_acted_in_an_earlier_try_cannot_skip(house: House) 
 
     house.model.script = script
     await husam.say(family, "Hi")
-    await house.quiet()
+    await house.until_idle()
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     assert [cycle["summary"] for cycle in await consciousness(house, scout)] == ["I had said hello."]
 
 
@@ -142,9 +142,9 @@ async def test_k8_events_that_were_peeked_come_again_with_the_others(house: Hous
 
     house.model.script = script
     await husam.say(family, "one")
-    await house.quiet()
+    await house.until_idle()
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     again = first_requests(house, "Scout")[-1]
     assert inbox(again) == ['[Family] Husam (human): "one"', '[Family] Husam (human): "two"']
     assert len(await consciousness(house, scout)) == 1

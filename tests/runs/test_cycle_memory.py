@@ -19,7 +19,7 @@ async def test_j6_a_cycle_that_reaches_a_limit_is_kept_and_every_call_in_it_has_
     scout = await conscious(house, limits={"steps": 2})
     house.model.script = lambda asked: calls(("get_memories", {}), ("get_plans", {}))
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(scout)
     assert (run["status"], run["reason"]) == ("completed", "limit")
     [kept] = await consciousness(house, scout)
@@ -34,7 +34,7 @@ async def test_j6_what_comes_from_the_providers_cache_does_not_count_against_a_c
     cached.usage = (900, 850, 10)
     house.model.script = sequence(*[cached] * 6, silent("Done."))
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(scout)
     assert (run["status"], run["reason"], run["usage"]["requests"]) == ("completed", None, 7)
 
@@ -46,7 +46,7 @@ async def test_k3_every_request_begins_with_the_one_before_it_word_for_word(hous
     house.model.script = each_cycle(call("enter_space", spaceId=family), say("Hello"), silent("Said hello."))
     for n in range(4):
         await husam.say(family, f"message {n}")
-        await house.quiet()
+        await house.until_idle()
     requests = [asked.messages for asked in house.asked("Scout")]
     assert len(requests) == 4 * 3
     assert all(after[: len(before)] == before for before, after in pairwise(requests))
@@ -58,7 +58,7 @@ async def test_r9_a_damaged_cycle_is_shown_without_what_was_said_in_it(house: Ho
     house.model.script = lambda asked: silent("Noted.")
     for n in (1, 2):
         await house.tell(scout, {"order": n})
-        await house.quiet()
+        await house.until_idle()
     broken = sa.text(f"UPDATE cycles SET messages = '{kept}' WHERE n = 1")
     await house.world.gateway.db.write(lambda tx: tx.execute(broken).rowcount)
     first, second = await consciousness(house, scout)
@@ -72,7 +72,7 @@ async def test_k7_closing_words_of_long_ago_can_be_recalled_in_full(house: House
     house.model.script = sequence(silent("One."), silent("Two."), silent("Three."), recall, silent())
     for n in range(4):
         await house.tell(scout, n)
-        await house.quiet()
+        await house.until_idle()
     recalled = json.loads(house.asked("Scout")[-1].last["content"])
     assert [(each["n"], each["summary"]) for each in recalled["cycles"]] == [(2, "Two."), (3, "Three.")]
 
@@ -86,7 +86,7 @@ async def test_j3_a_canceled_cycle_is_not_kept_and_the_next_one_begins(house: Ho
     [run] = await house.runs(scout)
     await house.tell(scout, 2)
     await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs(scout)] == ["canceled", "completed"]
     assert [inbox(asked) for asked in first_requests(house, "Scout")] == [["[Service: Shop] 1"], ["[Service: Shop] 2"]]
     assert [cycle["n"] for cycle in await consciousness(house, scout)] == [1]
@@ -99,7 +99,7 @@ async def test_k7_what_a_tool_answers_is_cut_to_what_the_budget_leaves(house: Ho
     house.model.script = each_cycle(call("table"), call("table"), silent("Looked at the table twice."))
     for n in range(6):
         await house.tell(scout, n)
-        await house.quiet()
+        await house.until_idle()
     for asked in house.asked("Scout"):
         assert len(json.dumps(asked.messages)) / 4 <= 10_000
     kept = await consciousness(house, scout)
@@ -115,7 +115,7 @@ async def test_k3_what_a_schema_calls_secret_is_not_remembered(house: House) -> 
     scout = await conscious(house, tools=[{**tool, "execution": {"output": "open"}}])
     house.model.script = each_cycle(call("vault", password="hunter2-and-more"), silent("Opened the vault."))
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [kept] = await consciousness(house, scout)
     assert calls_of(kept) == ["vault", "= vault"]
     assert "hunter2" not in json.dumps(kept)
@@ -128,7 +128,7 @@ async def test_k7_x13_a_cycle_of_many_large_answers_stays_within_its_budget(hous
     scout = await conscious(house, tools=[tool], consciousness={"maxTokens": 6_000, "minRecentCycles": 2})
     house.model.script = each_cycle(*[call("table", page=n) for n in range(18)], silent("Read all of it."))
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     requests = house.asked("Scout")
     assert len(requests) == 19
     for asked in requests:
@@ -160,7 +160,7 @@ async def test_k7_a_secret_is_masked_before_the_call_that_holds_it_is_cut(house:
     opened = [call("vault", key="hunter2-and-more", note="n" * 4_000) for _ in range(3)]
     house.model.script = each_cycle(*opened, silent("Opened it three times."))
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [kept] = await consciousness(house, scout)
     assert calls_of(kept) == ["vault", "= vault"] * 3
     assert "truncated" in json.dumps(kept)

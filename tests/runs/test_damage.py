@@ -47,7 +47,7 @@ async def test_r9_nor_does_one_that_is_no_message(house: House, mind: str, damag
     broken = sa.text(f"UPDATE messages SET {damage} WHERE id = :id")
     await house.world.gateway.db.write(lambda tx: tx.execute(broken, {"id": damaged["id"]}).rowcount)
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(fine) == [("Scout", "passed")]
     assert {run["status"] for run in await house.runs(scout)} == {"completed"}
     assert [text for _, text in await house.texts(space)] == ["one", "three"]
@@ -69,9 +69,9 @@ async def test_r9_one_that_an_agent_is_owed_is_dropped_and_holds_up_nobody(house
     damaged, fine = await house.owner.say(space, "two"), await house.owner.say(space, "three")
     await damage(house, damaged)
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(elsewhere, "Are you there?")
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(fine) == [("Scout", "passed")]
     assert "three" in house.asked("Scout")[-1].text
     assert [run["status"] for run in await house.runs(scout)] == ["completed", "completed"]
@@ -88,7 +88,7 @@ async def test_r9_one_that_is_quoted_is_not_shown_inline(house: House, mind: str
     damaged, whole = await house.owner.say(space, "two"), await house.owner.say(space, "three")
     await damage(house, damaged)
     await house.owner.say(space, f"@Coder see msg:{damaged['id']} and msg:{whole['id']}")
-    await house.quiet()
+    await house.until_idle()
     [asked] = house.asked("Coder")
     if mind == "roles":
         assert f'=== QUOTED msg:{whole["id"]} by Owner: "three" ===' in asked.last["content"]
@@ -112,7 +112,7 @@ async def test_r9_an_orchestrator_goes_on_without_a_damaged_request_and_damaged_
     await damage(house, request)
     await damage(house, said["Coded."])
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     view = house.invocations("Boss")[-1].last["content"]
     assert "ORIGINAL REQUEST:\n  (none)" in view
     assert "- Coder completed without a word" in view

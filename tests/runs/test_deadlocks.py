@@ -48,13 +48,13 @@ async def ring(house: House, ann: Person, first: str, second: str) -> None:
     house.model.script = ringing(first, second)
     await house.tell(ann)
     await house.until_waiting(2)
-    await house.quiet()
+    await house.until_idle()
 
 
 async def end_ring(house: House) -> None:
     house.advance(1)
     await until_resumed(house, "Bob")
-    await house.quiet()
+    await house.until_idle()
 
 
 async def test_m12_two_agents_that_wait_for_each_other_in_two_spaces_are_noticed(house: House) -> None:
@@ -96,10 +96,10 @@ async def test_m12_a_ring_at_the_depth_limit_is_noticed_too(house: House) -> Non
     house.model.script = script
     await house.owner.say(deep, "go")
     await house.until_waiting(1)
-    await house.quiet()
+    await house.until_idle()
     await house.tell(bob)
     await house.until_waiting(2)
-    await house.quiet()
+    await house.until_idle()
     waiting = [run for run in [*await all_runs(ann), *await all_runs(bob)] if run["status"] == "waiting_reply"]
     assert sorted(run["chainDepth"] for run in waiting) == [0, 4]
     await end_ring(house)
@@ -112,7 +112,7 @@ async def test_m12_a_person_in_one_of_the_spaces_may_still_answer(house: House) 
     first, second = await agents_only(house, "First", ann, bob), await house.space("Second", ann, bob)
     await ring(house, ann, first, second)
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     assert not [asked for asked in house.model.asked if "RESUME" in asked.text]
 
 
@@ -167,7 +167,7 @@ async def test_m12_who_waits_for_a_ring_without_being_in_it_waits_on(house: Hous
     clock.advance(10)
     await house.tell(cy)
     await house.until_waiting(3)
-    await house.quiet()
+    await house.until_idle()
     await end_ring(house)
     assert [run["status"] for run in await all_runs(cy)] == ["waiting_reply"]
 
@@ -182,7 +182,7 @@ async def test_m12_several_rings_are_noticed_at_once(house: House) -> None:
     await house.tell(ann)
     await house.tell(cy)
     await house.until_waiting(4)
-    await house.quiet()
+    await house.until_idle()
     house.advance(1)
     for agent in ("Bob", "Dee"):
         await until_resumed(house, agent)
@@ -206,9 +206,9 @@ async def test_m12_one_agent_that_waits_for_a_sleeping_one_is_no_ring(house: Hou
     )
     await house.tell(ann)
     await house.until_waiting(1)
-    await house.quiet()
+    await house.until_idle()
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     [run] = await all_runs(ann)
     assert run["status"] == "waiting_reply"
 

@@ -31,7 +31,7 @@ async def test_t12_a_failed_run_is_offered_again_and_the_second_try_succeeds(hou
     assert await notices(house, space) == []
     house.advance(1)
     await house.model.until_asked(3)
-    await house.quiet()
+    await house.until_idle()
     first, second = await house.runs()
     assert (first["status"], second["status"]) == ("failed", "completed")
     assert second["trigger"]["messageId"] == message["id"]
@@ -43,19 +43,19 @@ async def test_t12_the_third_failure_is_the_last_and_the_space_says_so(house: Ho
     space, message = await failing(house, *[Reply(status=503)] * 4)
     # Not before its time: 1 s, then 4 s.
     house.advance(0.5)
-    await house.quiet()
+    await house.until_idle()
     assert len(await house.runs()) == 1
     house.advance(0.5)
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     house.advance(3.5)
-    await house.quiet()
+    await house.until_idle()
     assert len(await house.runs()) == 2
     house.advance(0.5)
     await house.model.until_asked(3)
-    await house.quiet()
+    await house.until_idle()
     house.advance(3600)
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs()] == ["failed"] * 3
     assert await house.deliveries(message) == [("Scout", "failed")]
     [notice] = await notices(house, space)
@@ -77,7 +77,7 @@ async def test_t12_a_retry_is_shown_what_the_first_try_has_done(house: House) ->
     )
     house.advance(1)
     await house.model.until_asked(4)
-    await house.quiet()
+    await house.until_idle()
     assert timeline(house.model.asked[3])[0] == 'Owner: "Scout?"  [NEW] ← TRIGGER'
     did, said = timeline(house.model.asked[3])[1:]
     assert did.startswith('You: called set_memories({"memories":[{"key":"colour","value":"blue"}]}) → {"success":true')
@@ -92,7 +92,7 @@ async def test_t12_a_third_try_is_shown_what_both_earlier_ones_have_done(house: 
     for asked, seconds in ((4, 1), (5, 4)):
         house.advance(seconds)
         await house.model.until_asked(asked)
-        await house.quiet()
+        await house.until_idle()
     assert timeline(house.model.asked[4]) == [
         'Owner: "Scout?"  [NEW] ← TRIGGER',
         'You: called send_message("one")',
@@ -107,7 +107,7 @@ async def test_t12_every_message_is_covered_when_a_busy_agent_fails(house: House
     fails = iter([True, False, True, False])
     house.model.script = lambda asked: Reply(status=500) if next(fails, False) else once(say("ok"))(asked)
     messages = [await house.owner.say(space, f"message {n}") for n in range(5)]
-    await house.quiet()
+    await house.until_idle()
     house.advance(30)
     await until_settled(house, messages)
     covered = {run["trigger"]["messageId"] for run in await house.runs() if run["status"] == "completed"}
@@ -124,10 +124,10 @@ async def test_t12_a_run_that_fails_after_it_was_resumed_goes_on_once(house: Hou
     question = await house.owner.say(space, "Ask me")
     await house.until_waiting()
     answer = await house.owner.say(space, "Fine")
-    await house.quiet()
+    await house.until_idle()
     house.advance(1)
     await house.model.until_asked(3)
-    await house.quiet()
+    await house.until_idle()
     said = [text for _, text in await house.texts(space)]
     assert said == ["Ask me", "Well?", "Fine", "Thanks."]
     assert await house.deliveries(question) == await house.deliveries(answer) == [("Scout", "done")]
@@ -144,7 +144,7 @@ async def test_j7_a_refused_key_fails_at_once_and_tells_what_to_do_without_the_k
         space = await house.space("Project Alpha", scout)
         model.script = sequence(Reply(status=401, text="Incorrect API key: sk-very-secret-key-1234567890"))
         message = await house.owner.say(space, "Scout?")
-        await house.quiet()
+        await house.until_idle()
         assert model.asked[0].headers["authorization"] == "Bearer sk-very-secret-key-1234567890"
         [run] = await house.runs()
         assert (run["status"], run["error"]["code"]) == ("failed", "model_unauthorized")
@@ -157,7 +157,7 @@ async def test_j7_a_refused_key_fails_at_once_and_tells_what_to_do_without_the_k
         assert "sk-very-secret" not in json.dumps(everything)
         # Trying again would not help.
         house.advance(3600)
-        await house.quiet()
+        await house.until_idle()
         assert len(model.asked) == 1
 
 
@@ -182,7 +182,7 @@ async def test_j7_too_many_requests_are_tried_again_within_the_run_after_the_tim
 
     house.model.script = script
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     assert times[1] - times[0] >= 0.3
     [run] = await house.runs()
     assert (run["status"], run["attempts"]) == ("completed", 1)
@@ -194,7 +194,7 @@ async def test_j7_a_server_error_is_tried_again_within_the_run_before_anybody_he
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(Reply(status=500), BROKEN, say("Here."), silent())
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["error"]) == ("completed", None)
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
@@ -218,7 +218,7 @@ async def test_j7_a_malformed_stream_fails_the_run_and_is_offered_again(house: H
     assert await house.deliveries(message) == [("Scout", "pending")]
     house.advance(1)
     await house.model.until_asked(3)
-    await house.quiet()
+    await house.until_idle()
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
 
 
@@ -246,7 +246,7 @@ async def test_j7_malformed_arguments_are_a_result_that_the_model_can_mend(house
     raw = b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in (bad, end)) + b"data: [DONE]\n\n"
     house.model.script = sequence(Reply(raw=raw), call("send_message", txt="typo"), say("Here."), silent())
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     malformed, misnamed, sent = house.model.asked[3].results
     assert malformed["success"] is misnamed["success"] is False
     assert malformed["error"].startswith("send_message was not called: its input is invalid")
@@ -264,7 +264,7 @@ async def test_j7_an_unknown_tool_is_a_result_that_names_the_known_ones(house: H
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(calls(("launch_rocket", {"to": "moon"}), ("send_message", {"text": "Here."})))
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     unknown, sent = house.model.asked[1].results
     assert unknown["error"].startswith("There is no tool launch_rocket. Your tools are: send_message, enter_space,")
     assert sent["success"] is True
@@ -289,7 +289,7 @@ async def test_j7_a_mistake_of_majlis_itself_is_told_as_such_and_offered_again(h
     assert await house.deliveries(message) == [("Scout", "pending")]
     house.advance(1)
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
 
 
@@ -297,14 +297,14 @@ async def test_j7_text_without_a_message_is_noted_on_the_run(house: House) -> No
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(silent("Hello Owner! I am here."))
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["notes"]) == ("completed", ["The model wrote text of its own and sent no message."])
     house.model.script = sequence(silent(), say("Here."), silent("That was that."))
     await house.owner.say(space, "silence")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     assert [run["notes"] for run in (await house.runs())[1:]] == [[], []]
 
 
@@ -317,10 +317,10 @@ async def test_t12_an_answer_is_settled_too_when_the_agent_is_removed_before_the
     question = await house.owner.say(space, "Ask me")
     await house.until_waiting()
     answer = await house.owner.say(space, "Fine")
-    await house.quiet()
+    await house.until_idle()
     await house.remove(space, scout)
     house.advance(1)
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(question) == [("Scout", "passed")]
     assert await house.deliveries(answer) == [("Scout", "passed")]
 
@@ -336,11 +336,11 @@ async def test_t12_an_answer_elsewhere_is_offered_by_itself_when_its_question_is
     question = await house.owner.say(alpha, "Ask in Beta")
     await house.until_waiting()
     answer = await house.owner.say(beta, "Fine")
-    await house.quiet()
+    await house.until_idle()
     await house.remove(alpha, scout)
     house.advance(1)
     await house.model.until_asked(5)
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(question) == [("Scout", "passed")]
     assert await house.deliveries(answer) == [("Scout", "done")]
     assert [text for _, text in await house.texts(beta)] == ["Well?", "Fine", "Thanks."]
@@ -349,7 +349,7 @@ async def test_t12_an_answer_elsewhere_is_offered_by_itself_when_its_question_is
 async def until_settled(house: House, messages: list[Any]) -> None:
     """Each time all is quiet the clock is moved on, until nobody is owed anything."""
     for _ in range(10):
-        await house.quiet()
+        await house.until_idle()
         states = [state for message in messages for _, state in await house.deliveries(message)]
         if {*states} <= {"done", "failed"}:
             return

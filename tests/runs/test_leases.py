@@ -37,7 +37,7 @@ async def test_j2_a_worker_does_not_take_over_the_run_that_it_is_working_on(hous
         slow.gate.set()
         await follower.until_message("Here I am.")
         await follower.until("run.completed")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(spaceId=space)
     assert (run["status"], run["attempts"], len(house.asked("Scout"))) == ("completed", 1, 2)
     assert "run.resumed" not in [event.type for event in follower.seen]
@@ -78,7 +78,7 @@ async def test_t8_a_queue_is_not_forgotten_when_the_agents_limit_is_used_up_else
             await model.until_asked(2)
             slow.gate.set()
         await model.until_asked(3)
-        await second.quiet()
+        await second.until_idle()
         assert [asked.trigger_text for asked in second.invocations("Scout")] == ["one", "two"]
 
 

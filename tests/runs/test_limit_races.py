@@ -10,7 +10,7 @@ import pytest
 from tests.conditions import until
 from tests.model_server import Reply, call, say, silent
 from tests.runs.house import House
-from tests.runs.space_lock import held_up
+from tests.runs.space_lock import space_locked
 
 # Time enough for a busy machine to come to the call.
 SECONDS = 2
@@ -34,10 +34,10 @@ async def out_of_time(house: House, reply: Reply, **config: Any) -> tuple[str, A
     await house.model.until_asked(1)
     [run] = await house.runs()
     [working] = [task for task in asyncio.all_tasks() if task.get_name() == run["id"]]
-    async with held_up(house.world.gateway.db, space):
+    async with space_locked(house.world.gateway.db, space):
         reply.gate.set()
         await until(working.cancelling)
-    await house.quiet()
+    await house.until_idle()
     return space, message, await house.run(run["id"])
 
 

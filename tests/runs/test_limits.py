@@ -19,7 +19,7 @@ async def limited(house: House, script: Any, **limits: int) -> tuple[str, Any]:
     space = await house.space("Project Alpha", scout)
     house.model.script = script
     message = await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     return space, message
 
 
@@ -52,7 +52,7 @@ async def test_j6_steps_and_tokens_are_counted_across_waits(house: House) -> Non
         await house.until_waiting()
         await house.owner.say(space, answer)
         await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["reason"], len(house.model.asked)) == ("completed", "limit", 2)
 
@@ -81,7 +81,7 @@ async def test_j6_seconds_of_work_and_not_of_waiting(house: House) -> None:
     await house.until_waiting()
     await house.owner.say(space, "two")
     await house.model.until_asked(3)
-    await house.quiet()
+    await house.until_idle()
     assert (await house.texts(space))[-1] == ("Scout", "never said")
 
 
@@ -97,7 +97,7 @@ async def test_j6_a_run_whose_time_is_over_makes_no_further_request(house: House
     slow.gate.set()
     await house.until_waiting()
     await house.owner.say(space, "answer")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["reason"]) == ("completed", "limit")
     assert run["notes"] == ["The run ended at its limit of 10 seconds (limits.runSeconds)."]
@@ -140,7 +140,7 @@ async def test_t8_two_messages_run_at_the_same_time_and_each_lists_the_other(hou
 
     house.model.script = script
     await say_together(house, space, ["one", "two"])
-    await house.quiet()
+    await house.until_idle()
     one, two = await house.runs(scout)
     other = {"one": two["id"], "two": one["id"]}
     for asked in ready:
@@ -170,7 +170,7 @@ async def test_t8_eight_messages_and_a_limit_of_three(house: House) -> None:
         inbox = await house.owner.ok("GET", f"/api/agents/{(await house.runs())[0]['agentId']}/inbox")
         assert len([each for each in inbox if each["state"] == "taken"]) <= 3
         gates[n].set()
-    await house.quiet()
+    await house.until_idle()
     assert most == 3
     assert len(house.model.asked) == 8
     covered = {run["trigger"]["messageId"] for run in await house.runs() if run["status"] == "completed"}
@@ -195,7 +195,7 @@ async def test_t8_an_agent_at_its_limit_holds_up_nobody_else(house: House) -> No
         await house.owner.say(second, "Other?")
         await follower.until_message("At your service.")
     blocking.gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert len(await house.runs(busy)) == 5
 
 
@@ -225,7 +225,7 @@ async def test_t8_an_answered_run_of_an_agent_at_its_limit_holds_up_no_other_ans
         await house.model.until_asked(4)
         assert house.model.asked[3].agent == "Other"
         stuck.gate.set()
-        await house.quiet()
+        await house.until_idle()
         assert {run["status"] for run in await house.runs()} == {"completed"}
 
 

@@ -21,7 +21,7 @@ async def test_a7_an_agent_removed_before_it_speaks_sends_nothing_and_is_told_wh
     await house.model.until_asked(1)
     await house.remove(space, scout)
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert house.model.asked[1].results == [
         {
             "success": False,
@@ -45,7 +45,7 @@ async def test_a7_an_agent_removed_mid_run_can_neither_read_nor_enter(house: Hou
 
     house.model.script = sequence(leaving, call("enter_space", spaceId=space), silent())
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     results = house.model.asked[2].results
     assert [result["success"] for result in results] == [False, False]
     assert all("not a member" in result["error"] for result in results)
@@ -65,7 +65,7 @@ async def test_a7_an_agent_removed_while_it_speaks_falls_silent_at_once(house: H
         ended = await follower.until("tool-call.error", streamId=delta.data["streamId"])
         assert ended.data["error"] == "The agent is no longer a member of this space."
         reply.gate_mid.set()
-        await house.quiet()
+        await house.until_idle()
         await house.owner.say(space, "quiet now")
         await follower.until_message("quiet now")
         later = follower.seen[follower.seen.index(ended) + 1 :]
@@ -85,7 +85,7 @@ async def test_a7_an_agent_removed_between_two_steps_streams_nothing_more(house:
     house.model.script = sequence(leaving, say(LONG), silent())
     async with house.owner.follow(space) as follower:
         await house.owner.say(space, "Scout?")
-        await house.quiet()
+        await house.until_idle()
         await house.owner.say(space, "quiet now")
         await follower.until_message("quiet now")
         assert not [event for event in follower.seen if event.type.startswith("tool-")]
@@ -102,7 +102,7 @@ async def test_a7_an_agent_removed_while_it_is_owed_a_message_is_not_told(house:
     message = await house.owner.say(space, "a secret for members")
     await house.remove(space, scout)
     reply.gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert len(house.model.asked) == 1
     assert len(await house.runs()) == 1
     assert await house.deliveries(message) == [("Scout", "passed")]
@@ -116,13 +116,13 @@ async def test_a7_an_agent_removed_while_it_waits_is_resumed_by_nobody_there_and
     await house.until_waiting()
     await house.remove(space, scout)
     message = await house.owner.say(space, "a secret for members")
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(message) == []
     [run] = await house.runs()
     assert run["status"] == "waiting_reply"
     house.advance(300)
     await house.model.until_asked(3)
-    await house.quiet()
+    await house.until_idle()
     resumed = house.model.asked[1]
     assert "a secret for members" not in resumed.text
     assert "ACTIVE SPACE: none" in resumed.text
@@ -144,7 +144,7 @@ async def test_a7_an_agent_removed_after_it_was_answered_does_not_read_the_answe
     await house.owner.say(space, "a secret answer")
     await house.remove(space, scout)
     blocking.gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert len(house.model.asked) == 3
     assert "a secret answer" not in house.model.asked[2].text
 
@@ -153,7 +153,7 @@ async def test_a7_a_person_who_was_removed_sees_the_run_no_more(house: House) ->
     scout, sara = await house.agent("Scout"), await house.person("Sara")
     space = await house.space("Project Alpha", scout, sara)
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (await sara.get(f"/api/runs/{run['id']}")).status_code == 200
     await house.remove(space, sara)
@@ -173,7 +173,7 @@ async def test_a7_a_visible_tool_shows_no_result_to_a_space_that_its_agent_has_l
 
     house.model.script = sequence(leaving, silent())
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     assert await house.texts(space) == [("Owner", "Scout?")]
     [result] = house.model.asked[1].results
     assert result["success"] is False

@@ -33,7 +33,7 @@ async def test_k2_what_waited_for_a_busy_timeline_agent_becomes_one_cycle(house:
     waiting = [await husam.say(family, text) for text in ("two", "three")]
     await change(house, scout, "consciousness")
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     first, second = house.asked("Scout")
     assert timeline(first) == ['Husam: "one"  [NEW] ← TRIGGER']
     assert inbox(second) == ['[Family] Husam (human): "two"', '[Family] Husam (human): "three"']
@@ -52,7 +52,7 @@ async def test_k3_a_cycle_ends_as_a_cycle_and_what_came_meanwhile_are_runs_of_th
         await husam.say(family, text)
     await change(house, scout, "timeline")
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert [cycle["summary"] for cycle in await consciousness(house, scout)] == ["I remember one."]
     runs = await house.runs(scout)
     assert [(run["trigger"]["text"], run["status"]) for run in runs] == [
@@ -61,7 +61,7 @@ async def test_k3_a_cycle_ends_as_a_cycle_and_what_came_meanwhile_are_runs_of_th
     # Back again it goes on where it was.
     await change(house, scout, "consciousness")
     await husam.say(family, "four")
-    await house.quiet()
+    await house.until_idle()
     assert "I remember one." in house.asked("Scout")[-1].text
     assert [cycle["n"] for cycle in await consciousness(house, scout)] == [1, 2]
 
@@ -81,10 +81,10 @@ async def test_m5_a_run_that_waits_is_resumed_as_it_began_beside_the_cycles(hous
 
     house.model.script = script
     await husam.say(dev, "Hello")
-    await house.quiet()
+    await house.until_idle()
     assert len(await consciousness(house, scout)) == 1
     answer = await husam.say(family, "Yes")
-    await house.quiet()
+    await house.until_idle()
     assert [text for _, text in await house.texts(family)] == ["Ship it", "May I?", "Yes", "Shipped."]
     assert await house.deliveries(answer) == [("Scout", "done")]
     [resumed] = [
@@ -101,10 +101,10 @@ async def test_k8_a_failed_run_is_gone_on_with_by_a_cycle_which_is_shown_what_it
     family = await house.space("Family", husam, scout)
     house.model.script = sequence(say("On it"), BUSY)
     await husam.say(family, "one")
-    await house.quiet()
+    await house.until_idle()
     await change(house, scout, "consciousness")
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     again = house.asked("Scout")[-1]
     assert [line.partition("You: ")[2] for line in done_before(again)] == ['called send_message("On it") in "Family"']
     assert len(await consciousness(house, scout)) == 1
@@ -123,10 +123,10 @@ async def test_k8_the_events_of_a_failed_cycle_become_runs_that_are_shown_what_i
     for text in ("one", "two"):
         await husam.say(family, text)
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     await change(house, scout, "timeline")
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     for asked in house.asked("Scout")[-2:]:
         assert any('You: called send_message("On it")' in line for line in timeline(asked))
     assert [run["status"] for run in await house.runs(scout)] == ["completed", "failed", "completed", "completed"]
@@ -146,7 +146,7 @@ async def test_whatever_the_change_what_is_pending_is_read_by_the_new_mind(
     pending = [await husam.say(family, f"message {n}") for n in (1, 2, 3)]
     await change(house, scout, after)
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert [await house.deliveries(each) for each in pending] == [[("Scout", "passed")]] * 3
     shown = "".join(asked.text for asked in house.asked("Scout")[1:])
     assert all(each["text"] in shown for each in pending)
@@ -157,6 +157,6 @@ async def test_whatever_the_change_what_is_pending_is_read_by_the_new_mind(
 async def test_j5_a_tool_result_that_finds_a_timeline_mind_is_its_trigger(house: House) -> None:
     scout = await house.agent("Scout")
     await house.world.gateway.db.write(deliver_tool_result, scout.id, "run_x", "call_7", "approve", {"choice": "yes"})
-    await house.quiet()
+    await house.until_idle()
     [asked] = house.asked("Scout")
     assert 'TRIGGER:\n  type: tool_result\n  tool: approve (call: call_7)\n  result: {"choice":"yes"}' in asked.text

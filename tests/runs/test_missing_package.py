@@ -43,7 +43,7 @@ async def test_an_agent_that_has_it_already_can_be_changed_and_its_runs_say_what
     space = await house.owner.create_space("Lobby")
     await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": bot["id"]})
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["error"]["code"]) == ("failed", "model_misconfigured")
     assert COMMAND in run["error"]["message"]

@@ -38,7 +38,7 @@ async def test_j7_a_config_that_cannot_be_read_fails_the_run_with_its_reason(hou
     space = await house.space("Project Alpha", scout)
     await house.world.gateway.db.write(_spoil, scout.id)
     message = await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["error"]["code"]) == ("failed", "invalid_config")
     assert "frobnicate" in run["error"]["message"]
@@ -97,12 +97,12 @@ async def test_j7_a_provider_that_asks_for_minutes_gets_them_and_nobody_sits_and
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(Reply(status=429, headers={"Retry-After": "120"}), silent())
     message = await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["error"]["code"], len(house.model.asked)) == ("model_rate_limited", 1)
     [delivery] = await house.owner.ok("GET", f"/api/messages/{message['id']}/deliveries")
     assert (delivery["state"], delivery["nextAttemptAt"]) == ("pending", clock.iso(clock.now() + 120_000))
     house.advance(120)
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(message) == [("Scout", "passed")]

@@ -56,7 +56,7 @@ async def test_r8_from_a_request_to_its_end_in_two_turns(house: House) -> None:
         house, Maestro=steps, Planner=[say("Two pages."), silent(), silent()], Coder=says("Built.")
     )
     request = await house.owner.say(space, "Make me a site")
-    await house.quiet()
+    await house.until_idle()
     assert sorted(await woken(house), key=lambda each: (each[2], each[1] == "Built.", each[1], each[0])) == [
         ("Maestro", "Make me a site", 0),
         ("Planner", "Make me a site", 1),
@@ -101,9 +101,9 @@ async def test_r8_an_orchestrator_routes_where_it_is_one_and_nowhere_else(house:
     space, agents = await stage(house, conductor, Maestro=[call("route", agents=["Coder"]), *[silent()] * 3])
     other = await house.space("Elsewhere", agents["Maestro"])
     await house.owner.say(space, "Go")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(other, "Hello")
-    await house.quiet()
+    await house.until_idle()
     first, _, finished, elsewhere = house.asked("Maestro")
     assert section(first, "NOW") == ["The request is new."]
     assert section(finished, "FINISHED TURNS")[1:] == ["- Coder completed without a word"]
@@ -117,7 +117,7 @@ async def test_r8_a_consciousness_conducts_from_its_inbox(house: House) -> None:
     space, agents = await stage(house, "consciousness", Maestro=steps, Planner=says("Two pages."))
     other = await house.space("Elsewhere", agents["Maestro"])
     await house.owner.say(space, "Make me a site")
-    await house.quiet()
+    await house.until_idle()
     assert [run["chainDepth"] for run in await house.runs(agents["Maestro"])] == [0, 1]
     asked = house.asked("Maestro")
     assert all("route" in each.tool_names for each in asked)
@@ -130,7 +130,7 @@ async def test_r8_a_consciousness_conducts_from_its_inbox(house: House) -> None:
     assert '"Make me a site"' in finished
     # What comes from elsewhere brings no view with it, but the tools stay what they are.
     await house.owner.say(other, "Hello")
-    await house.quiet()
+    await house.until_idle()
     latest = house.asked("Maestro")[-1]
     assert "ROUTING" not in latest.last["content"]
     assert "route" in latest.tool_names
@@ -149,7 +149,7 @@ async def test_r8_of_two_spaces_a_consciousness_routes_in_the_one_it_stands_in(h
     await house.owner.say(space, "For Alpha")
     earlier, later = await house.owner.say(other, "For Beta"), await house.owner.say(other, "For Beta, too")
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     refused = house.asked("Maestro")[2].results[-1]
     assert refused["error"].startswith("Nothing was routed: messages came from several spaces")
     [run] = await house.runs(coder)
@@ -170,7 +170,7 @@ async def test_r8_a_turn_is_finished_when_every_routed_agent_has_completed_once(
     await house.model.until_asked(5)
     assert len(house.invocations("Maestro")) == 1, "Coder is at work"
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert len(house.invocations("Maestro")) == 2
     finished = section(house.invocations("Maestro")[1], "FINISHED TURNS")
     assert finished[1:] == ["- Coder completed without a word", '- Planner completed: "Mine is ready."']
@@ -193,7 +193,7 @@ async def test_r8_reading_the_view_changes_nothing_and_a_second_request_sees_the
     await house.owner.ok("GET", f"/api/runs/{run['id']}/context")
     assert await house.world.gateway.db.read(_ledger) == before
     gate.set()
-    await house.quiet()
+    await house.until_idle()
 
 
 def _ledger(tx: Tx) -> list[Any]:
@@ -218,7 +218,7 @@ async def test_r8_a_failed_canceled_or_removed_agent_does_not_hold_a_turn_for_ev
             if ending == "is removed":
                 await house.remove(space, agents["Coder"])
             await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
-        await house.quiet()
+        await house.until_idle()
         shown = section(house.invocations("Maestro")[-1], "FINISHED TURNS")
         expected = "could not complete it" if ending == "fails" else "completed without a word"
         assert shown[1:] == [f"- Coder {expected}"], ending
@@ -240,7 +240,7 @@ async def test_r8_what_is_pending_for_an_agent_that_leaves_counts_as_completed(s
         await house.model.until_asked(2)
         await house.remove(space, agents["Coder"])
         gate.set()
-        await house.quiet()
+        await house.until_idle()
         assert section(house.invocations("Maestro")[-1], "NOW") == ["Turn 1 is finished."]
 
 
@@ -250,7 +250,7 @@ async def test_r8_t5_chains_of_turns_end_by_depth_and_the_space_is_told(house: H
 
     space, agents = await stage(house, Maestro=routing, Coder=says("Again."))
     await house.owner.say(space, "For ever")
-    await house.quiet()
+    await house.until_idle()
     assert [run["chainDepth"] for run in await house.runs(agents["Coder"])] == [1, 2, 3, 4]
     assert [run["chainDepth"] for run in await house.runs(agents["Maestro"])] == [0, 1, 2, 3, 4]
     last = house.asked("Maestro")[-1]
@@ -273,7 +273,7 @@ async def test_r8_what_cannot_be_routed_is_told_to_the_model(house: House, case:
     given, expected = REFUSED[case]
     space, agents = await stage(house, Maestro=[call("route", **given), silent()])
     await house.owner.say(space, "Go")
-    await house.quiet()
+    await house.until_idle()
     [result] = house.asked("Maestro")[-1].results
     assert expected in result["error"]
     assert await house.runs(agents["Coder"]) == []
@@ -286,18 +286,18 @@ async def test_r8_one_turn_of_a_request_at_a_time_and_only_by_the_orchestrator(h
         Planner=[call("route", agents=["Coder"]), silent()],
     )
     await house.owner.say(space, "Go")
-    await house.quiet()
+    await house.until_idle()
     assert "a turn of this request is in progress" in house.asked("Maestro")[2].results[1]["error"]
     assert await house.runs(agents["Planner"]) == []
     await house.owner.say(space, "@Planner you try")
-    await house.quiet()
+    await house.until_idle()
     assert "you are not the orchestrator" in house.asked("Planner")[1].results[0]["error"]
 
 
 async def test_r8_a_message_to_somebody_goes_to_them_and_an_answer_within_a_turn_wakes_nobody(house: House) -> None:
     space, _ = await stage(house)
     await house.owner.say(space, "@Coder just you")
-    await house.quiet()
+    await house.until_idle()
     assert [run["agentName"] for run in await house.runs()] == ["Coder"]
     house.model.script = by_agent(
         {
@@ -307,7 +307,7 @@ async def test_r8_a_message_to_somebody_goes_to_them_and_an_answer_within_a_turn
         }
     )
     await house.owner.say(space, "Go")
-    await house.quiet()
+    await house.until_idle()
     assert sorted((name, text) for name, text, _ in (await woken(house))[1:]) == [
         ("Coder", "@Coder help"),
         ("Maestro", "@Coder help"),
@@ -327,5 +327,5 @@ async def test_r8_an_orchestrator_leaves_only_when_another_one_is_chosen(house: 
     await house.owner.ok("PATCH", f"/api/spaces/{space}", {"orchestratorId": agents["Planner"].id})
     await house.remove(space, agents["Maestro"])
     await house.owner.say(space, "Go")
-    await house.quiet()
+    await house.until_idle()
     assert [run["agentName"] for run in await house.runs()] == ["Planner"]

@@ -33,9 +33,9 @@ async def test_c1_c3_pattern_1_an_agent_asks_and_a_person_answers(house: House) 
 
     house.model.script = script
     await sarah.say(space, "Deploy v2.1 to production")
-    await house.quiet()
+    await house.until_idle()
     await sarah.say(space, "yes")
-    await house.quiet()
+    await house.until_idle()
     first, second = house.invocations("DeployBot")
     assert timeline(first) == ['Sarah: "Deploy v2.1 to production"  [NEW] ← TRIGGER']
     assert timeline(second) == [
@@ -63,7 +63,7 @@ async def test_t1_c1_pattern_2_each_turn_of_a_conversation_is_a_run_of_its_own(h
     house.model.script = lambda asked: says(answers[asked.trigger_text])(asked)
     for turn in answers:
         await husam.say(space, turn)
-        await house.quiet()
+        await house.until_idle()
     assert timeline(house.invocations("Agent")[-1]) == [
         'Husam: "Find me hotels in Tokyo"  [SEEN]',
         'Agent: "What\'s your budget per night?"  [SEEN]',
@@ -95,7 +95,7 @@ async def test_t3_t4_pattern_3_three_agents_discuss_and_each_contributes_when_it
 
     house.model.script = script
     await husam.say(space, asked_for)
-    await house.quiet()
+    await house.until_idle()
     said = [("Husam", asked_for), *((name, text) for (name, _), text in parts.items())]
     assert await house.texts(space) == said
     # Every message woke each agent but its sender, once.
@@ -123,10 +123,10 @@ async def test_t9_c1_pattern_4_votes_are_counted_by_reading_the_history(house: H
 
     house.model.script = script
     await house.owner.say(space, "Let the team vote")
-    await house.quiet()
+    await house.until_idle()
     for name, vote in (("Ahmad", "A"), ("Sarah", "B"), ("Husam", "A")):
         await people[name].say(space, f"Option {vote}")
-        await house.quiet()
+        await house.until_idle()
     assert [text for _, text in await house.texts(space)] == [
         "Let the team vote",
         "Team vote: Option A or B? Everyone please reply.",
@@ -164,9 +164,9 @@ async def test_p1_p2_pattern_5_memories_and_goals_carry_a_long_piece_of_work(hou
         {"Agent": lambda asked: (finish if asked.trigger_text == "Budget is $500K" else begin)(asked)}
     )
     await house.owner.say(space, "Generate the Q4 report")
-    await house.quiet()
+    await house.until_idle()
     await finance.say(space, "Budget is $500K")
-    await house.quiet()
+    await house.until_idle()
     second = house.invocations("Agent")[1]
     assert timeline(second)[1:] == [
         'Agent: "Started the Q4 report. I need budget numbers from Finance."  [SEEN]',
@@ -176,7 +176,7 @@ async def test_p1_p2_pattern_5_memories_and_goals_carry_a_long_piece_of_work(hou
     assert block(second, "GOALS") == ["- Complete the Q4 report (priority: 0)"]
     assert (await house.texts(space))[-1] == ("Agent", "Q4 Report: Revenue $2.1M, Budget $500K.")
     await finance.say(space, "Thanks")
-    await house.quiet()
+    await house.until_idle()
     third = house.invocations("Agent")[2]
     assert block(third, "MEMORIES") == block(third, "GOALS") == []
 
@@ -185,7 +185,7 @@ async def test_m2_x7_an_agent_that_never_waits_is_told_no_word_of_waiting(house:
     space = await house.space("Project Alpha", await bot(house, "Agent"))
     house.model.script = says("delivered?")
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     first, second = house.asked("Agent")
     assert "wait" not in first.text.lower()
     assert "senderExpectsReply" not in first.text

@@ -67,7 +67,7 @@ async def test_j4_ask_pauses_with_an_approval_card_and_the_approved_call_is_made
     assert (await house.run(card["runId"]))["status"] == "waiting_tool"
     assert deployed == []
     assert (await submit(house.owner, card, {"approved": True, "comment": "Go"})).status_code == 200
-    await house.quiet()
+    await house.until_idle()
     [(version, key)] = deployed
     steps = await house.owner.ok("GET", f"/api/runs/{card['runId']}/steps")
     [step] = [step for step in steps if step.get("name") == "deploy"]
@@ -87,7 +87,7 @@ async def test_j4_ask_pauses_with_an_approval_card_and_the_approved_call_is_made
 async def test_j4_a_refused_call_is_an_error_with_the_persons_words_and_never_made(house: House) -> None:
     _, space, card = await asking(house, say("As you wish."))
     await submit(house.owner, card, {"approved": False, "comment": "Not on Friday"})
-    await house.quiet()
+    await house.until_idle()
     assert deployed == []
     lines = timeline(house.invocations("Bot")[-1])
     assert lines[-1] == "← RESUME: Owner did not approve deploy. Continue from here."
@@ -101,7 +101,7 @@ async def test_j4_nobody_approves_in_time(house: House) -> None:
     _, _, card = await asking(house, silent())
     house.advance(601)
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     assert deployed == []
     assert "nobody approved it within 600 s" in house.invocations("Bot")[-1].text
     assert (await submit(house.owner, card, True)).status_code == 409
@@ -133,12 +133,12 @@ async def test_j4_the_policy_of_a_space_holds_there_and_only_there(house: House)
 
     house.model.script = model
     await house.owner.say(strict, "go")
-    await house.quiet()
+    await house.until_idle()
     [result] = house.asked("Bot")[-1].results
     assert "may not be used in the active space" in result["error"]
     assert deployed == []
     await house.owner.say(free, "go")
-    await house.quiet()
+    await house.until_idle()
     assert len(deployed) == 1
     # The stricter of the two counts, and a change holds from the next call on.
     await house.owner.ok("PATCH", f"/api/spaces/{strict}", {"toolPolicy": ASK})
@@ -147,7 +147,7 @@ async def test_j4_the_policy_of_a_space_holds_there_and_only_there(house: House)
     assert len(deployed) == 1
     await house.owner.ok("PATCH", f"/api/spaces/{strict}", {"toolPolicy": denied})
     await submit(house.owner, await card_in(house, strict), True)
-    await house.quiet()
+    await house.until_idle()
     # Denied meanwhile: what was approved is not made.
     assert len(deployed) == 1
     await house.owner.ok("PATCH", f"/api/spaces/{strict}", {"toolPolicy": None})
@@ -172,7 +172,7 @@ async def test_j4_a_denied_tool_is_not_offered_and_a_call_of_it_is_an_error(hous
     space = await house.space("Releases", bot)
     house.model.script = sequence(call("deploy", version="1.4"))
     await house.owner.say(space, "go")
-    await house.quiet()
+    await house.until_idle()
     first, last = house.asked("Bot")
     assert "deploy" not in first.tool_names
     assert "hold" in first.tool_names
@@ -184,7 +184,7 @@ async def test_j4_permission_needs_a_space_to_ask_in(house: House) -> None:
     bot = await house.agent("Bot", tools=[tool("deploy")], policy=ASK)
     house.model.script = sequence(call("deploy", version="1.4"))
     await house.tell(bot)
-    await house.quiet()
+    await house.until_idle()
     assert "Call enter_space" in house.asked("Bot")[-1].results[0]["error"]
     assert deployed == []
 
@@ -198,7 +198,7 @@ async def test_j2_an_approval_given_while_nobody_works_is_used_after_the_restart
         assert deployed == []
         async with serve_world(settings) as world:
             house = House(world, model)
-            await house.quiet()
+            await house.until_idle()
             assert [version for version, _ in deployed] == ["1.4"]
             assert (await house.texts(space))[-1] == ("Bot", "1.4 is live.")
 
@@ -206,7 +206,7 @@ async def test_j2_an_approval_given_while_nobody_works_is_used_after_the_restart
 async def test_j4_a_visible_call_is_shown_beside_its_card_once_it_is_made(house: House) -> None:
     _, space, card = await asking(house, tools=[tool("deploy", visible=True)])
     await submit(house.owner, card, True)
-    await house.quiet()
+    await house.until_idle()
     tools = [each["tool"] for each in (await house.owner.history(space))["messages"] if each["kind"] == "tool"]
     assert [(each["ui"], each["status"], each["output"]) for each in tools] == [
         ("approval", "complete", {"approved": True}),
@@ -219,7 +219,7 @@ async def test_j4_k1_a_consciousness_is_told_and_makes_the_very_same_call_once(h
     space = await house.space("Releases", scout)
     house.model.script = each_cycle(call("enter_space", spaceId=space), call("deploy", version="1.4"))
     await house.owner.say(space, "Deploy 1.4")
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs(scout)] == ["completed"]
     card = await card_in(house, space)
 
@@ -230,7 +230,7 @@ async def test_j4_k1_a_consciousness_is_told_and_makes_the_very_same_call_once(h
 
     house.model.script = again
     assert (await submit(house.owner, card, True)).status_code == 200
-    await house.quiet()
+    await house.until_idle()
     assert "Call deploy again with exactly the same input" in inbox(house.asked("Scout")[-1])[0]
     assert [version for version, _ in deployed] == ["1.4"]
     open_now = await house.owner.ok("GET", "/api/tool-calls")

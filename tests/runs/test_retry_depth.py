@@ -30,9 +30,9 @@ async def test_t6_a_try_after_a_failure_is_as_deep_as_the_answer_that_the_failed
     house.model.script = script
     await house.owner.say(space, "@Ann ask Bob for a colour")
     await house.model.until_asked(4)
-    await house.quiet()
+    await house.until_idle()
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     first, second = await house.runs(ann)
     assert (first["status"], first["chainDepth"]) == ("failed", 2)
     assert (second["status"], second["chainDepth"], second["trigger"]["chainDepth"]) == ("completed", 2, 0)

@@ -44,15 +44,15 @@ async def test_r1_r2_r3_a_conversation_of_two_agents_is_shown_to_each_as_its_own
     space = await house.space("Project Alpha", coder, tester, triggers="mentioned")
     house.model.script = by_agent({"Coder": says("Written."), "Tester": says("Works.")})
     await house.owner.say(space, "@Coder write it")
-    await house.quiet()
+    await house.until_idle()
     assert await known(house, coder, space) == 2
     assert await known(house, tester, space) is None, "a silent member has no state"
     await house.owner.say(space, "@Tester try it")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "@Coder thank you")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "@Coder and again")
-    await house.quiet()
+    await house.until_idle()
     first, second, third = [conversation(asked) for asked in house.invocations("Coder")]
     assert first == [("user", "@Coder write it")]
     assert third == [
@@ -84,7 +84,7 @@ async def test_m2_it_speaks_with_a_tool_of_one_input_and_its_own_text_is_shown_t
     space = await house.space("Project Alpha", coder)
     house.model.script = sequence(silent("I would say yes."))
     await house.owner.say(space, "Coder?")
-    await house.quiet()
+    await house.until_idle()
     [asked] = house.asked("Coder")
     [send] = [tool["function"] for tool in asked.body["tools"] if tool["function"]["name"] == "send_message"]
     assert list(send["parameters"]["properties"]) == ["text"]
@@ -103,15 +103,15 @@ async def test_r5_a_retry_of_the_same_trigger_sees_the_same_and_comes_before_wha
     space = await house.space("Project Alpha", coder, triggers="mentioned")
     house.model.script = sequence(say("One."), silent(), Reply(status=500), silent(), silent())
     await house.owner.say(space, "@Coder first")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "unheard")
     await house.owner.say(space, "@Coder second")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "@Coder third")
     house.advance(0.1)
     await house.owner.ok("POST", f"/api/spaces/{space}/phase", {"phase": "review", "summary": "Said meanwhile."})
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     _, failed, again, third = [conversation(asked) for asked in house.invocations("Coder")]
     assert failed == again
     assert "🟢 USER: unheard" in again[-2][1]
@@ -138,7 +138,7 @@ async def test_r5_one_run_at_a_time_in_a_space_and_beside_each_other_in_two(hous
     await house.model.until_open(2)
     assert sorted(asked.messages[-1]["content"] for asked in house.asked("Coder")) == ["a", "d"]
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     shown = {asked.messages[-1]["content"]: conversation(asked) for asked in house.invocations("Coder")}
     assert shown["b"][:-2] == [("user", "a")]
     assert shown["b"][-2][1].startswith("=== YOU SENT MESSAGES HERE AFTER"), "it answered a after b was written"
@@ -166,7 +166,7 @@ async def test_r5_what_waits_in_one_space_keeps_nobody_else_waiting(settings: Se
         await house.owner.say(third, "hello")
         await house.model.until_asked(3)
         gate.set()
-        await house.quiet()
+        await house.until_idle()
         asked = [each.messages[-1]["content"] for each in house.asked("Coder")]
         assert asked == ["m0", "hello", "m1", "m2", "m3", "m4", "m5"]
 
@@ -183,7 +183,7 @@ async def test_c2_a_canceled_run_moves_no_cursor(house: House) -> None:
     assert await known(house, coder, space) is None
     house.model.script = once(silent())
     await house.owner.say(space, "two")
-    await house.quiet()
+    await house.until_idle()
     assert conversation(house.asked("Coder")[-1]) == [("user", "one"), ("user", "two")]
 
 
@@ -193,14 +193,14 @@ async def test_r6_what_an_agent_hands_over_is_shown_to_those_who_come_after(hous
     handing = call("hand_over", phase="build", summary="Two pages, blue.", message="Over to you", reason="agreed")
     house.model.script = by_agent({"Planner": once(handing), "Coder": once(silent())})
     await house.owner.say(space, "@Planner plan it")
-    await house.quiet()
+    await house.until_idle()
     [phase] = await house.owner.ok("GET", f"/api/spaces/{space}/phases")
     expected = {"fromPhase": None, "toPhase": "build", "message": "Over to you", "summary": "Two pages, blue."}
     assert {name: phase[name] for name in expected} == expected
     assert (phase["reason"], phase["entityId"]) == ("agreed", planner.id)
     assert (await house.owner.space(space))["phase"] == "build"
     await house.owner.say(space, "@Coder build it")
-    await house.quiet()
+    await house.until_idle()
     [asked] = house.asked("Coder")
     assert conversation(asked)[-2:] == [
         ("user", "**Previous context**: Two pages, blue.\n\n=== NEW INTERACTION ==="),
@@ -211,7 +211,7 @@ async def test_r6_what_an_agent_hands_over_is_shown_to_those_who_come_after(hous
     await house.owner.ok("POST", f"/api/spaces/{space}/phase", {"phase": "review", "summary": "It stands."})
     await house.owner.say(space, "nobody in particular")
     await house.owner.say(space, "@Planner look at it")
-    await house.quiet()
+    await house.until_idle()
     block = conversation(house.invocations("Planner")[-1])[-2][1]
     assert block.startswith(
         "=== MESSAGES WHILE YOU WERE AWAY ===\n\n**Previous context**: It stands.\n\n🟢 USER: @Coder"
@@ -227,7 +227,7 @@ async def test_r7_a_session_comes_with_a_message_goes_out_with_the_request_and_i
     house.model.script = lambda asked: Reply(headers=next(sessions))
     for text, more in (("one", {"sessionId": "s1"}), ("two", {}), ("three", {})):
         await house.owner.say(space, text, **more)
-        await house.quiet()
+        await house.until_idle()
     assert [asked.headers.get("x-session-id") for asked in house.asked("Coder")] == ["s1", "s1", "s2"]
     assert house.asked("Coder")[0].body["metadata"] == {"session_id": "s1"}
     refused = await house.owner.post(f"/api/spaces/{other}/messages", {"text": "go on", "sessionId": "s2"})
@@ -241,7 +241,7 @@ async def test_r7_a_model_that_names_somebody_elses_session_is_not_believed(hous
     house.model.script = lambda asked: Reply(headers={"X-Session-Id": "shared"})
     for where in (space, other, other):
         await house.owner.say(where, "hello")
-        await house.quiet()
+        await house.until_idle()
     assert [asked.headers.get("x-session-id") for asked in house.asked("Coder")] == [None, None, None]
     first, *rest = await house.runs(coder)
     assert first["notes"] == []
@@ -256,7 +256,7 @@ async def test_r9_a_damaged_message_is_named_on_the_run_and_the_rest_is_shown(ho
     broken = sa.text("UPDATE messages SET tool = '[1]' WHERE id = :id")
     await house.world.gateway.db.write(lambda tx: tx.execute(broken, {"id": said[0]["id"]}).rowcount)
     await house.owner.say(space, "@Coder go")
-    await house.quiet()
+    await house.until_idle()
     assert conversation(house.asked("Coder")[0]) == [("user", "two"), ("user", "@Coder go")]
     [run] = await house.runs(coder)
     assert run["notes"] == [f"Message {said[0]['id']} is damaged and was left out: its tool is no object."]
@@ -273,7 +273,7 @@ async def test_r9_no_row_that_cannot_be_read_stops_an_agent_or_a_tool(house: Hou
     await house.world.gateway.db.write(lambda tx: tx.execute(broken, {"id": said[0]["id"]}).rowcount)
     house.model.script = once(call("read_messages"), say("Read."))
     await house.owner.say(space, "@Scout go")
-    await house.quiet()
+    await house.until_idle()
     assert '"one"' not in house.asked("Scout")[0].text
     read = house.asked("Scout")[1].results[0]
     assert [message["text"] for message in read["messages"]] == ["two", "@Scout go"]
@@ -286,7 +286,7 @@ async def test_plans_and_services_reach_it_without_a_conversation(house: House) 
     space = await house.space("Project Alpha", coder)
     house.model.script = once(call("enter_space", spaceId=space), say("Order 7 came in."))
     await house.tell(coder, {"order": 7})
-    await house.quiet()
+    await house.until_idle()
     shown = conversation(house.invocations("Coder")[0])
     assert shown == [("user", 'TRIGGER:\n  type: service\n  service: "Shop"\n  payload: {"order":7}')]
     assert f"(id: {space})" in house.asked("Coder")[0].system
@@ -297,7 +297,7 @@ async def test_j5_a_card_holds_up_what_is_said_after_it_and_its_answer_is_shown_
     bot, space, card = await asked_people(house, say("Deployed."), silent(), silent(), mind="roles")
     await house.owner.say(space, "And then?")
     assert (await submit(house.owner, card, {"approved": True})).is_success
-    await house.quiet()
+    await house.until_idle()
     _, resumed, _, then = house.asked("Bot")
     so_far = conversation(resumed)[-1][1]
     assert so_far.startswith("=== THIS RUN SO FAR")
@@ -313,9 +313,9 @@ async def test_j2_a_try_that_follows_a_failed_one_is_shown_what_was_done(house: 
     space = await house.space("Project Alpha", coder)
     house.model.script = sequence(say("Half."), Reply(status=500), silent())
     await house.owner.say(space, "Coder?")
-    await house.quiet()
+    await house.until_idle()
     house.advance(2)
-    await house.quiet()
+    await house.until_idle()
     again = conversation(house.asked("Coder")[-1])
     assert again[0] == ("user", "Coder?")
     assert again[-1][1].startswith("=== THIS RUN SO FAR: do not repeat these calls ===\n  [msg:")

@@ -36,7 +36,7 @@ async def test_what_is_pending_taken_and_failed_is_heard_by_the_new_mind(house: 
     await house.model.until_open(1)
     await change_mind(house, scout, second)
     gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert [await house.deliveries(message) for message in said] == [[("Scout", "passed")]] * 3
     shown = [asked.messages[-1]["content"] for asked in house.asked("Scout")[1:]]
     assert all(any(message["text"] in text for text in shown) for message in said)
@@ -52,7 +52,7 @@ async def test_a_run_that_waits_goes_on_with_another_mind_and_is_shown_its_answe
     await change_mind(house, scout, "roles")
     house.model.script = by_agent({"Scout": lambda asked: say("Here.") if asked.step == 0 else silent()})
     await house.owner.say(space, "=== Net ===")
-    await house.quiet()
+    await house.until_idle()
     shown = [(turn["role"], turn["content"]) for turn in house.invocations("Scout")[-1].messages[1:]]
     assert shown[0] == ("user", "The numbers, please")
     assert 'You: called send_message("Net or gross?", wait: true)' in shown[-1][1]
@@ -67,13 +67,13 @@ async def test_a_cursor_means_the_same_to_every_mind(house: House) -> None:
     space = await house.space("Project Alpha", scout, triggers="mentioned")
     house.model.script = lambda asked: silent()
     await house.owner.say(space, "@Scout one")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "missed")
     await change_mind(house, scout, "roles")
     await house.owner.say(space, "@Scout two")
-    await house.quiet()
+    await house.until_idle()
     assert "🟢 USER: missed" in house.asked("Scout")[-1].text
     await change_mind(house, scout, "timeline")
     await house.owner.say(space, "@Scout three")
-    await house.quiet()
+    await house.until_idle()
     assert house.asked("Scout")[-1].text.count("[NEW]") == 2, "the rule that explains it, and the trigger"

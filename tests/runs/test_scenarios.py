@@ -19,7 +19,7 @@ async def test_t1_a_persons_message_in_a_space_with_one_agent_triggers_it_at_dep
     space = await house.space("Project Alpha", scout)
     house.model.script = by_agent({"Scout": says("On my way.")})
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["chainDepth"], run["agentName"]) == ("completed", 0, "Scout")
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "On my way.")]
@@ -29,7 +29,7 @@ async def test_t2_a_persons_message_in_a_space_with_three_agents_triggers_all_th
     agents = [await house.agent(name) for name in ("Architect", "Guard", "Ops")]
     space = await house.space("Architecture", *agents)
     message = await house.owner.say(space, "We need to redesign the auth system")
-    await house.quiet()
+    await house.until_idle()
     runs = await house.runs()
     assert sorted(run["agentName"] for run in runs) == ["Architect", "Guard", "Ops"]
     assert {(run["trigger"]["messageId"], run["chainDepth"], run["status"]) for run in runs} == {
@@ -42,7 +42,7 @@ async def test_t3_t4_an_agents_message_triggers_the_two_other_agents_one_deeper(
     space = await house.space("Architecture", architect, guard, ops)
     house.model.script = by_agent({"Architect": [say("OAuth2 with JWT?")]})
     await house.owner.say(space, "We need to redesign the auth system")
-    await house.quiet()
+    await house.until_idle()
     answer = (await house.owner.history(space))["messages"][-1]
     assert (answer["text"], answer["chainDepth"]) == ("OAuth2 with JWT?", 1)
     triggered = [run for run in await house.runs() if run["trigger"]["messageId"] == answer["id"]]
@@ -53,7 +53,7 @@ async def test_t5_at_the_maximal_depth_a_message_is_posted_and_triggers_nobody(h
     space = await house.space("Ping Pong", await house.agent("Ping"), await house.agent("Pong"))
     house.model.script = by_agent({"Ping": says("ping"), "Pong": says("pong")})
     await house.owner.say(space, "@Ping go", mentions=[])
-    await house.quiet()
+    await house.until_idle()
     messages = (await house.owner.history(space, limit=200))["messages"]
     deepest = [message for message in messages if message["chainDepth"] == 5]
     assert deepest
@@ -72,7 +72,7 @@ async def test_m4_m6_m10_send_message_with_wait_pauses_the_run_until_any_entity_
     [waiting] = await house.runs()
     assert waiting["status"] == "waiting_reply"
     await husam.say(space, "Looks good")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["id"], run["status"]) == (waiting["id"], "completed")
     assert (await house.texts(space))[-1] == ("Analyst", "Thank you.")
@@ -97,7 +97,7 @@ async def test_m5_send_message_with_a_message_id_resumes_the_run_that_waits_on_i
         }
     )
     await house.owner.say(space, "Asker, get an approval")
-    await house.quiet()
+    await house.until_idle()
     question, answer = (await house.owner.history(space))["messages"][1:]
     assert (question["text"], answer["text"], answer["replyTo"]) == ("May I?", "Approved.", question["id"])
     [run] = await house.runs(asker)
@@ -112,7 +112,7 @@ async def test_m9_a_wait_that_times_out_resumes_the_run_with_a_time_out(house: H
     await house.until_waiting()
     house.advance(300)
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert run["status"] == "completed"
     assert timeline(house.model.asked[1])[-1] == ("← RESUME: timeout, nobody replied within 300 s. Continue from here.")
@@ -124,11 +124,11 @@ async def test_a1_m1_a_plan_starts_a_run_with_no_active_space_and_the_agent_must
     plan = {"name": "Daily", "instruction": "Post the report.", "runAfter": "2 hours"}
     house.model.script = sequence(call("set_plans", plans=[plan]), silent())
     await house.owner.say(space, "Report in two hours")
-    await house.quiet()
+    await house.until_idle()
     house.model.script = sequence(say("Too early."), call("enter_space", spaceId=space), say("The report."), silent())
     house.advance(2 * 3600)
     await house.model.until_asked(3)
-    await house.quiet()
+    await house.until_idle()
     first, second, *_ = house.asked("Planner")[2:]
     assert "ACTIVE SPACE: none (call enter_space to enter a space first)" in first.text
     assert second.results == [
@@ -152,7 +152,7 @@ async def test_a4_messages_go_to_the_space_that_was_entered_last(house: House) -
         silent(),
     )
     await house.tell(courier)
-    await house.quiet()
+    await house.until_idle()
     assert await house.texts(first) == [("Courier", "for the first")]
     assert await house.texts(second) == [("Courier", "for the second")]
 
@@ -165,7 +165,7 @@ async def test_t8_two_messages_make_two_concurrent_runs_and_the_later_sees_the_o
     await house.until_waiting()
     elsewhere = await house.space("Project Beta", scout)
     await house.owner.say(elsewhere, "second")
-    await house.quiet()
+    await house.until_idle()
     one, two = await house.runs(scout)
     assert (one["status"], two["status"]) == ("waiting_reply", "completed")
     assert block(house.model.asked[1], "ACTIVE RUNS") == [
@@ -179,7 +179,7 @@ async def test_j4_a_visible_tool_after_enter_space_posts_its_result_in_the_activ
     space = await house.space("Project Alpha", guide)
     house.model.script = sequence(call("enter_space", spaceId=space), call("advise"), silent())
     await house.tell(guide)
-    await house.quiet()
+    await house.until_idle()
     [message] = (await house.owner.history(space))["messages"]
     assert (message["kind"], message["sender"]["name"], message["tool"]["name"]) == ("tool", "Guide", "advise")
     assert (message["tool"]["status"], message["tool"]["output"]) == ("complete", {"advice": "sleep on it"})
@@ -191,7 +191,7 @@ async def test_j4_a_visible_tool_without_an_active_space_runs_silently_and_the_r
     space = await house.space("Project Alpha", guide)
     house.model.script = sequence(call("advise"), silent())
     await house.tell(guide)
-    await house.quiet()
+    await house.until_idle()
     assert house.model.asked[1].results == [{"advice": "sleep on it"}]
     assert (await house.owner.history(space))["messages"] == []
     [run] = await house.runs()
@@ -204,7 +204,7 @@ async def test_t9_an_agent_with_nothing_to_say_ends_its_run_and_needs_no_tool_fo
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     message = await house.owner.say(space, "just thinking aloud")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["usage"]["requests"]) == ("completed", 1)
     assert await house.texts(space) == [("Owner", "just thinking aloud")]
@@ -218,7 +218,7 @@ async def test_m16_the_same_message_twice_triggers_an_agent_once(house: House) -
     house.model.script = once(say("Yes?"))
     first = await house.owner.say(space, "hello", clientId="c-1")
     again = await house.owner.say(space, "hello", clientId="c-1")
-    await house.quiet()
+    await house.until_idle()
     assert again["id"] == first["id"]
     assert len(await house.runs()) == 1
     assert await house.texts(space) == [("Owner", "hello"), ("Scout", "Yes?")]

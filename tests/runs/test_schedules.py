@@ -23,7 +23,7 @@ async def planning(house: House, **when: str) -> tuple[Person, str]:
     plan = {"name": "Look again", "instruction": "Look at Project Alpha.", **when}
     house.model.script = sequence(call("set_plans", plans=[plan]), silent())
     await house.owner.say(space, "Look again later")
-    await house.quiet()
+    await house.until_idle()
     return scout, space
 
 
@@ -38,7 +38,7 @@ async def test_p4_a_plan_fires_once_when_its_time_comes_and_starts_nowhere(
     scout, space = await planning(house, runAfter="45 seconds")
     house.model.script = sequence(call("enter_space", spaceId=space), say("I have looked."), silent())
     house.advance(44)
-    await house.quiet()
+    await house.until_idle()
     assert await planned_runs(house, scout) == []
     [plan] = await house.owner.ok("GET", f"/api/agents/{scout.id}/plans")
     due = parse_iso(plan["scheduledAt"])
@@ -46,7 +46,7 @@ async def test_p4_a_plan_fires_once_when_its_time_comes_and_starts_nowhere(
     house.advance((due - clock.now()) / 1000 - 0.3)
     # The worker's own timer tells it that the time has come.
     await house.model.until_asked(5)
-    await house.quiet()
+    await house.until_idle()
     [run] = await planned_runs(house, scout)
     assert parse_iso(run["createdAt"]) >= due
     [plan] = await house.owner.ok("GET", f"/api/agents/{scout.id}/plans")
@@ -68,7 +68,7 @@ async def test_p4_a_plan_fires_once_when_its_time_comes_and_starts_nowhere(
     assert "ACTIVE SPACE: none (call enter_space to enter a space first)" in shown.text
     assert (await house.texts(space))[-1] == ("Scout", "I have looked.")
     house.advance(3600)
-    await house.quiet()
+    await house.until_idle()
     assert len(await planned_runs(house, scout)) == 1
 
 
@@ -77,7 +77,7 @@ async def test_p4_a_recurring_plan_fires_again(house: House) -> None:
     for n in (3, 4, 5):
         house.advance(60)
         await house.model.until_asked(n)
-        await house.quiet()
+        await house.until_idle()
     times = [run["trigger"]["scheduledAt"] for run in await planned_runs(house, scout)]
     assert len(set(times)) == 3
     assert [parse_iso(time) % 60_000 for time in times] == [0, 0, 0]
@@ -92,7 +92,7 @@ async def test_p4_what_fell_due_while_nobody_worked_fires_once_at_start(settings
         async with serve_world(settings) as world:
             house = House(world, model)
             await model.until_asked(3)
-            await house.quiet()
+            await house.until_idle()
             assert len(await planned_runs(house, scout)) == 1
 
 
@@ -101,9 +101,9 @@ async def test_p4_a_deleted_plan_does_not_fire(house: House) -> None:
     [plan] = await house.owner.ok("GET", f"/api/agents/{scout.id}/plans")
     house.model.script = sequence(call("delete_plans", ids=[plan["id"]]), silent())
     await house.owner.say(space, "Never mind")
-    await house.quiet()
+    await house.until_idle()
     house.advance(3601)
-    await house.quiet()
+    await house.until_idle()
     assert await planned_runs(house, scout) == []
 
 
@@ -114,10 +114,10 @@ async def test_p4_a_plan_of_a_failing_agent_is_offered_again(house: House) -> No
     house.model.script = lambda asked: Reply(status=500) if next(fails, False) else silent()
     house.advance(3600)
     await house.model.until_asked(3)
-    await house.quiet()
+    await house.until_idle()
     house.advance(1)
     await house.model.until_asked(4)
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await planned_runs(house, scout)] == ["failed", "completed"]
 
 
@@ -128,7 +128,7 @@ async def test_p5_a_service_triggers_an_agent(house: House) -> None:
     answers = [await shop.post(f"/api/agents/{scout.id}/trigger", body) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [202, 202]
     assert [answer.json()["duplicate"] for answer in answers] == [False, True]
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert run["trigger"] == {
         "type": "service",
@@ -150,13 +150,13 @@ async def test_p6_a_heartbeat_wakes_an_agent_with_no_event(house: House) -> None
     quiet = await house.agent("Quiet")
     house.advance(601)
     await house.model.until_asked(1)
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["agentId"], run["trigger"]["type"], run["chainDepth"]) == (scout.id, "heartbeat", 0)
     assert run["activeSpaceId"] is None
     assert block(house.model.asked[0], "TRIGGER")[0] == "type: heartbeat"
     house.advance(601)
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     assert len(await house.runs(scout)) == 2
     assert await house.runs(quiet) == []

@@ -48,7 +48,7 @@ async def test_m15_words_arrive_before_the_message_is_stored(house: House) -> No
         assert stored.data["streamId"] == start.data["streamId"]
         complete = await follower.until("tool-call.complete", streamId=start.data["streamId"])
         assert complete.data["result"]["messageId"] == stored.data["message"]["id"]
-    await house.quiet()
+    await house.until_idle()
 
 
 async def test_m15_the_deltas_together_are_the_stored_text(house: House) -> None:
@@ -67,7 +67,7 @@ async def test_m15_the_deltas_together_are_the_stored_text(house: House) -> None
         await follower.until("tool-call.complete")
     assert contiguous(before_the_message) == TEXT
     assert deltas(follower, start.data["streamId"]) == before_the_message
-    await house.quiet()
+    await house.until_idle()
 
 
 async def test_m15_many_small_pieces_become_few_deltas(house: House) -> None:
@@ -84,7 +84,7 @@ async def test_m15_many_small_pieces_become_few_deltas(house: House) -> None:
         seconds = asyncio.get_running_loop().time() - began
     # 670 pieces; at most 20 a second, and the last one.
     assert len(deltas(follower, start.data["streamId"])) <= 20 * seconds + 2
-    await house.quiet()
+    await house.until_idle()
 
 
 async def test_m15_the_models_own_words_are_in_no_event(house: House) -> None:
@@ -191,7 +191,7 @@ async def test_m15_who_comes_later_is_told_what_is_being_said_and_by_whom(house:
                 assert event.data["offset"] <= len(second_text)
                 second_text = second_text[: event.data["offset"]] + event.data["textDelta"]
             assert second_text == TEXT
-    await house.quiet()
+    await house.until_idle()
     async with house.owner.follow(space) as quiet:
         connected = await quiet.next()
         assert (connected.data["activeAgents"], connected.data["streams"]) == ([], [])
@@ -204,7 +204,7 @@ async def test_m15_a_person_who_is_not_a_member_hears_nothing(house: House) -> N
     house.model.script = sequence(say("for members"), silent())
     async with sara.follow() as follower:
         await house.owner.say(space, "Scout?")
-        await house.quiet()
+        await house.until_idle()
         await house.owner.say(own, "the end")
         await follower.until_message("the end")
     assert "for members" not in json.dumps([event.data for event in follower.seen])

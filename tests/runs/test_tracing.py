@@ -58,7 +58,7 @@ async def ask(house: House, *replies: Any, **config: Any) -> Any:
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(*replies)
     await house.owner.say(space, WORDS[0])
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     return run
 

@@ -17,7 +17,7 @@ async def test_t1_a_persons_message_makes_one_run_of_the_only_agent(house: House
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(say("Here I am."), silent())
     message = await house.owner.say(space, "Scout, are you there?")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["chainDepth"], run["agentId"]) == ("completed", 0, scout.id)
     assert run["trigger"]["type"] == "space_message"
@@ -30,7 +30,7 @@ async def test_t9_an_agent_with_nothing_to_say_ends_its_run_silently(house: Hous
     space = await house.space("Project Alpha", scout)
     house.model.script = by_agent({"Scout": silent("nothing for me")})
     message = await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert run["status"] == "completed"
     assert await house.texts(space) == [("Owner", "hello")]
@@ -44,7 +44,7 @@ async def test_t2_three_agents_have_three_independent_runs_of_the_same_message(h
     failing = Reply(status=401)
     house.model.script = by_agent({"Architect": [say("Mine.")], "Guard": [failing], "Ops": [silent()]})
     message = await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     runs = [run for run in await house.runs() if run["trigger"]["messageId"] == message["id"]]
     assert len({run["id"] for run in runs}) == 3
     assert sorted((run["agentName"], run["status"]) for run in runs) == [
@@ -60,10 +60,10 @@ async def test_t3_the_sender_is_never_triggered(house: House) -> None:
     space = await house.space("Project Alpha", *agents)
     house.model.script = by_agent({"First": [say("said in a run")]})
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     # By REST, too.
     await agents[1].say(space, "said by REST")
-    await house.quiet()
+    await house.until_idle()
     for text, sender in (("said in a run", "First"), ("said by REST", "Second")):
         woken = [run["agentName"] for run in await house.runs() if run["trigger"]["text"] == text]
         assert sorted(woken) == sorted({"First", "Second", "Third"} - {sender})
@@ -75,7 +75,7 @@ async def test_t4_t5_depth_grows_with_every_hop_and_ends_with_a_notice(house: Ho
     house.model.script = lambda asked: says("@Pong ping" if asked.agent == "Ping" else "@Ping pong")(asked)
     async with house.owner.follow(space) as follower:
         await house.owner.say(space, "@Ping start")
-        await house.quiet()
+        await house.until_idle()
         await house.owner.say(space, "that was that")
         await follower.until_message("that was that")
     messages = (await house.owner.history(space))["messages"][:-1]
@@ -113,7 +113,7 @@ async def test_t5_a_message_at_the_limit_resumes_nobody(house: House) -> None:
     answer = Draft("from very deep", chain_depth=5)
     sender = Caller(deep.id, "Deep", "agent", "member", "tok_x")
     await house.world.gateway.db.write(post_message, sender, space, answer)
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(asker)
     assert run["status"] == "waiting_reply"
     notice = (await house.owner.history(space))["messages"][-1]
@@ -126,7 +126,7 @@ async def test_t5_a_person_starts_afresh(house: House) -> None:
     house.model.script = lambda asked: says("@Pong ping" if asked.agent == "Ping" else "@Ping pong")(asked)
     for _ in range(2):
         await house.owner.say(space, "@Ping start")
-        await house.quiet()
+        await house.until_idle()
     assert [run["chainDepth"] for run in await house.runs()] == [0, 1, 2, 3, 4] * 2
 
 
@@ -138,7 +138,7 @@ async def test_t5_ten_agents_that_always_answer_come_to_an_end(settings: Setting
         space = await house.space("Crowd", *crowd)
         house.model.script = lambda asked: says("Hello to you, too!")(asked)
         await house.owner.say(space, "hello everyone")
-        await house.quiet()
+        await house.until_idle()
         page = await house.owner.history(space, limit=200)
         said = [m for m in page["messages"] if m["kind"] == "text"]
         notices = [m for m in page["messages"] if m["kind"] == "notice"]
@@ -156,7 +156,7 @@ async def test_t5_three_agents_to_the_usual_limit(house: House) -> None:
     space = await house.space("Trio", *[await house.agent(name, limits={"steps": 1}) for name in ("A", "B", "C")])
     house.model.script = lambda asked: says("hello")(asked)
     await house.owner.say(space, "hello everyone")
-    await house.quiet()
+    await house.until_idle()
     said = [m for m in (await house.owner.history(space, limit=200))["messages"] if m["kind"] == "text"]
     assert Counter(m["chainDepth"] for m in said) == {0: 1, 1: 3, 2: 6, 3: 12, 4: 24, 5: 48}
 
@@ -167,11 +167,11 @@ async def test_t6_a_plan_fires_at_the_depth_of_the_run_that_set_it(house: House)
     plan = {"name": "Later", "instruction": "Say it.", "runAfter": "1 hour"}
     house.model.script = by_agent({"First": [say("@Second plan it")], "Second": [call("set_plans", plans=[plan])]})
     await house.owner.say(space, "@First go")
-    await house.quiet()
+    await house.until_idle()
     house.model.script = sequence(call("enter_space", spaceId=space), say("As planned."))
     house.advance(3600)
     await house.model.until_asked(7)
-    await house.quiet()
+    await house.until_idle()
     [planned] = [run for run in await house.runs(second) if run["trigger"]["type"] == "plan"]
     assert (planned["chainDepth"], planned["trigger"]["chainDepth"]) == (1, 1)
     said = (await house.owner.history(space))["messages"][-1]
@@ -180,7 +180,7 @@ async def test_t6_a_plan_fires_at_the_depth_of_the_run_that_set_it(house: House)
 
 async def test_t6_service_runs_have_depth_0(house: House) -> None:
     await house.tell(await house.agent("Scout"))
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["chainDepth"], run["trigger"]["chainDepth"]) == (0, 0)
 
@@ -190,13 +190,13 @@ async def test_t6_an_agent_never_speaks_at_depth_0(house: House) -> None:
     space = await house.space("Project Alpha", scout, other)
     message = await scout.say(space, "by REST")
     assert message["chainDepth"] == 1
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(other)
     assert run["chainDepth"] == 1
     # Nor in a run that a service started.
     house.model.script = by_agent({"Scout": [call("enter_space", spaceId=space), say("in a run")]})
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     assert (await house.owner.history(space))["messages"][-1]["chainDepth"] == 1
 
 
@@ -205,9 +205,9 @@ async def test_t7_an_event_of_a_service_is_delivered_once(house: House) -> None:
     first = await house.tell(scout, {"order": 7}, eventId="order-7")
     again = await house.tell(scout, {"order": 7}, eventId="order-7")
     elsewhere = await house.tell(other, {"order": 7}, eventId="order-7")
-    await house.quiet()
+    await house.until_idle()
     late = await house.tell(scout, {"order": 7}, eventId="order-7")
-    await house.quiet()
+    await house.until_idle()
     assert [each["duplicate"] for each in (first, again, elsewhere, late)] == [False, True, False, True]
     assert first["deliveryId"] == again["deliveryId"] == late["deliveryId"]
     assert sorted(run["agentName"] for run in await house.runs()) == ["Other", "Scout"]
@@ -216,7 +216,7 @@ async def test_t7_an_event_of_a_service_is_delivered_once(house: House) -> None:
 async def test_t10_in_a_space_of_everyone_a_name_changes_nothing(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Scout"), await house.agent("Guide"))
     await house.owner.say(space, "@Scout only you")
-    await house.quiet()
+    await house.until_idle()
     assert sorted(run["agentName"] for run in await house.runs()) == ["Guide", "Scout"]
 
 
@@ -234,7 +234,7 @@ async def test_t10_in_a_space_of_the_mentioned_only_they_are_triggered(house: Ho
     for text in heard:
         await house.owner.say(space, text)
     await house.owner.say(space, "listed", mentions=[guide.id])
-    await house.quiet()
+    await house.until_idle()
     heard["listed"] = ["Guide"]
     runs = await house.runs()
     assert {text: sorted(r["agentName"] for r in runs if r["trigger"]["text"] == text) for text in heard} == heard
@@ -248,7 +248,7 @@ async def test_t10_in_an_orchestrated_space_the_orchestrator_hears_what_is_addre
     for text in ("hello", "@Scout you"):
         await house.owner.say(space, text)
     await house.owner.say(space, "listed", mentions=[guide.id])
-    await house.quiet()
+    await house.until_idle()
     heard = {(run["trigger"]["text"], run["agentName"]) for run in await house.runs()}
     assert heard == {("hello", "Boss"), ("@Scout you", "Scout"), ("listed", "Guide")}
 
@@ -257,9 +257,9 @@ async def test_t11_a_run_keeps_what_triggered_it(house: House) -> None:
     scout, sara = await house.agent("Scout"), await house.person("Sara")
     space = await house.space("Project Alpha", scout, sara)
     first = await house.owner.say(space, "first")
-    await house.quiet()
+    await house.until_idle()
     message = await sara.say(space, "second", replyTo=first["id"])
-    await house.quiet()
+    await house.until_idle()
     _, run = await house.runs()
     assert run["trigger"] == {
         "type": "space_message",
@@ -283,7 +283,7 @@ async def test_j4_a_tool_message_triggers_nobody(house: House) -> None:
     space = await house.space("Project Alpha", scout, other)
     house.model.script = by_agent({"Scout": [call("advise")]})
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     used = (await house.owner.history(space))["messages"][-1]
     assert used["kind"] == "tool"
     assert await house.deliveries(used) == []
@@ -296,6 +296,6 @@ async def test_an_agent_that_joins_later_is_not_triggered_by_what_was_said_befor
     await house.owner.say(space, "before")
     await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": scout.id})
     await house.owner.say(space, "after")
-    await house.quiet()
+    await house.until_idle()
     assert [run["trigger"]["text"] for run in await house.runs()] == ["after"]
     assert timeline(house.model.asked[0]) == ['Owner: "before"  [NEW]', 'Owner: "after"  [NEW] ← TRIGGER']

@@ -28,10 +28,10 @@ async def test_j2_a_run_keeps_the_model_that_it_has_used(house: House) -> None:
     space = await house.space("Project Alpha", scout)
     house.model.script = says("Hello.")
     await house.owner.say(space, "one")
-    await house.quiet()
+    await house.until_idle()
     await change_model(house, scout.id, "another")
     await house.owner.say(space, "two")
-    await house.quiet()
+    await house.until_idle()
     assert await models(house) == ["openai:scripted", "openai:another"]
 
 
@@ -50,7 +50,7 @@ async def test_j2_a_run_that_is_canceled_before_it_has_asked_again_keeps_its_mod
     [run] = await house.runs()
     await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
     stuck.gate.set()
-    await house.quiet()
+    await house.until_idle()
     assert await models(house) == ["openai:scripted"]
 
 
@@ -61,6 +61,6 @@ async def test_j2_a_run_keeps_the_longest_name_a_model_may_have(house: House) ->
     space = await house.space("Project Alpha", scout)
     house.model.script = says("Hello.")
     await house.owner.say(space, "one")
-    await house.quiet()
+    await house.until_idle()
     assert await house.texts(space) == [("Owner", "one"), ("Scout", "Hello.")]
     assert await models(house) == [f"{'p' * 64}:{'n' * 200}"]

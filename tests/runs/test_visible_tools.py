@@ -78,7 +78,7 @@ async def test_j4_a_failed_visible_call_ends_its_stream_with_the_error(house: Ho
     async with house.owner.follow(space) as follower:
         await house.owner.say(space, "go")
         ended = await follower.until("tool-call.error")
-    await house.quiet()
+    await house.until_idle()
     assert "RuntimeError" in ended.data["error"]
     shown = (await house.owner.history(space))["messages"][-1]["tool"]
     assert (shown["status"], shown["output"]["error"]) == ("error", ended.data["error"])
@@ -141,7 +141,7 @@ async def test_j4_what_the_schema_calls_secret_is_seen_nowhere(house: House, cap
         assert (await submit(sara, card, True)).status_code == 200
         await follower.until_message("Done.")
         seen = json.dumps([event.data for event in follower.seen])
-    await house.quiet()
+    await house.until_idle()
     # The tool had it: it answered with it, and that was masked, too.
     [made] = [
         each["tool"]
@@ -206,7 +206,7 @@ async def test_j2_a_secret_is_forgotten_when_a_run_ends_that_a_dead_worker_had_b
     worker = house.world.gateway.worker
     assert worker is not None
     worker.wake()
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], deploy_tools.deployed) == ("completed", [])
     assert SECRET not in await house.world.gateway.db.read(_everything)
@@ -218,7 +218,7 @@ async def test_j2_a_call_whose_secret_did_not_come_along_is_not_made_without_it(
     card = await card_in(house, space)
     await house.world.gateway.db.write(lambda tx: tx.execute(steps.update().values(secret=sa.null())).rowcount)
     await submit(house.owner, card, {"approved": True})
-    await house.quiet()
+    await house.until_idle()
     assert deploy_tools.deployed == []
     assert "its secret input is not kept here" in house.model.asked[-1].text
 

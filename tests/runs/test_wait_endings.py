@@ -14,12 +14,12 @@ pytestmark = pytest.mark.usefixtures("standing_clock")
 async def test_m9_time_is_up_and_the_run_goes_on_without_an_answer(house: House) -> None:
     asker, space, _ = await asking(house, say("Nobody answered."), limits={"waitSeconds": 60})
     house.advance(59)
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert run["status"] == "waiting_reply"
     house.advance(1)
     await house.model.until_asked(3)
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["agentId"], run["status"]) == (asker.id, "completed")
     assert timeline(house.model.asked[1])[-2:] == [
@@ -34,10 +34,10 @@ async def test_m8_a_late_answer_is_an_ordinary_trigger_marked_as_such(house: Hou
     asker, space, question = await asking(house, silent())
     house.advance(300)
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     more = {"replyTo": question["id"]} if threaded else {}
     late = await house.owner.say(space, "Sorry, I was away. Fine!", **more)
-    await house.quiet()
+    await house.until_idle()
     first, second = await house.runs(asker)
     assert (first["status"], second["status"]) == ("completed", "completed")
     assert (second["trigger"]["messageId"], second["trigger"]["answersExpired"]) == (late["id"], question["id"])
@@ -53,7 +53,7 @@ async def test_m8_a_late_answer_is_marked_also_when_the_run_has_asked_again_mean
     await house.model.until_asked(2)
     await house.until_waiting()
     await house.owner.say(space, "Sorry, I was away. Fine!", replyTo=question["id"])
-    await house.quiet()
+    await house.until_idle()
     waiting, late = await house.runs(asker)
     assert (waiting["status"], late["status"]) == ("waiting_reply", "completed")
     assert late["trigger"].get("answersExpired") == question["id"]
@@ -62,9 +62,9 @@ async def test_m8_a_late_answer_is_marked_also_when_the_run_has_asked_again_mean
 async def test_m8_an_answer_in_time_is_not_marked_as_late(house: House) -> None:
     _, space, question = await asking(house, silent())
     await house.owner.say(space, "Fine")
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "And another thing", replyTo=question["id"])
-    await house.quiet()
+    await house.until_idle()
     assert "answersExpired" not in (await house.runs())[-1]["trigger"]
 
 
@@ -74,9 +74,9 @@ async def test_m8_a_canceled_wait_is_resumed_by_nothing(house: House) -> None:
     await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
     house.model.script = sequence()
     await house.owner.say(space, "Fine")
-    await house.quiet()
+    await house.until_idle()
     house.advance(301)
-    await house.quiet()
+    await house.until_idle()
     canceled, triggered = await house.runs()
     assert (canceled["status"], canceled["wait"], triggered["status"]) == ("canceled", None, "completed")
     assert triggered["trigger"]["text"] == "Fine"

@@ -16,7 +16,7 @@ async def test_m11_a_run_waits_ten_times_at_most_and_then_goes_on(house: House) 
     for answer in ("one", "two"):
         await house.until_waiting()
         await house.owner.say(space, answer)
-        await house.quiet() if answer == "two" else await house.model.until_asked(2)
+        await house.until_idle() if answer == "two" else await house.model.until_asked(2)
     [run] = await house.runs()
     assert run["status"] == "completed"
     assert house.model.asked[3].results == [
@@ -38,7 +38,7 @@ async def test_m11_an_agent_has_five_waiting_runs_at_most(house: House) -> None:
     for n, space in enumerate(spaces, 1):
         await house.owner.say(space, "Ask me")
         await house.until_waiting(min(n, 2))
-        await house.quiet()
+        await house.until_idle()
     assert [run["status"] for run in await house.runs()] == ["waiting_reply", "waiting_reply", "completed"]
     [result] = house.model.asked[-1].results
     assert result["error"].startswith("Nothing was sent: 2 of your runs are already waiting, which is the limit.")
@@ -54,6 +54,6 @@ async def test_m11_runs_that_ask_at_the_same_moment_in_different_spaces_are_coun
     spaces = [await house.space(f"Space {n}", asker) for n in range(5)]
     await asyncio.gather(*(house.owner.say(space, "Ask me") for space in spaces))
     await house.until_waiting(2)
-    await house.quiet()
+    await house.until_idle()
     statuses = sorted(run["status"] for run in await house.runs())
     assert statuses == ["completed"] * 3 + ["waiting_reply"] * 2

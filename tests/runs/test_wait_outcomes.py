@@ -24,7 +24,7 @@ async def test_m9_a_wait_that_timed_out_has_the_result_timeout_and_no_reply(hous
     assert await waited(house.owner, run["id"]) == [{"success": True, "messageId": question["id"], "status": "waiting"}]
     house.advance(300)
     await house.model.until_asked(2)
-    await house.quiet()
+    await house.until_idle()
     assert await waited(house.owner, run["id"]) == [{"success": True, "messageId": question["id"], "status": "timeout"}]
 
 
@@ -35,7 +35,7 @@ async def test_m5_a_wait_that_was_answered_names_the_answer_each_time(house: Hou
     await house.until_waiting()
     second = (await house.owner.history(space))["messages"][-1]
     answers.append(await house.owner.say(space, "Two.", replyTo=second["id"]))
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert await waited(house.owner, run["id"]) == [
         {

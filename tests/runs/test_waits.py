@@ -22,7 +22,7 @@ async def test_m4_a_waiting_run_says_where_and_for_what_and_how_long(house: Hous
         question = (await follower.until_message("Well?")).data["message"]
         paused = (await follower.until("run.waiting_reply", agentId=asker.id)).data
         inactive = (await follower.until("agent.inactive", agentId=asker.id)).data
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs(asker)
     assert run["status"] == "waiting_reply"
     assert run["wait"] == paused["wait"]
@@ -41,7 +41,7 @@ async def test_m4_a_waiting_run_says_where_and_for_what_and_how_long(house: Hous
 
 async def test_m4_a_waiting_run_holds_no_task_no_connection_and_no_slot(house: House) -> None:
     asker, space, _ = await asking(house, limits={"concurrentRuns": 1})
-    await house.quiet()
+    await house.until_idle()
     worker = house.world.gateway.worker
     assert worker is not None
     assert (worker.active, house.model.open_requests) == (0, 0)
@@ -49,7 +49,7 @@ async def test_m4_a_waiting_run_holds_no_task_no_connection_and_no_slot(house: H
     elsewhere = await house.space("Project Beta", asker)
     house.model.script = once(say("Here, too."))
     await house.owner.say(elsewhere, "hello")
-    await house.quiet()
+    await house.until_idle()
     assert (await house.texts(elsewhere))[-1] == ("Asker", "Here, too.")
     assert [run["status"] for run in await house.runs(asker)] == ["waiting_reply", "completed"]
     assert space
@@ -63,7 +63,7 @@ async def test_m6_m7_an_unthreaded_answer_resumes_the_run_and_triggers_no_other(
         resumed = await follower.until("run.resumed", agentId=asker.id, status="replied")
         await follower.until("agent.active", runId=resumed.data["runId"])
         await follower.until("run.completed", runId=resumed.data["runId"])
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["id"], run["status"], run["wait"]) == (resumed.data["runId"], "completed", None)
     # One invocation more (two requests: its message, and that it has nothing to add), and one delivery.
@@ -79,7 +79,7 @@ async def test_m10_a_resumed_run_reads_its_question_the_time_between_and_the_ans
     asker = await house.agent("Asker")
     space = await house.space("Project Alpha", asker, sara)
     first = await house.owner.say(space, "Hello", mentions=[])
-    await house.quiet()
+    await house.until_idle()
     house.model.script = sequence(
         call("set_memories", memories=[{"key": "topic", "value": "colours"}]), say("Red or blue?", wait=True), silent()
     )
@@ -87,10 +87,10 @@ async def test_m10_a_resumed_run_reads_its_question_the_time_between_and_the_ans
     await house.until_waiting()
     question = (await house.owner.history(space))["messages"][-1]
     await house.owner.say(space, "Take your time", replyTo=first["id"])
-    await house.quiet()
+    await house.until_idle()
     house.model.script = sequence(silent())
     await sara.say(space, "Blue", replyTo=question["id"])
-    await house.quiet()
+    await house.until_idle()
     resumed = house.invocations("Asker")[-1]
     assert {message["role"] for message in resumed.messages} == {"system", "user"}
     lines = timeline(resumed)
@@ -115,7 +115,7 @@ async def test_m10_a_wait_survives_a_restart_of_the_server(settings: Settings) -
             [waiting] = await house.runs()
             assert waiting["status"] == "waiting_reply"
             await house.owner.say(space, "Fine")
-            await house.quiet()
+            await house.until_idle()
             [run] = await house.runs()
             assert (run["id"], run["status"]) == (waiting["id"], "completed")
             assert [text for _, text in await house.texts(space)] == ["Ask me", "Well?", "Fine", "Thanks."]
@@ -129,13 +129,13 @@ async def test_m6_the_waiters_own_messages_never_resume_it(house: House) -> None
     asker, space, question = await asking(house)
     await asker.say(space, "by the way")
     await asker.say(space, "answering myself", replyTo=question["id"])
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert run["status"] == "waiting_reply"
     # Not even another run of the same agent.
     house.model.script = sequence(call("enter_space", spaceId=space), say("from my other run"), silent())
     await house.tell(asker)
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs()] == ["waiting_reply", "completed"]
 
 
@@ -144,7 +144,7 @@ async def test_m6_a_message_in_another_space_resumes_nothing(house: House) -> No
     elsewhere = await house.space("Project Beta", asker)
     house.model.script = sequence()
     await house.owner.say(elsewhere, "unrelated")
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs()] == ["waiting_reply", "completed"]
 
 
@@ -165,12 +165,12 @@ async def test_m5_m7_a_reply_resumes_only_the_run_that_waits_on_that_message(hou
     one, two = await house.runs(asker)
     questions = {each["text"]: each for each in (await house.owner.history(space))["messages"]}
     reply = await house.owner.say(space, "to the first", replyTo=questions["Question one?"]["id"])
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs(asker)] == ["completed", "waiting_reply"]
     assert await house.deliveries(reply) == [("Asker", "done")]
     # A reply to something that nobody waits on is an ordinary trigger.
     await house.owner.say(space, "to nothing", replyTo=opening["id"])
-    await house.quiet()
+    await house.until_idle()
     runs = await house.runs(asker)
     assert [run["status"] for run in runs] == ["completed", "waiting_reply", "completed"]
     assert runs[2]["trigger"]["text"] == "to nothing"
@@ -188,7 +188,7 @@ async def test_m7_one_message_wakes_an_agent_with_two_waits_once(house: House) -
     await house.until_waiting(2)
     before = len(house.model.asked)
     await house.owner.say(space, "an answer")
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs(asker)] == ["waiting_reply", "completed"]
     assert len(house.model.asked) == before + 1
 
@@ -209,10 +209,10 @@ async def test_m6_one_message_resumes_the_waits_of_several_agents(house: House) 
     house.model.script = script
     await house.owner.say(space, "Ask me")
     # The question of one resumes the other, whoever was first; so wait until only the answered are left.
-    await house.quiet()
+    await house.until_idle()
     assert len([run for run in await house.runs() if run["status"] == "waiting_reply"]) == 1
     await house.owner.say(space, "an answer for all")
-    await house.quiet()
+    await house.until_idle()
     assert {run["status"] for run in await house.runs()} == {"completed"}
 
 
@@ -226,7 +226,7 @@ async def test_t6_a_resumed_run_takes_the_greater_depth(house: House) -> None:
         }
     )
     await house.owner.say(space, "Ask")
-    await house.quiet()
+    await house.until_idle()
     depths = [(m["text"], m["chainDepth"]) for m in (await house.owner.history(space))["messages"]]
     assert depths == [("Ask", 0), ("Well?", 1), ("Fine.", 2), ("Thanks.", 3)]
     [run] = await house.runs(asker)
@@ -250,9 +250,9 @@ async def test_t6_a_person_who_answers_does_not_lower_the_depth_of_a_run(house: 
     )
     await house.owner.say(space, "Go")
     await house.until_waiting()
-    await house.quiet()
+    await house.until_idle()
     await house.owner.say(space, "Fine")
-    await house.quiet()
+    await house.until_idle()
     [run] = [run for run in await house.runs(asker) if run["trigger"]["text"] == "Asker, ask!"]
     assert run["chainDepth"] == 1
     thanks = next(m for m in (await house.owner.history(space))["messages"] if m["text"] == "Thanks.")
@@ -269,7 +269,7 @@ async def test_a_pause_in_the_middle_of_an_answer_leaves_the_rest_undone_and_say
     [run] = await house.runs()
     assert [text for _, text in await house.texts(space)] == ["Ask me", "Well?"]
     await house.owner.say(space, "Fine")
-    await house.quiet()
+    await house.until_idle()
     run = await house.run(run["id"])
     assert run["notes"] == ["send_message was not called: the run paused before it."]
 
@@ -277,7 +277,7 @@ async def test_a_pause_in_the_middle_of_an_answer_leaves_the_rest_undone_and_say
 async def test_other_runs_of_the_agent_are_told_of_the_wait(house: House) -> None:
     asker, _, _ = await asking(house)
     await house.tell(asker)
-    await house.quiet()
+    await house.until_idle()
     waiting, other = await house.runs()
     assert block(house.model.asked[-1], "ACTIVE RUNS") == [
         f'- Run {other["id"]} (this run) — triggered by service "Shop"',
@@ -310,7 +310,7 @@ async def test_m3_two_runs_that_ask_in_each_others_space_at_the_same_moment_both
         await house.owner.ok("PATCH", f"/api/spaces/{space}", {"triggers": "mentioned"})
         await house.owner.say(space, f"@{name} go")
     await house.until_waiting(2)
-    await house.quiet()
+    await house.until_idle()
     for name, space in there.items():
         assert (await house.texts(space))[1:] == [(name, "Well?")]
 
@@ -320,5 +320,5 @@ async def test_j5_an_agent_that_may_only_read_from_now_on_can_still_be_answered(
     bot, space, card = await put_up_card(house)
     await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": bot.id, "role": "viewer"})
     assert (await submit(house.owner, card, True)).status_code == 200
-    await house.quiet()
+    await house.until_idle()
     assert [run["status"] for run in await house.runs(bot)] == ["completed"]

@@ -19,7 +19,7 @@ async def test_a1_a_run_triggered_by_a_message_starts_in_that_space(house: House
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(say("Here."), silent())
     await house.owner.say(space, "Scout?")
-    await house.quiet()
+    await house.until_idle()
     assert f'ACTIVE SPACE: "Project Alpha" (id: {space})  [auto-set from trigger]' in house.model.asked[0].text
     [run] = await house.runs()
     assert run["activeSpaceId"] == space
@@ -31,7 +31,7 @@ async def test_a1_m1_a_service_run_starts_nowhere_and_can_send_nothing(house: Ho
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(say("Hello?"), call("read_messages"), silent())
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     first, second, third = house.model.asked
     assert "ACTIVE SPACE: none (call enter_space to enter a space first)" in first.text
     assert "SPACE HISTORY" not in first.text
@@ -52,7 +52,7 @@ async def test_a2_entering_returns_the_newest_messages_oldest_first_and_how_many
     said = [await house.owner.say(space, f"message {n}") for n in range(1, 6)]
     house.model.script = sequence(call("enter_space", spaceId=space, limit=3), silent())
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [result] = house.model.asked[1].results
     assert {**result, "history": len(result["history"])} == {
         "success": True,
@@ -79,7 +79,7 @@ async def test_a2_fifty_messages_are_returned_unless_asked_otherwise(house: Hous
         await house.owner.say(space, f"message {n}")
     house.model.script = sequence(call("enter_space", spaceId=space), silent())
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [result] = house.model.asked[1].results
     assert [line["text"] for line in result["history"]] == [f"message {n}" for n in range(2, 52)]
     assert result["totalMessages"] == 52
@@ -94,7 +94,7 @@ async def test_a2_the_active_space_is_kept_on_the_run_and_lasts_through_a_wait(h
     [waiting] = await house.runs()
     assert waiting["activeSpaceId"] == space
     await house.owner.say(space, "Well!")
-    await house.quiet()
+    await house.until_idle()
     assert f'ACTIVE SPACE: "Project Alpha" (id: {space})\n' in house.model.asked[2].text
     assert (await house.texts(space))[-1] == ("Scout", "Thanks.")
 
@@ -107,7 +107,7 @@ async def test_a3_who_is_not_a_member_does_not_enter_and_stays_where_it_is(house
         call("enter_space", spaceId=foreign), call("enter_space", spaceId="spc_0000000000000000"), say("Still here.")
     )
     await house.owner.say(home, "go elsewhere")
-    await house.quiet()
+    await house.until_idle()
     refused, unknown = house.model.asked[2].results
     assert refused["success"] is unknown["success"] is False
     assert refused["error"] == (
@@ -131,7 +131,7 @@ async def test_a4_each_message_lands_in_the_space_that_was_active_when_it_was_se
         call("enter_space", spaceId=a), say("three"),
     )  # fmt: skip
     await house.tell(courier)
-    await house.quiet()
+    await house.until_idle()
     assert await house.texts(a) == [("Courier", "one"), ("Courier", "three")]
     assert await house.texts(b) == [("Courier", "two")]
 
@@ -150,7 +150,7 @@ async def test_a4_the_same_in_a_single_answer_of_the_model(house: House) -> None
         )
     )
     await house.tell(courier)
-    await house.quiet()
+    await house.until_idle()
     assert await house.texts(a) == [("Courier", "one"), ("Courier", "three")]
     assert await house.texts(b) == [("Courier", "two")]
 
@@ -166,7 +166,7 @@ async def test_a4_two_runs_of_one_agent_have_an_active_space_each(house: House) 
     house.model.script = script
     await house.owner.say(a, "to B")
     await house.owner.say(b, "to A")
-    await house.quiet()
+    await house.until_idle()
     # Which of the two comes first in a space is nobody's promise.
     assert sorted(await house.texts(a)) == [("Courier", "to A!"), ("Owner", "to B")]
     assert sorted(await house.texts(b)) == [("Courier", "to B!"), ("Owner", "to A")]
@@ -176,7 +176,7 @@ async def test_a6_only_enter_space_and_read_messages_take_a_space(house: House) 
     for name, waits in (("Waiting", True), ("Plain", False)):
         agent = await house.agent(name, waits=waits)
         await house.tell(agent)
-    await house.quiet()
+    await house.until_idle()
     for asked in house.model.asked:
         taking = {name for name, given in properties(asked).items() if any("space" in key.lower() for key in given)}
         assert taking == {"enter_space", "read_messages"}
@@ -191,14 +191,14 @@ async def test_a_space_that_was_entered_shows_the_agent_at_work_there(house: Hou
         await house.owner.say(a, "go and come back")
         await follower.until("agent.active", agentId=scout.id)
         await follower.until("agent.inactive", agentId=scout.id)
-    await house.quiet()
+    await house.until_idle()
 
 
 async def test_your_spaces_marks_the_active_one(house: House) -> None:
     scout = await house.agent("Scout")
     a, b = await house.space("A", scout), await house.space("B", scout)
     await house.owner.say(b, "hello")
-    await house.quiet()
+    await house.until_idle()
     assert block(house.model.asked[0], "YOUR SPACES") == [
         f'- "A" (id: {a}) — Owner (human), You',
         f'- "B" (id: {b}) [ACTIVE] — Owner (human), You',

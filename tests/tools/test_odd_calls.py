@@ -61,7 +61,7 @@ async def test_j7_input_that_nobody_can_keep_is_an_error_result_and_the_run_goes
     space = await house.space("Releases", bot)
     house.model.script = sequence(written("deploy", arguments), call("deploy", version="2"), silent())
     await house.owner.say(space, "go")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["error"]) == ("completed", None)
     first, second = await steps(house, run["id"])
@@ -82,7 +82,7 @@ async def test_j4_characters_that_no_text_column_takes_are_given_to_the_tool_and
     await house.owner.ok(
         "POST", f"/api/runs/{card['runId']}/tool-results", {"toolCallId": card["toolCallId"], "result": True}
     )
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["error"]) == ("completed", None)
     assert [step["input"] for step in await steps(house, run["id"])] == [{"version": "1\0"}, {"question": "\0?"}]
@@ -122,7 +122,7 @@ async def test_j4_a_result_may_be_any_json_and_is_read_back_as_it_was(house: Hou
     space = await house.space("Releases", bot)
     house.model.script = sequence(call("fixed"), silent())
     await house.owner.say(space, "go")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     [step] = await steps(house, run["id"])
     assert (run["status"], step["output"]) == ("completed", value)
@@ -154,7 +154,7 @@ async def test_j2_an_interrupted_call_that_cannot_be_repeated_stays_unknown(
             await house.owner.ok("PATCH", f"/api/agents/{bot.id}", {"config": CHANGES[change]})
         async with serve_world(allowing) as world:
             house = House(world, model)
-            await house.quiet()
+            await house.until_idle()
             [run] = await house.runs()
             [shown] = [m["tool"] for m in (await house.owner.history(space))["messages"] if m["kind"] == "tool"]
             [step] = await steps(house, run["id"])

@@ -40,10 +40,10 @@ async def test_j1_get_my_runs_lists_ones_own_runs_newest_first(house: House) -> 
     scout, other = await house.agent("Scout"), await house.agent("Other")
     space = await house.space("Project Alpha", scout, other)
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     house.model.script = sequence(call("get_my_runs"), call("get_my_runs", status="completed", limit=1), silent())
     await house.tell(scout, {"order": 7})
-    await house.quiet()
+    await house.until_idle()
     everything, completed = house.model.asked[-1].results
     hello, told = await house.runs(scout)
     assert [run["runId"] for run in everything["runs"]] == [told["id"], hello["id"]]
@@ -62,7 +62,7 @@ async def test_j1_get_my_runs_tells_what_a_run_waits_for(house: House) -> None:
     await house.until_waiting()
     house.model.script = sequence(call("get_my_runs", status="waiting_reply"), silent())
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [waiting] = house.model.asked[-1].results[0]["runs"]
     [run] = [run for run in await house.runs(scout) if run["status"] == "waiting_reply"]
     assert (waiting["runId"], waiting["wait"]) == (run["id"], run["wait"])
@@ -80,7 +80,7 @@ async def test_j1_stop_run_cancels_another_run_at_work(house: House) -> None:
     await house.tell(scout)
     await house.model.until_asked(3)
     await house.model.until_open(0)
-    await house.quiet()
+    await house.until_idle()
     stopped, stopper = await house.runs(scout)
     assert (stopped["status"], stopped["reason"]) == ("canceled", f"stopped by {stopper['id']}")
     assert house.model.asked[-1].results == [{"success": True, "runId": run["id"], "status": "canceled"}]
@@ -92,7 +92,7 @@ async def test_j1_runs_of_others_ended_ones_and_this_one_cannot_be_stopped_or_ab
     scout, other = await house.agent("Scout"), await house.agent("Other")
     space = await house.space("Project Alpha", scout, other)
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     [mine], [foreign] = await house.runs(scout), await house.runs(other)
 
     def script(asked: Asked) -> Reply:
@@ -102,7 +102,7 @@ async def test_j1_runs_of_others_ended_ones_and_this_one_cannot_be_stopped_or_ab
 
     house.model.script = script
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     results = house.model.asked[-1].results
     assert [result["success"] for result in results] == [False] * 6
     ended, unknown, this = (result["error"] for result in results[:3])
@@ -125,7 +125,7 @@ async def test_j1_absorb_run_takes_over_trigger_and_actions_and_what_was_owed(ho
     async with house.owner.follow(space) as follower:
         await house.tell(scout)
         absorbed = await follower.until("run.absorbed", runId=waiting["id"])
-    await house.quiet()
+    await house.until_idle()
     [result] = house.model.asked[-1].results
     assert (result["success"], result["runId"], result["trigger"]) == (True, waiting["id"], waiting["trigger"])
     assert [(action["tool"], action["input"], action["state"]) for action in result["actions"]] == [
@@ -152,10 +152,10 @@ async def test_j1_what_an_absorbed_run_was_owed_is_settled_by_the_absorbing_one(
         call("absorb_run", runId=waiting["id"]), call("enter_space", spaceId=space), say("Light blue it is."), silent()
     )
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(asked_for) == [("Scout", "done")]
     house.advance(301)
-    await house.quiet()
+    await house.until_idle()
     assert [text for _, text in await house.texts(space)] == ["Paint the wall", "Which shade?", "Light blue it is."]
 
 
@@ -170,11 +170,11 @@ async def test_j1_what_an_absorbed_run_was_owed_goes_along_when_the_absorbing_on
     [waiting] = await house.runs(scout)
     house.model.script = sequence(call("absorb_run", runId=waiting["id"]), Reply(status=500), silent())
     await house.tell(scout, {"order": 7})
-    await house.quiet()
+    await house.until_idle()
     assert await house.deliveries(asked_for) == [("Scout", "taken")]
     house.advance(1.1)
     await house.model.until_asked(4)
-    await house.quiet()
+    await house.until_idle()
     absorbed, failed, again = await house.runs(scout)
     assert [absorbed["status"], failed["status"], again["status"]] == ["canceled", "failed", "completed"]
     assert again["trigger"]["payload"] == {"order": 7}
@@ -198,7 +198,7 @@ async def test_j1_two_runs_that_absorb_each_other_end_with_one_winner(house: Hou
     ids |= {"one": one["id"], "two": two["id"]}
     both.set()
     await house.model.until_open(0)
-    await house.quiet()
+    await house.until_idle()
     runs = {run["id"]: run for run in await house.runs(scout)}
     assert sorted(run["status"] for run in runs.values()) == ["canceled", "completed"]
     [winner] = [run for run in runs.values() if run["status"] == "completed"]
@@ -222,7 +222,7 @@ async def test_j1_an_absorbed_run_at_work_sends_nothing_more(house: House) -> No
     scout, space, one, _ = await busy_twice(house, sequence(first), absorbing)
     second.append(call("absorb_run", runId=one["id"]))
     ready.set()
-    await house.quiet()
+    await house.until_idle()
     first_gate.set()
     await house.model.until_open(0)
     assert [text for _, text in await house.texts(space)] == ["@Scout first", "@Scout second"]

@@ -21,7 +21,7 @@ async def test_k5_t12_no_more_is_taken_than_fits_into_the_answer(house: House) -
 
     house.model.script = each_cycle(meanwhile, *[call("peek_inbox", count=50)] * 4, silent("Read all."))
     await husam.say(family, "Hi")
-    await house.quiet()
+    await house.until_idle()
     peeked = [json.loads(request.last["content"]) for request in house.asked("Scout")[2:]]
     taken = [([event["text"].split()[0] for event in each["events"]], each["remaining"]) for each in peeked]
     assert taken == [(["one"], 2), (["two"], 1), (["three"], 0), ([], 0)]

@@ -17,7 +17,7 @@ async def read(house: House, *asked: dict[str, Any], said: int = 7) -> tuple[str
     reads = [("read_messages", {"spaceId": space, **each}) for each in asked]
     house.model.script = sequence(calls(*reads), silent())
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     return space, house.model.asked[1].results
 
 
@@ -59,7 +59,7 @@ async def test_m13_the_active_space_is_read_by_default_and_another_without_going
         silent(),
     )
     await house.owner.say(alpha, "said in Alpha")
-    await house.quiet()
+    await house.until_idle()
     here, there, _ = house.model.asked[3].results
     assert [line["text"] for line in here["messages"]] == ["said in Alpha"]
     assert [line["text"] for line in there["messages"]] == ["said in Beta"]
@@ -74,7 +74,7 @@ async def test_m13_a_space_of_others_is_refused(house: House) -> None:
     await house.owner.say(beta, "a secret")
     house.model.script = sequence(call("read_messages", spaceId=beta), silent())
     await house.owner.say(alpha, "read Beta")
-    await house.quiet()
+    await house.until_idle()
     assert house.model.asked[1].results == [
         {
             "success": False,
@@ -88,10 +88,10 @@ async def test_m13_answers_and_tool_uses_are_told_apart(house: House) -> None:
     scout = await house.agent("Scout", tools=[tool])
     space = await house.space("Alpha", scout)
     first = await house.owner.say(space, "first")
-    await house.quiet()
+    await house.until_idle()
     house.model.script = sequence(call("advise"), call("read_messages"), silent())
     await house.owner.say(space, "second", replyTo=first["id"])
-    await house.quiet()
+    await house.until_idle()
     lines = house.model.asked[-1].results[1]["messages"]
     assert [line.get("replyTo") for line in lines] == [None, first["id"], None]
     assert [line.get("kind") for line in lines] == [None, None, "tool"]
@@ -108,7 +108,7 @@ async def test_m13_c2_of_long_messages_the_newest_are_given_and_the_way_to_the_r
         call("enter_space", spaceId=space), call("read_messages", offset=7), call("read_messages", limit=2), silent()
     )
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     entered, older, few = house.model.asked[-1].results
     assert (entered["success"], entered["totalMessages"]) == (True, 12)
     assert _numbers(entered["history"]) == [6, 7, 8, 9, 10, 11, 12]
@@ -128,7 +128,7 @@ async def test_m13_a_message_too_long_for_any_result_is_cut_and_says_so(house: H
     await house.owner.say(space, "\u0001" * 60_000)
     house.model.script = sequence(call("read_messages", spaceId=space), silent())
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [result] = house.model.asked[-1].results
     [line] = result["messages"]
     shown = len(line["text"])

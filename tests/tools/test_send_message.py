@@ -19,7 +19,7 @@ async def test_m2_without_waits_the_tool_takes_a_text_and_nothing_else(house: Ho
     space = await house.space("Project Alpha", await house.agent("Scout", waits=False))
     house.model.script = sequence(say("Yes?"), say("And?", wait=True), say("So?", messageId="msg_1"), silent())
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     tool = send_message(house.model.asked[0])
     assert tool["description"] == "Post a message to the active space."
     assert tool["parameters"] == {
@@ -40,7 +40,7 @@ async def test_m3_with_waits_it_takes_text_message_id_and_wait(house: House) -> 
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(say("Yes?"), silent())
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     parameters = send_message(house.model.asked[0])["parameters"]
     assert {name: each["type"] for name, each in parameters["properties"].items()} == {
         "text": "string",
@@ -71,7 +71,7 @@ async def test_m3_store_then_trigger_and_resume_then_pause(house: House) -> None
         assert paused.data["wait"]["messageId"] == counter["id"]
         resumed = await follower.until("run.resumed", agentId=asker.id)
         assert paused.data["eventSeq"] < resumed.data["eventSeq"]
-        await house.quiet()
+        await house.until_idle()
     order = [(event.type, event.data["agentId"]) for event in follower.seen if event.type.startswith("run.")]
     assert order.index(("run.waiting_reply", asker.id)) < order.index(("run.waiting_reply", second.id))
     # First heard of both questions; Asker was resumed by the second one, and not triggered by it (M7).
@@ -84,7 +84,7 @@ async def test_m1_nothing_is_stored_or_triggered_without_an_active_space(house: 
     space = await house.space("Project Alpha", scout, other)
     house.model.script = by_agent({"Scout": [say("hello?", wait=True), silent()]})
     await house.tell(scout)
-    await house.quiet()
+    await house.until_idle()
     [result] = house.asked("Scout")[1].results
     assert result["success"] is False
     assert "Call enter_space" in result["error"]
@@ -99,7 +99,7 @@ async def test_m5_an_answer_to_a_message_of_another_space_is_refused(house: Hous
     elsewhere = await house.owner.say(beta, "a secret")
     house.model.script = sequence(say("Approved.", messageId=elsewhere["id"]), silent())
     await house.owner.say(alpha, "hello")
-    await house.quiet()
+    await house.until_idle()
     [result] = house.model.asked[1].results
     assert result["error"].startswith(f"Nothing was sent: messageId {elsewhere['id']} is not a message of the active")
     assert await house.texts(alpha) == [("Owner", "hello")]
@@ -109,7 +109,7 @@ async def test_m5_an_id_copied_with_its_mark_is_understood(house: House) -> None
     space = await house.space("Alpha", await house.agent("Scout"))
     house.model.script = lambda asked: says("Hi.", messageId=f"msg:{_trigger_id(asked)}")(asked)
     message = await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     answer = (await house.owner.history(space))["messages"][-1]
     assert (answer["text"], answer["replyTo"]) == ("Hi.", message["id"])
 
@@ -121,7 +121,7 @@ async def test_m14_a_message_sent_elsewhere_says_why_to_its_agent_and_only_ids_t
     beta = await house.space("Project Beta", courier, listener, sara)
     house.model.script = by_agent({"Courier": [call("enter_space", spaceId=beta), say("Budget, please."), silent()]})
     secret = await husam.say(alpha, "Ask Sara for the secret budget")
-    await house.quiet()
+    await house.until_idle()
     [sent] = (await sara.history(beta))["messages"]
     assert sent["origin"] == {"sourceSpace": alpha, "sourceEvent": secret["id"]}
     # Sara is not in Project Alpha: neither the message nor anything it leads to has a word of it.
@@ -144,7 +144,7 @@ async def test_m14_a_message_sent_elsewhere_says_why_to_its_agent_and_only_ids_t
     assert not any("secret budget" in asked.text for asked in house.asked("Listener"))
     house.model.script = silent_script
     await sara.say(beta, "500K")
-    await house.quiet()
+    await house.until_idle()
     [again] = [asked for asked in house.invocations("Courier") if asked.trigger_text == "500K"]
     assert timeline(again)[0] == (
         'You: [sent because Husam asked "Ask Sara for the secret budget" in "Project Alpha"]  [SEEN]'
@@ -159,10 +159,10 @@ async def test_m14_an_agent_that_has_left_the_source_space_is_not_reminded_of_it
     alpha, beta = await house.space("Project Alpha", courier), await house.space("Project Beta", courier)
     house.model.script = sequence(call("enter_space", spaceId=beta), say("Budget, please."), silent())
     await house.owner.say(alpha, "Ask for the secret budget")
-    await house.quiet()
+    await house.until_idle()
     await house.remove(alpha, courier)
     await house.owner.say(beta, "500K")
-    await house.quiet()
+    await house.until_idle()
     last = house.invocations("Courier")[-1]
     assert "secret budget" not in last.text
     assert timeline(last)[0] == 'Courier: "Budget, please."  [SEEN]'
@@ -173,7 +173,7 @@ async def test_m14_a_message_in_the_triggering_space_has_no_origin(house: House)
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(say("Yes?"), silent())
     await house.owner.say(space, "hello")
-    await house.quiet()
+    await house.until_idle()
     answer = (await house.owner.history(space))["messages"][-1]
     assert (answer["origin"], answer["sender"]["id"]) == (None, scout.id)
     [run] = await house.runs()
@@ -186,7 +186,7 @@ async def test_m16_a_repeated_client_id_returns_the_first_message_and_wakes_nobo
     answers = await asyncio.gather(
         *(house.owner.post(f"/api/spaces/{space}/messages", body) for _ in range(20)),
     )
-    await house.quiet()
+    await house.until_idle()
     assert sorted(answer.status_code for answer in answers) == [200] * 19 + [201]
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert len(await house.runs()) == 1

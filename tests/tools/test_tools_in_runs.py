@@ -52,7 +52,7 @@ async def test_j4_a_visible_functions_progress_shows_in_the_space_while_it_works
         await house.owner.say(space, "Order tea")
         told = await follower.until("tool-call.progress")
         sample_functions.release.set()
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     first, second = await steps(house, run["id"])
     assert told.data == {
@@ -73,7 +73,7 @@ async def test_j4_hostile_results_harm_nobody(house: House) -> None:
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(*(call("give", what=kind) for kind in kinds), call("throw", kind="x"), silent())
     await house.owner.say(space, "Give me everything")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert run["status"] == "completed"
     assert [step["state"] for step in await steps(house, run["id"])] == ["done"] * 4 + ["error"] * 3
@@ -86,7 +86,7 @@ async def test_j4_hostile_results_harm_nobody(house: House) -> None:
     assert "Traceback" not in json.dumps(last.results)
     house.model.script = once()
     await house.owner.say(space, "And now?")
-    await house.quiet()
+    await house.until_idle()
     triggers = [line for line in timeline(house.asked("Scout")[-1]) if line.endswith("← TRIGGER")]
     assert triggers == ['Owner: "And now?"  [NEW] ← TRIGGER']
 
@@ -100,7 +100,7 @@ async def test_j2_an_http_tool_hands_the_key_on_and_no_secret_is_kept(house: Hou
     space = await house.space("Project Alpha", await house.agent("Scout", tools=[tool, away]))
     house.model.script = once(call("shop", id="7"), call("away", id="7"))
     await house.owner.say(space, "Show order 7")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     first, second = await steps(house, run["id"])
     assert web.asked[0].headers["authorization"] == f"Bearer {KEY}"
@@ -121,7 +121,7 @@ async def test_j4_a_server_that_is_not_there_costs_its_own_tools_and_a_note(hous
     space = await house.space("Project Alpha", await house.agent("Scout", tools=[motto], mcp=mcp))
     house.model.script = once(call("motto"))
     await house.owner.say(space, "Well?")
-    await house.quiet()
+    await house.until_idle()
     [run] = await house.runs()
     assert run["status"] == "completed"
     assert run["notes"] == [
@@ -142,6 +142,6 @@ async def test_a_run_that_is_canceled_while_its_function_hangs_ends_at_once(hous
     [run] = await house.runs()
     async with asyncio.timeout(5):
         await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
-        await house.quiet()
+        await house.until_idle()
     assert (await house.run(run["id"]))["status"] == "canceled"
     sample_functions.release.set()
