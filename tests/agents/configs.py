@@ -1,4 +1,4 @@
-"""What tests of configs share: parts of them, and what is wrong with one."""
+"""Shared by the tests of configs: parts of configs, and the problems of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent config (J4-J6, K7, P6) that was accepted is relied on without a second look."""
+"""An agent config (J4-J6, K7, P6) that parses is valid in every part."""
 
 from __future__ import annotations
 
@@ -160,6 +160,6 @@ def test_the_schema_can_live_inside_an_openapi_document() -> None:
 
 
 def test_j4_no_tool_of_a_config_has_the_name_of_a_built_in_one() -> None:
-    """`recall_cycles` was not listed: a config could take its place, and models were told of two."""
+    """Regression: `recall_cycles` was not listed, so a config could define a second tool with that name."""
     minds = {tool.name for mind in ("timeline", "consciousness", "roles") for tool in built_in_tools(mind)}
     assert minds | {route.name} == BUILT_IN_TOOLS

@@ -1,4 +1,4 @@
-"""Changing a config is a JSON Merge Patch (RFC 7396), and the outcome is checked like a new one."""
+"""A config is changed with a JSON Merge Patch (RFC 7396), and the result is validated like a new config."""
 
 from __future__ import annotations
 

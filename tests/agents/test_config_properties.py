@@ -1,4 +1,4 @@
-"""What holds for every config: dumping loses nothing, and no input brings the parser down."""
+"""Properties of every config: dumping loses nothing, and no input crashes the parser."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_what_is_dumped_is_parsed_to_the_same_config(value: dict[str, object]) -
 
 @given(configs(), configs())
 def test_patching_with_a_whole_config_gives_that_config(one: dict[str, object], other: dict[str, object]) -> None:
-    """Model and heartbeat are taken out: two objects are merged, and a patch cannot set the null in an `extraBody`."""
+    """Without model and heartbeat: objects are merged, and a patch cannot set a null in an `extraBody`."""
     left_out: dict[str, object] = {"model": None, "heartbeat": None}
     bare, wanted = patch_config(parse_config(one), left_out), patch_config(parse_config(other), left_out)
     assert patch_config(bare, dump_config(wanted)) == wanted

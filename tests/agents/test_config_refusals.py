@@ -1,4 +1,4 @@
-"""An agent config (J4-J6, K7, P6) is refused with the path of the offender, and words that say what to do."""
+"""An invalid agent config (J4-J6, K7, P6) is refused with the path of the problem and what to do."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ BAD: list[tuple[object, str]] = [
     ({"mcp": [{"name": "a", "command": "x", "allowedTools": "read"}]}, "mcp.0.allowedTools"),
     ({"mcp": [{"name": "a", "command": "x", "allowedTools": ["read", 5]}]}, "mcp.0.allowedTools.1"),
     ({"mcp": [{"name": "a", "command": "x", "allowedTools": ["read", "read"]}]}, "mcp.0.allowedTools.1"),
-    # what is no JSON, or no text
+    # not JSON, or not text
     ({"instructions": "a\x00b"}, "instructions"),
     ({"instructions": "a\x1b[2J"}, "instructions"),
     ({"instructions": "a\x85b"}, "instructions"),
@@ -298,7 +298,7 @@ def test_a_number_too_long_to_print_is_refused() -> None:
     ("value", "words"),
     [
         ({"model": "opnai:gpt-5.2"}, '"openai"'),
-        ({"model": "nobody:gpt-5.2"}, "anthropic, "),
+        ({"model": "unknown:gpt-5.2"}, "anthropic, "),
         ({"model": 5}, '"provider:name"'),
         ({"timezone": "Mars"}, "IANA"),
         ({"tools": [http(headers={"Authorization": "Bearer abc"})]}, "${env.NAME}"),

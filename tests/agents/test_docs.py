@@ -1,4 +1,4 @@
-"""docs/agents.md: its table holds every setting with its default, and its example can be applied."""
+"""docs/agents.md: its table lists every setting with its default, and its example can be applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""P2: goals are set by id; of a goal that exists, what is left out stays."""
+"""P2: goals are set by id; omitted fields of an existing goal stay unchanged."""
 
 from __future__ import annotations
 

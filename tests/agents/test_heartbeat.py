@@ -1,4 +1,4 @@
-"""P6: when a heartbeat next wakes its agent, and that the agent's row always says so."""
+"""P6: when a heartbeat fires next, and that the row of the agent always holds that time."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def test_p6_a_beat_comes_one_period_later() -> None:
 @pytest.mark.parametrize(
     ("moment", "expected"),
     [
-        ("2026-02-18T08:00:00Z", "2026-02-18T09:00"),  # before the day: when it begins
-        ("2026-02-18T08:30:00Z", "2026-02-18T09:00"),  # exactly when it begins
+        ("2026-02-18T08:00:00Z", "2026-02-18T09:00"),  # before the active hours: when they start
+        ("2026-02-18T08:30:00Z", "2026-02-18T09:00"),  # exactly when they start
         ("2026-02-18T12:10:00Z", "2026-02-18T12:40"),
-        ("2026-02-18T16:30:00Z", "2026-02-19T09:00"),  # 17:00 is no longer within
+        ("2026-02-18T16:30:00Z", "2026-02-19T09:00"),  # 17:00 is outside
         ("2026-02-18T16:29:59Z", "2026-02-18T16:59"),
         ("2026-02-18T20:00:00Z", "2026-02-19T09:00"),
     ],

@@ -1,4 +1,4 @@
-"""P1: memories are set, read and deleted by key; all of a call or nothing."""
+"""P1: memories are set, read and deleted by key; a call is applied completely or not at all."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ async def test_p1_all_memories_together_stay_small_enough_to_be_shown_in_every_r
 async def test_p1_two_runs_at_once_both_get_their_memories_in_and_no_more_than_allowed(
     db: Database, agent: str, database_url: str
 ) -> None:
-    """Both orders of the same keys, in two processes: no dead end, and each call whole."""
+    """The same keys in both orders, in two processes: no deadlock, and each call is atomic."""
     other = open_database(database_url)
     keys = [f"k{n}" for n in range(MAX_ITEMS)]
     calls = [

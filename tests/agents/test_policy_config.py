@@ -1,4 +1,4 @@
-"""J4, J5 in a config: policies and tools that ask are refused with the path of the offender."""
+"""J4, J5 in a config: invalid policies and interactive tools are refused with the path of the problem."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_form_without_a_schema_of_its_own_asks_for_what_its_input_names() -> N
     [tool] = parse_config(asking("form", inputSchema=given)).tools
     assert isinstance(tool, SpaceTool)
     assert tool.answer_schema({}) == given
-    # The model need not know what people are asked for.
+    # The model may leave fields to the people who answer.
     assert "required" not in tool.model_schema
     [free] = parse_config(asking("form")).tools
     assert isinstance(free, SpaceTool)

@@ -19,7 +19,7 @@ _OTHER_KEYS = {"AZURE_VOICELIVE_API_KEY"}
 
 
 def _names() -> set[str]:
-    """What pydantic-ai accepts before the colon."""
+    """The provider names that pydantic-ai accepts."""
     tree = ast.parse(inspect.getsource(infer_provider_class))
     patterns = [node.pattern for node in ast.walk(tree) if isinstance(node, ast.match_case)]
     constants = [node.value for pattern in patterns for node in ast.walk(pattern) if isinstance(node, ast.Constant)]

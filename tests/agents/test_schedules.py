@@ -1,4 +1,4 @@
-"""P3, P4: what may be written as the time of a plan, and which moment it is. Nonsense is refused in helpful words."""
+"""P3, P4: parsing the times of plans. An invalid time is refused with helpful advice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DAY = 24 * HOUR
 
 
 def times(cron: str, zone: str, after: str, count: int) -> list[str]:
-    """The next ones, as the clock on the wall there shows them."""
+    """The next times, as local time."""
     at: Millis | None = parse_iso(after)
     found = []
     for _ in range(count):
@@ -169,7 +169,7 @@ def test_p4_a_time_that_comes_twice_runs_once_and_not_again_from_within_the_seco
     """In Berlin 25 October 2026 has the time from 02:00 to 03:00 twice."""
     expected = ["2026-10-25 02:30+0200", "2026-10-26 02:30+0100"]
     assert times("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2) == expected
-    # 02:10 for the second time: what comes next must lie ahead.
+    # The second 02:10: the next time must be in the future.
     assert times("30 2 * * *", "Europe/Berlin", "2026-10-25T01:10:00Z", 1) == ["2026-10-26 02:30+0100"]
 
 

@@ -1,4 +1,4 @@
-"""An MCP server that means harm: it speaks the protocol by hand, and says what no library would."""
+"""A hostile MCP server: it speaks the protocol by hand and sends what no library would."""
 
 from __future__ import annotations
 

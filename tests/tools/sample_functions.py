@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 import majlis
 from majlis import ToolContext
 
-__all__ = ["getcwd"]  # of another module: no tool of this one, however it got here
+__all__ = ["getcwd"]  # from another module, so not a tool of this one
 release = threading.Event()
 
 
@@ -65,7 +65,7 @@ def _hidden() -> str:
 
 
 def hold() -> str:
-    """Until the test lets go."""
+    """Blocks until the test releases it."""
     release.wait(30)
     return "held"
 

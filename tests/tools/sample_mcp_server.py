@@ -24,7 +24,7 @@ def add(a: int, b: int) -> int:
 
 @server.tool()
 def who() -> dict[str, Any]:
-    """Which process this is, and what it knows."""
+    """The process id and the environment."""
     return {"pid": os.getpid(), "env": dict(os.environ)}
 
 
@@ -73,13 +73,13 @@ def odd() -> str:
 
 @server.tool()
 def large() -> dict[str, Any]:
-    """A number that is no number for most readers, beside what the server was told."""
+    """A number too large for most JSON parsers, next to a secret."""
     return {"number": 10**30, "key": os.environ.get("KEY")}
 
 
 def serve_http(port: int) -> None:
     listener = socket.create_server(("127.0.0.1", port))
-    # From here on whoever connects is answered, at once or a moment later.
+    # From here on every connection gets a response, at once or a moment later.
     print("listening", flush=True)  # noqa: T201
     uvicorn.Server(uvicorn.Config(server.streamable_http_app(host="127.0.0.1"), log_level="critical")).run([listener])
 

@@ -1,4 +1,4 @@
-"""docs/tools.md names every built-in tool with its input, as models are told of it."""
+"""docs/tools.md lists every built-in tool with its input, as models see it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_m2_the_page_tells_the_input_of_send_message_without_waits() -> None:
 
 
 def test_the_examples_of_own_tools_work_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The config is read, and its function is found and called; its tools come after the built-in ones."""
+    """The config is parsed, its function is called, and its tools come after the built-in ones."""
     [example], [code] = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("yaml", "python"))
     file = tmp_path / "tools.yaml"
     file.write_text(example, "utf-8")

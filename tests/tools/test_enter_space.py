@@ -1,4 +1,4 @@
-"""Behaviours A: the active space, and `enter_space`, which is the only way to another one."""
+"""Behaviours A: the active space, and `enter_space`, the only way to change it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.runs.house import House, block
 
 
 def properties(asked: Asked) -> dict[str, Any]:
-    """What each tool takes, as the model was told."""
+    """The input of each tool, as the model sees it."""
     tools = [tool["function"] for tool in asked.body["tools"]]
     return {tool["name"]: tool["parameters"]["properties"] for tool in tools}
 
@@ -167,7 +167,7 @@ async def test_a4_two_runs_of_one_agent_have_an_active_space_each(house: House) 
     await house.owner.say(a, "to B")
     await house.owner.say(b, "to A")
     await house.until_idle()
-    # Which of the two comes first in a space is nobody's promise.
+    # The order of the two in a space is not guaranteed.
     assert sorted(await house.texts(a)) == [("Courier", "to A!"), ("Owner", "to B")]
     assert sorted(await house.texts(b)) == [("Courier", "to B!"), ("Owner", "to A")]
 

@@ -1,4 +1,4 @@
-"""J4: `http` tools send what their config describes, filled in and encoded, and make of any answer a result."""
+"""J4: `http` tools send the request of their config, filled in and encoded, and turn any response into a result."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def test_a_text_body_is_sent_as_text_and_the_whole_input_as_json(web: Web)
 
 
 async def test_j4_fields_of_a_form_are_sent_as_one(web: Web) -> None:
-    """They were sent as JSON, under the name of a form."""
+    """Regression: they were sent as JSON with the content type of a form."""
     fields = {"note": "{{input.note}}", "n": "{{input.n}}", "gone": "{{input.nothing}}", "tag": "a b", "all": [1, "x"]}
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     await call(web, input={"note": "x&admin=1 ü", "n": 3}, method="POST", headers=headers, body=fields)
@@ -103,7 +103,7 @@ async def test_j4_fields_of_a_form_are_sent_as_one(web: Web) -> None:
 
 @pytest.mark.parametrize("kind", ["application/xml", "text/html; charset=utf-8", "application/soap+xml"])
 async def test_j4_in_markup_what_the_model_gives_is_text_and_never_a_tag(web: Web, kind: str) -> None:
-    """A model could add elements of its own to the request."""
+    """Otherwise a model could add elements to the request."""
     given = {"name": """</name><admin to="x" a='1'/>&\0 ü"""}
     await call(
         web,
@@ -131,7 +131,7 @@ async def test_a_header_is_one_line_of_ascii(web: Web, given: str) -> None:
 
 
 async def test_a_secret_goes_out_and_is_shown_nowhere(web: Web) -> None:
-    """A server that sends back what it got: plain, in a URL, in JSON, and in an error."""
+    """The server echoes the secret: plain, in a URL, in JSON, and in an error."""
     seen: list[str] = []
 
     def echo(asked: Asked) -> bytes:
@@ -210,7 +210,7 @@ async def test_an_error_of_the_server_is_told_with_its_words_and_what_to_do(web:
 
 
 async def test_an_error_of_the_server_that_is_very_deep_is_told_like_any_other(web: Web) -> None:
-    """It could be read and not be written again: the model was told of our recursion instead of the status."""
+    """Regression: it could be parsed but not serialized, and the model saw a recursion error instead of the status."""
     web.answers = lambda asked: answer("[" * 600 + "]" * 600, 400)
     message = await fails(web)
     assert message.startswith("shop answered 400 Bad Request: [[[")
@@ -218,7 +218,7 @@ async def test_an_error_of_the_server_that_is_very_deep_is_told_like_any_other(w
 
 
 async def test_a_long_answer_is_read_no_further_than_its_limit(web: Web) -> None:
-    """50 MB, without a length: the connection is closed after the first pieces."""
+    """50 MB without a content length: the connection is closed after the first chunks."""
     sent = 0
 
     async def endless(asked: Asked) -> AsyncIterator[bytes]:
@@ -272,7 +272,7 @@ async def test_a_hostile_answer_is_a_result_like_any_other(web: Web) -> None:
 
 
 async def test_proxies_of_the_environment_are_not_used(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy would look names up by itself, and what was checked here would not be what it connects to."""
+    """A proxy resolves names itself, so it could connect to another address than the checked one."""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)

@@ -1,4 +1,4 @@
-"""docs/interactive.md: its examples are configs, and its table of answers is what the schemas say."""
+"""docs/interactive.md: its examples are valid configs, and its table of answers matches the schemas."""
 
 from __future__ import annotations
 

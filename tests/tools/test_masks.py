@@ -1,4 +1,4 @@
-"""J4: what a schema calls `writeOnly` is hidden wherever the schema says it, also by a schema that means harm."""
+"""J4: values that a schema marks as `writeOnly` are masked, even with a hostile schema."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_j4_a_secret_is_hidden_wherever_the_schema_says_so(schema: Any, given: A
 
 
 def test_j4_a_schema_of_a_strangers_that_leads_back_to_itself_costs_no_time() -> None:
-    """A tenfold reference to itself was followed to a depth of sixteen, each way: the gateway stood still for good."""
+    """Regression: ten references to itself were followed to a depth of sixteen, and the gateway hung."""
     again = {"anyOf": [{"$ref": "#/$defs/again"}] * 10}
     schema = {"properties": {"a": {"$ref": "#/$defs/again"}, "key": SECRET}, "$defs": {"again": again}}
     assert masked(schema, {"a": ["abcd"] * 100, "key": "efgh"}) == {"a": ["abcd"] * 100, "key": MASK}
 
 
 def test_j4_a_secret_is_hidden_in_every_form_in_which_it_is_repeated() -> None:
-    """As JSON, in a URL, in Python's words for it, and a number wherever it stands."""
+    """As JSON, in a URL, as a Python repr, and numbers anywhere."""
     given = {"key": 'pa"ss\nü w', "pin": 123456, "on": True}
     schema = {"properties": {name: {"writeOnly": True} for name in given}}
     secrets = secrets_in(schema, given)

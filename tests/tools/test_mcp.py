@@ -1,4 +1,4 @@
-"""J4: a real MCP server over both transports. One that hangs or dies costs its own tools and nothing else."""
+"""J4: a real MCP server over both transports. A server that hangs or dies affects only its own tools."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def foreign(tools: Tools, config: AgentConfig) -> list[str]:
 
 
 async def test_its_tools_come_after_the_agents_own_and_answer(tools: Tools, server: dict[str, Any]) -> None:
-    """One test for what works, over both transports: to start a server takes a second."""
+    """One test for everything that works, over both transports: starting a server takes a second."""
     mine = config(server)
     assert await tools.open(mine) == []
     assert foreign(tools, mine) == [f"calc__{name}" for name in ALL]
@@ -112,13 +112,13 @@ async def test_its_tools_come_after_the_agents_own_and_answer(tools: Tools, serv
     assert told == ["half done"]
     with pytest.raises(MajlisError, match="must be a JSON object"):
         tools.find(mine, "calc__add").parse("[]")  # type: ignore[union-attr]
-    # A long answer ends at a bound of ours, and the next call is made as if nothing had been.
+    # A long response is truncated, and the next call works.
     assert "calc__huge failed" in await fails(tools, mine, "huge", {"megabytes": 50})
     assert await call(tools, mine, "add", {"a": 2, "b": 2}) == {"success": True, "structured": {"result": 4}}
 
 
 async def test_runs_and_agents_share_a_connection_and_choose_their_tools(tools: Tools) -> None:
-    """And the command gets no variable of ours but those that its config gives it."""
+    """The command inherits no variables except those of its config."""
     env = {"KEY": "${env.CALC_KEY}", "MODE": "test"}
     one, other = config(by_command(env=env)), config(by_command(name="sums", allowedTools=["add", "gone"], env=env))
     assert [*await asyncio.gather(tools.open(one), tools.open(other), tools.open(one))] == [[], [], []]
@@ -129,7 +129,7 @@ async def test_runs_and_agents_share_a_connection_and_choose_their_tools(tools: 
     seen = first["structured"]["env"]
     assert (seen["KEY"], seen["MODE"]) == ("[secret CALC_KEY]", "test")
     assert not [name for name in seen if name.startswith(("CALC", "MAJLIS", "PYTEST"))]
-    # Beside a number that JSON libraries stumble over it was shown.
+    # Regression: next to a number that JSON libraries reject, the secret was shown.
     assert (await call(tools, one, "large"))["structured"] == {"number": 10**30, "key": "[secret CALC_KEY]"}
 
 
@@ -168,7 +168,7 @@ async def test_a_server_killed_in_a_call_is_reached_again_when_it_is_back(
             process.wait()
             refused = await fails(own, mine, "add", {"a": 1, "b": 2})
             assert refused.startswith("calc__add failed")
-            # Nobody was there to be asked: the model need not wonder.
+            # The server was not reached, so the call had no effect.
             assert "It was not called" in refused
         with serving(chosen):
             assert await own.open(mine) == []
@@ -190,7 +190,7 @@ async def test_a_call_that_hangs_ends_in_time_and_the_others_go_on(tools: Tools,
 async def test_servers_that_cannot_be_used_are_told_and_the_rest_works(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not allowed, not there, silent, no MCP server at all: each is one sentence for the run, within the time-out."""
+    """Not allowed, unreachable, silent, not an MCP server: each is one sentence for the run, within the timeout."""
     monkeypatch.chdir(ROOT)
     silent = socket.create_server(("127.0.0.1", 0))
     hole, closed = silent.getsockname()[1], free_port()
@@ -254,7 +254,7 @@ async def test_closing_does_not_wait_for_a_server_that_never_answers() -> None:
 
 
 async def gone(pid: int) -> None:
-    """A child of ours that has ended and been waited for."""
+    """A child process that has ended and been reaped."""
     await until(lambda: not lives(pid))
 
 
@@ -287,7 +287,7 @@ def test_mcp_is_not_imported_until_a_server_is_needed() -> None:
 
 @pytest.mark.parametrize("name", ["forged", "half", "long", "deep", "bytes", "number", "shape", "nonsense", "endless"])
 async def test_a_hostile_server_harms_nobody(name: str) -> None:
-    """What it says becomes a bounded result or an error, at once; the next call is answered as ever."""
+    """Its output becomes a bounded result or an error at once, and the next call works."""
     tools = Tools(Allowed(commands=[sys.executable]))
     script = str(Path(__file__).parent / "hostile_mcp_server.py")
     mine = config({"name": "calc", "command": [sys.executable, "-I", script], "timeoutSeconds": 5})

@@ -1,4 +1,4 @@
-"""J4: the ways to an MCP server: a program with all that it starts, and a name with several addresses."""
+"""J4: connections to an MCP server: a program with its child processes, and a name with several addresses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="look
 
 
 def works(pid: int) -> bool:
-    """What has ended, and has not been waited for by its new parent, does not."""
+    """A zombie that its new parent has not reaped does not count."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except FileNotFoundError:
@@ -33,7 +33,7 @@ def works(pid: int) -> bool:
 
 @on_linux
 async def test_j4_what_a_server_started_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A launcher that went when its input ended left the program behind that it had started, for ever."""
+    """Regression: a launcher exited when its input closed, and left its child process running."""
     monkeypatch.chdir(ROOT)
     noted = tmp_path / "pid"
     script = f"sleep 600 >/dev/null 2>&1 & echo $! > '{noted}'; exec {shlex.join([*COMMAND, 'stdio'])}"
@@ -49,7 +49,7 @@ async def test_j4_what_a_server_started_ends_with_it(tmp_path: Path, monkeypatch
 
 
 async def test_j4_the_next_address_of_a_server_is_tried_when_one_does_not_answer() -> None:
-    """`localhost` is ::1 first on most machines, and most servers listen at 127.0.0.1 only."""
+    """On most machines `localhost` is ::1 first, but most servers listen only on 127.0.0.1."""
     port = free_port()
 
     async def two(host: str, port: int) -> list[str]:
@@ -69,10 +69,10 @@ async def test_j4_the_next_address_of_a_server_is_tried_when_one_does_not_answer
 async def test_j4_a_server_that_hangs_costs_one_run_its_time_and_not_every_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each run after the ten seconds of a failure waited for it again, and for its end, too."""
+    """Regression: after the ten seconds of a failure, each run waited for the server and for its shutdown again."""
     monkeypatch.setattr("majlis.tools.mcp.servers.RETRY_SECONDS", 0.0)
     monkeypatch.setattr("majlis.tools.mcp.servers.CONNECT_SECONDS", 1.0)
-    # It does not go when it is asked to: to end it takes longer than a run is made to wait.
+    # It ignores SIGTERM, so stopping it takes longer than a run waits.
     starts = tmp_path / "starts"
     script = f"trap '' TERM; echo $$ >> '{starts}'; sleep 60 & wait"
     mine = parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]})
@@ -92,9 +92,9 @@ async def test_j4_a_server_that_hangs_costs_one_run_its_time_and_not_every_run(
 
 @on_linux
 async def test_j4_a_server_that_is_being_ended_is_ended_whoever_else_wants_it(tmp_path: Path) -> None:
-    """Closing the gateway broke off the ending of a server that hung, and left it behind."""
+    """Regression: closing the gateway interrupted the shutdown of a server that hung, and left it running."""
     noted, asked = tmp_path / "pid", tmp_path / "asked"
-    # Its input ends, which is the sign to go, and it stays.
+    # It ignores the end of its input.
     script = f"trap '' TERM; echo $$ > '{noted}'; cat > /dev/null; echo > '{asked}'; sleep 60"
     route = find_route(
         parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]}).mcp[0],

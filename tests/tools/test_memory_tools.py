@@ -1,4 +1,4 @@
-"""P1, P2, P3: the tools with which an agent keeps memories, goals and plans, as a model calls them."""
+"""P1, P2, P3: the tools for memories, goals and plans, as a model calls them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOOLS: tuple[BuiltIn, ...] = (
 
 
 class Run:
-    """A run that calls tools: each call parses its input and is one transaction, as the executor does it."""
+    """A run that calls tools: like the executor, each call parses its input and is one transaction."""
 
     def __init__(self, db: Database, agent_id: str, chain_depth: int = 0) -> None:
         self.db = db
@@ -110,7 +110,7 @@ async def test_p2_goals_as_in_the_example_of_the_design(run: Run) -> None:
 
 
 async def test_p2_a_later_run_learns_the_ids_of_its_goals_by_naming_one_that_is_not_there(run: Run) -> None:
-    """Goals stand in the prompt without ids: a run that had not set a goal could neither complete nor delete it."""
+    """Prompts show goals without ids: otherwise a later run could neither complete nor delete a goal."""
     report, old = {"id": "q4", "description": "Complete the Q4 report\nfor " + "財" * 500}, {"id": "q3"}
     await run.call(set_goals, goals=[{**old, "description": "Q3", "priority": 9, "status": "completed"}, report])
     with pytest.raises(Invalid, match=r'Yours: "q4" is Complete the Q4 report for 財{33}…; "q3" is Q3\.$'):

@@ -1,4 +1,4 @@
-"""J2, J4, J7: calls that no careful model would make, and calls whose tool has changed since. The run goes on."""
+"""J2, J4, J7: malformed calls, and calls whose tool has changed since. The run continues."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def written(name: str, arguments: str) -> Reply:
     ("arguments", "why"),
     [
         pytest.param(f'{{"version": "1", "more": {nested(300)}}}', "nested more than", id="deep"),
-        pytest.param(f'{{"version": "1", "more": {nested(3000)}}}', "was not called", id="deeper than anybody reads"),
+        pytest.param(f'{{"version": "1", "more": {nested(3000)}}}', "was not called", id="nested too deeply"),
         pytest.param("[" * 60 + "]" * 60, "must be a JSON object", id="a deep list"),
         pytest.param("5", "must be a JSON object", id="a number"),
         pytest.param('{"version": ', "not JSON", id="broken off"),
@@ -56,7 +56,7 @@ def written(name: str, arguments: str) -> Reply:
 async def test_j7_input_that_nobody_can_keep_is_an_error_result_and_the_run_goes_on(
     house: House, arguments: str, why: str
 ) -> None:
-    """Deep input was more than the database takes, a bare number more than SQLite gives back: the run failed."""
+    """Regression: the run failed, because deep input broke the database and a bare number broke SQLite."""
     bot = await house.agent("Bot", tools=[tool("deploy", visible=True)])
     space = await house.space("Releases", bot)
     house.model.script = sequence(written("deploy", arguments), call("deploy", version="2"), silent())
@@ -71,7 +71,7 @@ async def test_j7_input_that_nobody_can_keep_is_an_error_result_and_the_run_goes
 
 
 async def test_j4_characters_that_no_text_column_takes_are_given_to_the_tool_and_read_back(house: House) -> None:
-    """NUL in what a model gives: shown in the space, kept in the journal, and no trouble for who reads them later."""
+    """NUL in input: shown in the space, kept in the journal, and readable later."""
     approve = {"name": "approve", "type": "space", "ui": "approval"}
     bot = await house.agent("Bot", tools=[tool("deploy", visible=True), approve])
     space = await house.space("Releases", bot)
@@ -100,7 +100,7 @@ async def test_j4_characters_that_no_text_column_takes_are_given_to_the_tool_and
     ],
 )
 async def test_j4_a_secret_in_input_that_does_not_fit_is_seen_nowhere(house: House, arguments: str) -> None:
-    """What could not be read was kept as text, with the password in it, and so were words about what did not fit."""
+    """Regression: malformed input was kept as text with the password in it, and so was the error message."""
     bot = await house.agent("Bot", tools=[tool("deploy", visible=True, inputSchema=SCHEMA)])
     space = await house.space("Releases", bot)
     house.model.script = sequence(written("deploy", arguments), silent())
@@ -117,7 +117,7 @@ async def test_j4_a_secret_in_input_that_does_not_fit_is_seen_nowhere(house: Hou
 
 @pytest.mark.parametrize("value", [42, -1.5, 0, True, "42", None, [1]])
 async def test_j4_a_result_may_be_any_json_and_is_read_back_as_it_was(house: House, value: Any) -> None:
-    """A number alone could not be read back on SQLite: the journal was closed to everybody, and the run to others."""
+    """Regression: SQLite could not read back a bare number, so neither the journal nor the run could be read."""
     bot = await house.agent("Bot", tools=[{"name": "fixed", "type": "static", "execution": {"output": value}}])
     space = await house.space("Releases", bot)
     house.model.script = sequence(call("fixed"), silent())
@@ -139,8 +139,8 @@ CHANGES = {
 async def test_j2_an_interrupted_call_that_cannot_be_repeated_stays_unknown(
     allowing: Settings, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    """The tool takes other input by now, or is denied: the run that went on failed again and again, or called it."""
-    # The function holds on until the end of the test: a worker that stops would wait for it.
+    """Regression: with a changed schema or policy, the resumed run failed repeatedly or called the tool."""
+    # The function blocks until the end of the test; a stopping worker would wait for it.
     monkeypatch.setattr("majlis.runs.worker.GRACE_SECONDS", 0.01)
     async with ModelServer() as model:
         async with serve_world(allowing) as world:

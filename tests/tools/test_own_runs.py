@@ -1,4 +1,4 @@
-"""Behaviour J1: an agent looks at its own runs, stops one, or takes over what it was doing."""
+"""Behaviour J1: an agent lists its own runs, stops one, or absorbs one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def by_trigger(parts: dict[str, Script]) -> Script:
 
 
 async def busy_twice(house: House, first: Script, second: Script) -> tuple[Person, str, Any, Any]:
-    """Two runs of one agent, the first of them waiting for the other's start: agent, space and both runs."""
+    """Two runs of one agent, the first waiting until the other starts: agent, space and both runs."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout, triggers="mentioned")
     house.model.script = by_trigger({"@Scout first": first, "@Scout second": second})
@@ -160,7 +160,7 @@ async def test_j1_what_an_absorbed_run_was_owed_is_settled_by_the_absorbing_one(
 
 
 async def test_j1_what_an_absorbed_run_was_owed_goes_along_when_the_absorbing_one_is_tried_again(house: House) -> None:
-    """One run goes on with both, and is shown the other's trigger in what it had absorbed."""
+    """One run continues with both, and sees the trigger of the other in the result of absorb_run."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     house.try_models_once()

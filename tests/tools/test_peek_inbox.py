@@ -1,4 +1,4 @@
-"""Behaviour K5, at its limits: what `peek_inbox` takes is never delivered again, so all of it has to be read."""
+"""Behaviour K5 at its limits: `peek_inbox` takes events for good, so its result must show all of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.runs.house import House
 
 
 async def test_k5_t12_no_more_is_taken_than_fits_into_the_answer(house: House) -> None:
-    """Three long messages were taken at once; the result was cut after the first, and the rest was read by nobody."""
+    """Regression: three long messages were taken at once, and the result was truncated after the first."""
     husam, scout = await house.person("Husam"), await conscious(house)
     family = await house.space("Family", husam, scout)
 

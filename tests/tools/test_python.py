@@ -1,4 +1,4 @@
-"""J4: a function with type hints and a docstring is a tool; whatever it does, the run and the process go on."""
+"""J4: a function with type hints and a docstring is a tool; whatever it does, the run and the process continue."""
 
 from __future__ import annotations
 

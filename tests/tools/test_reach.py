@@ -1,4 +1,4 @@
-"""J4: a corpus of ways in. No tool reaches a place that no setting names, whatever URL, name or redirect say."""
+"""J4: a corpus of attacks. No tool reaches a host that the settings do not allow, by any URL, name or redirect."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def web() -> AsyncIterator[Web]:
 
 
 def resolving(**names: list[str]) -> Resolve:
-    """What a name server says, to each question the next of its answers, then the last for ever."""
+    """A name server that gives its answers one after the other, then repeats the last."""
     left = {name.replace("_", "."): list(found) for name, found in names.items()}
 
     async def resolve(host: str, port: int) -> list[str]:
@@ -52,7 +52,7 @@ async def refused(reach: Reach, url: str) -> str:
 
 
 BAD_URLS = [
-    # Addresses written so that one reader sees a name and another an address.
+    # Addresses that some parsers read as names.
     *("http://2130706433/", "http://0x7f000001/", "http://0x7f.0.0.1/", "http://0177.0.0.1/", "http://127.1/"),
     *("http://127.0.1/", "http://0/", "http://00000177.0.0.1/", "http://127.0.0.1.:80/", "http://127.0.0.256/"),
     *("http://1.2.3.4.5/", "http://0x7f.1/", "http://127.0.0.0x1/", "http://a.127.1/", "http://0300.0250.1/"),
@@ -64,7 +64,7 @@ BAD_URLS = [
         "http://[::1%25lo]/",
     ),
     *("http://[fe80::1%eth0]/", "http://[::g]/", "http://[127.0.0.1]/", "http://[v1.x]/", "http://%31%32%37.0.0.1/"),
-    # Names and passwords before the host, and readers that end the host elsewhere.
+    # User names and passwords, and characters where parsers disagree about the end of the host.
     *("http://api.example.com@127.0.0.1/", "http://user:pass@api.example.com/", "http://api.example.com:80@evil.test/"),
     *("http://evil.test\\@api.example.com/", "http://api.example.com\\.evil.test/", "http:\\\\api.example.com/"),
     *("http://api.example.com\t.evil.test/", "http://api.example.com\n/", "http://api.example.com /", "http:// api/"),
@@ -73,7 +73,7 @@ BAD_URLS = [
     *("http://api.example.com./", "http://api..example.com/", "http://.example.com/", "http://аpi.example.com/"),
     *("http://ａpi.example.com/", "http://api。example.com/", "http://-a.example.com/", "http://a b.example.com/"),
     *("http://api.example.com:99999/", "http://api.example.com:x/", "http://api.example.com:-1/", "http://*/"),
-    # Other ways than HTTP.
+    # Other schemes than HTTP.
     *("file:///etc/passwd", "file://localhost/etc/passwd", "ftp://api.example.com/", "gopher://127.0.0.1:6379/_x"),
     *(
         "dict://127.0.0.1:11211/",
@@ -185,7 +185,7 @@ def get(url: str, **more: Any) -> Outgoing:
 
 
 async def test_a_name_that_means_another_machine_a_moment_later_gains_nothing(web: Web) -> None:
-    """DNS that changes between check and use: asked once for a request, and the connection goes to what was checked."""
+    """DNS rebinding: a name is resolved once per request, and the connection goes to the checked address."""
     async with serve_web("127.0.0.2", web.port) as other:
         host = f"sly.example:{web.port}"
         reach = Reach(private_hosts=[host], resolve=resolving(sly_example=["127.0.0.1", "127.0.0.2"]))
@@ -218,7 +218,7 @@ async def test_redirects_are_followed_on_the_same_host_with_everything(web: Web)
 
 
 async def test_another_host_gets_no_header_and_no_body(web: Web) -> None:
-    """Keys were meant for the first one; a body that would go on is not sent at all."""
+    """Keys are for the first host only, and a request with a body is not redirected at all."""
     async with serve_web() as other:
         web.answers = lambda asked: redirect(f"{other.base}/there", 307)
         exchange = Exchange(Reach(private_hosts=[f"127.0.0.1:{web.port}", f"127.0.0.1:{other.port}"]))
@@ -251,7 +251,7 @@ async def test_a_redirect_leads_to_no_other_place_than_a_request_would(web: Web,
     names = resolving(start_example=["127.0.0.1"], localhost=["127.0.0.1"], sly_example=["10.0.0.1"])
     exchange = Exchange(Reach(hosts=["*"], private_hosts=[host], resolve=names))
     if to.startswith("\\"):
-        # A path of the same host, however some browsers read it.
+        # A path on the same host, although some browsers read it differently.
         assert (await exchange_ends(exchange, f"http://{host}/")) in ("bad_redirect", "too_many_redirects")
     else:
         assert (await exchange_ends(exchange, f"http://{host}/")) in ("address_not_allowed", "bad_redirect")
@@ -272,7 +272,7 @@ async def test_redirects_end(web: Web) -> None:
 
 
 def certificate(folder: Path, name: str) -> tuple[Path, ssl.SSLContext]:
-    """Of a server called `name`, signed by itself."""
+    """A self-signed certificate for the host `name`."""
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)

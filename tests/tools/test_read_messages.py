@@ -9,7 +9,7 @@ from tests.runs.house import House
 
 
 async def read(house: House, *asked: dict[str, Any], said: int = 7) -> tuple[str, list[Any]]:
-    """A space with this many messages, and what the calls answered in a run that stands nowhere."""
+    """A space with this many messages, and the results of the calls in a run without an active space."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout, triggers="mentioned")
     for n in range(1, said + 1):
@@ -99,7 +99,7 @@ async def test_m13_answers_and_tool_uses_are_told_apart(house: House) -> None:
 
 
 async def test_m13_c2_of_long_messages_the_newest_are_given_and_the_way_to_the_rest_is_told(house: House) -> None:
-    """The result was cut at its end, where the newest messages are, and all of them counted as shown."""
+    """Regression: the result was truncated at its end, with the newest messages, which still counted as shown."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout, triggers="mentioned")
     for n in range(1, 13):
@@ -121,7 +121,7 @@ async def test_m13_c2_of_long_messages_the_newest_are_given_and_the_way_to_the_r
 
 
 async def test_m13_a_message_too_long_for_any_result_is_cut_and_says_so(house: House) -> None:
-    """Of control characters each takes six in JSON."""
+    """A control character takes six characters in JSON."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout, triggers="mentioned")
     await house.owner.say(space, "before")

@@ -1,4 +1,4 @@
-"""Behaviours M1–M3, M14, M16: what `send_message` takes, where it goes, and what others learn of why it was sent."""
+"""Behaviours M1–M3, M14, M16: the input of `send_message`, its target, and who sees the origin of a message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.runs.house import House, says, timeline
 
 
 def send_message(asked: Asked) -> dict[str, Any]:
-    """The tool as the model was told of it."""
+    """The tool as the model sees it."""
     [tool] = [tool["function"] for tool in asked.body["tools"] if tool["function"]["name"] == "send_message"]
     return dict(tool)
 
@@ -31,7 +31,7 @@ async def test_m2_without_waits_the_tool_takes_a_text_and_nothing_else(house: Ho
     sent, waited, answered = house.model.asked[3].results
     message = (await house.owner.history(space))["messages"][1]
     assert sent == {"success": True, "messageId": message["id"], "status": "delivered"}
-    # What the tool does not take is refused rather than ignored, and nothing was sent.
+    # Unknown input is refused, not ignored, and nothing was sent.
     assert waited["success"] is answered["success"] is False
     assert [text for _, text in await house.texts(space)] == ["hello", "Yes?"]
 
@@ -53,7 +53,7 @@ async def test_m3_with_waits_it_takes_text_message_id_and_wait(house: House) -> 
 
 
 async def test_m3_store_then_trigger_and_resume_then_pause(house: House) -> None:
-    """The question's message, its sender's pause, and only then whatever it set in motion."""
+    """The message of the question, the pause of its sender, then everything it triggered."""
     asker, first, second = [await house.agent(name) for name in ("Asker", "First", "Second")]
     space = await house.space("Project Alpha", asker, first, second)
 
@@ -74,7 +74,7 @@ async def test_m3_store_then_trigger_and_resume_then_pause(house: House) -> None
         await house.until_idle()
     order = [(event.type, event.data["agentId"]) for event in follower.seen if event.type.startswith("run.")]
     assert order.index(("run.waiting_reply", asker.id)) < order.index(("run.waiting_reply", second.id))
-    # First heard of both questions; Asker was resumed by the second one, and not triggered by it (M7).
+    # First was triggered by both questions; the second one resumed Asker and did not trigger it (M7).
     assert await house.deliveries(question) == [("First", "passed"), ("Second", "taken")]
     assert await house.deliveries(counter) == [("Asker", "done"), ("First", "passed")]
 
@@ -124,7 +124,7 @@ async def test_m14_a_message_sent_elsewhere_says_why_to_its_agent_and_only_ids_t
     await house.until_idle()
     [sent] = (await sara.history(beta))["messages"]
     assert sent["origin"] == {"sourceSpace": alpha, "sourceEvent": secret["id"]}
-    # Sara is not in Project Alpha: neither the message nor anything it leads to has a word of it.
+    # Sara is not in Project Alpha: neither the message nor its effects show its text.
     paths = [
         f"/api/messages/{sent['id']}",
         f"/api/spaces/{beta}/messages",
@@ -140,7 +140,7 @@ async def test_m14_a_message_sent_elsewhere_says_why_to_its_agent_and_only_ids_t
     assert "Husam" not in shown
     assert (await sara.get(f"/api/runs/{sent['runId']}")).status_code == 404
     assert (await sara.get(f"/api/messages/{secret['id']}")).status_code == 404
-    # Nor does another agent there.
+    # Neither does another agent there.
     assert not any("secret budget" in asked.text for asked in house.asked("Listener"))
     house.model.script = silent_script
     await sara.say(beta, "500K")

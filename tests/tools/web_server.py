@@ -1,4 +1,4 @@
-"""A web server on 127.0.0.1 that answers as a test says, byte for byte, and remembers what it was asked."""
+"""A web server on 127.0.0.1 that sends the bytes a test gives it and records its requests."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def serve_web(host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext 
 
 
 def context(**more: object) -> ToolContext:
-    """Of a call that no run makes."""
+    """The context of a call outside a run."""
     facts: dict[str, object] = {
         "agent_id": "ent_agent",
         "agent_name": "Scout",

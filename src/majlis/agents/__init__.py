@@ -1,1 +1,1 @@
-"""What an agent is: its config, checked in full before it is kept."""
+"""Agents: their config, and the memories, goals and plans they keep."""

@@ -1,1 +1,1 @@
-"""What agents can do, a file for each tool. Tools act through the domain's verbs only."""
+"""The tools of agents: built-in ones, and those of configs and MCP servers."""

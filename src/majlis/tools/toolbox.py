@@ -46,7 +46,7 @@ _IN_SOME_PLACES = (route,)
 
 @dataclass(frozen=True)
 class Allowed:
-    """What the settings allow tools to use: by default nothing."""
+    """The permissions of tools, from the settings. By default they have none."""
 
     modules: Sequence[str] = ()
     hosts: Sequence[str] = ()

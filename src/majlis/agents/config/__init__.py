@@ -1,1 +1,1 @@
-"""The agent config: its shape, its rules, and the errors it is refused with."""
+"""The agent config: its shape, its rules, and the errors of an invalid one."""

@@ -21,7 +21,7 @@ class RecallCycles(Input):
     """How many cycles to read."""
 
 
-@built_in("Read the closing words of your earlier cycles in full. EARLIER CYCLES shows only their beginnings.")
+@built_in("Read the summaries of your earlier cycles in full. EARLIER CYCLES shows only their beginnings.")
 def recall_cycles(tx: Tx, call: CallContext, input: RecallCycles) -> ToolResult:
     asked = cycles.c.agent_id == call.run.agent_id, cycles.c.n >= input.first
     columns = cycles.c.n, cycles.c.summary, cycles.c.created_at

@@ -16,11 +16,11 @@ class GoalItem(Input):
     description: str | None = None
     """What to achieve. Required for a new goal."""
     status: Literal["active", "completed"] | None = None
-    """A new goal is active."""
+    """Set it to completed when you reach the goal. A new goal is active."""
     priority: int | None = None
-    """0 to 1000. A new goal has 0."""
+    """0 to 1000; higher comes first. A new goal has 0."""
     long_term: bool | None = None
-    """true for a goal that is never finished, such as keeping something up to date."""
+    """Set it to true for a goal that is never finished, such as keeping something up to date."""
 
 
 class SetGoals(Input):

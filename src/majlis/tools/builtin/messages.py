@@ -49,7 +49,7 @@ class SendMessageAndWait(SendMessage):
     message_id: Annotated[str, Field(max_length=64)] | None = None
     """The id of the message that this one replies to. A run that waits for a reply to it resumes."""
     wait: bool = False
-    """true: pause this run until a reply arrives in this space or the wait times out."""
+    """Set it to true to pause this run until a reply arrives in this space or the wait times out."""
 
 
 class ReadMessages(Input):

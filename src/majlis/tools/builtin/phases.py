@@ -17,7 +17,7 @@ class HandOver(Input):
     phase: Annotated[str, Field(min_length=1, max_length=64)]
     """The phase to start."""
     summary: Annotated[str, Field(min_length=1)] | None = None
-    """What the agents of the next phase need to know. They see it in their prompt."""
+    """Information for the agents of the next phase. They see it in their prompt."""
     message: Annotated[str, Field(min_length=1)] | None = None
     """A note for the people who view the phases."""
     reason: Annotated[str, Field(min_length=1)] | None = None
