@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from majlis.minds.timeline.message_links import references
+from majlis.minds.quote import references
 from majlis.minds.timeline.scene import Message, Who
 from tests.minds.scenes import (
     ALPHA,

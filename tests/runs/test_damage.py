@@ -115,5 +115,5 @@ async def test_r9_an_orchestrator_goes_on_without_a_damaged_request_and_damaged_
     await house.until_idle()
     view = house.invocations("Boss")[-1].last["content"]
     assert "ORIGINAL REQUEST:\n  (none)" in view
-    assert "- Coder completed without a word" in view
+    assert "- Coder completed without a message" in view
     assert '- Planner completed: "Planned."' in view

@@ -75,7 +75,7 @@ async def test_r8_from_a_request_to_its_end_in_two_turns(house: House) -> None:
     assert section(second, "NOW") == ["Turn 1 is finished."]
     assert section(third, "FINISHED TURNS")[-2:] == [
         '- Coder completed: "Built."',
-        "- Planner completed without a word",
+        "- Planner completed without a message",
     ]
     assert section(third, "ORIGINAL REQUEST")[0].endswith('"Make me a site"')
     assert request["id"] in view(third)
@@ -106,7 +106,7 @@ async def test_r8_an_orchestrator_routes_where_it_is_one_and_nowhere_else(house:
     await house.until_idle()
     first, _, finished, elsewhere = house.asked("Maestro")
     assert section(first, "NOW") == ["The request is new."]
-    assert section(finished, "FINISHED TURNS")[1:] == ["- Coder completed without a word"]
+    assert section(finished, "FINISHED TURNS")[1:] == ["- Coder completed without a message"]
     assert ["route" in asked.tool_names for asked in house.asked("Maestro")] == [True, True, True, False]
     assert "AGENTS:" not in elsewhere.text
 
@@ -173,7 +173,7 @@ async def test_r8_a_turn_is_finished_when_every_routed_agent_has_completed_once(
     await house.until_idle()
     assert len(house.invocations("Maestro")) == 2
     finished = section(house.invocations("Maestro")[1], "FINISHED TURNS")
-    assert finished[1:] == ["- Coder completed without a word", '- Planner completed: "Mine is ready."']
+    assert finished[1:] == ["- Coder completed without a message", '- Planner completed: "Mine is ready."']
 
 
 async def test_r8_reading_the_view_changes_nothing_and_a_second_request_sees_the_turn_under_way(house: House) -> None:
@@ -220,7 +220,7 @@ async def test_r8_a_failed_canceled_or_removed_agent_does_not_hold_a_turn_for_ev
             await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
         await house.until_idle()
         shown = section(house.invocations("Maestro")[-1], "FINISHED TURNS")
-        expected = "could not complete it" if ending == "fails" else "completed without a word"
+        expected = "could not complete it" if ending == "fails" else "completed without a message"
         assert shown[1:] == [f"- Coder {expected}"], ending
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import orjson
 
 MAX_JSON = 4_000
+# Per message, so that no text can pull a whole history into one line.
+MAX_REFERENCES = 3
 _CONTROLS = "\x7f-\x9f\u2028\u2029"
 # Unicode's format characters (bidi, zero-width, tags …) and other invisible ones, except variation selectors up to
 # U+FE0F, which many emoji need.
@@ -33,6 +35,7 @@ _UNSAFE = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES_AND_PRIVATE}{_LIKE_A
 # Except the two joiners, which many emoji and whole languages need.
 _HIDING = re.compile(f"(?![\u200c\u200d\t])[{_CONTROLS}{_INVISIBLE}{_SURROGATES_AND_PRIVATE}\x00-\x1f]")
 _NOT_BARE = re.compile(r'[\x00-\x1f"\\]')
+_REFERENCE = re.compile(r"(?:(?<!\w)msg:|/messages/)(msg_[0-9a-z]{16})(?!\w)")
 
 
 def quote(text: str) -> str:
@@ -79,3 +82,10 @@ def _escape(found: re.Match[str]) -> str:
         return f"\\u{code:04x}"
     high, low = divmod(code - 0x10000, 0x400)
     return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+def references(text: str) -> list[str]:
+    """X12: ids of the messages that a text refers to by `msg:<id>` or permalink, in order and without repeats."""
+    if "msg_" not in text:
+        return []
+    return list(dict.fromkeys(_REFERENCE.findall(text)))[:MAX_REFERENCES]

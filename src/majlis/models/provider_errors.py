@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import orjson
 
 from majlis.models.keys import Key
 from majlis.models.port import ModelFailed
@@ -135,6 +141,27 @@ class ProviderErrors:
             return self.unavailable(status, retry_after)
         return self.refused(words, status)
 
+    def of_body(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelFailed:
+        """For a refused request."""
+        try:
+            words = words_of(orjson.loads(body))
+        except orjson.JSONDecodeError:
+            # A proxy's HTML page adds nothing to the status.
+            words = "" if body.lstrip().startswith(b"<") else body.decode(errors="replace")
+        return self.of_status(status, words, _retry_after(headers))
+
+    def in_stream(self, error: Any) -> ModelFailed:
+        """For an error in the middle of a stream. Without a status it counts as a temporary problem of the server."""
+        words = words_of(error)
+        code = error.get("code") if isinstance(error, dict) else None
+        if isinstance(code, int) and 400 <= code < 600:
+            return self.of_status(code, words)
+        if "rate_limit" in words:
+            return self.of_status(429, words)
+        if "invalid_request" in words or "context_length" in words:
+            return self.of_status(400, words)
+        return self.unavailable()
+
     def _final(self, message: str, code: str) -> ModelFailed:
         return ModelFailed(f"{self.name} {message}", False, code)
 
@@ -144,6 +171,29 @@ class ProviderErrors:
     def _because(self, why: str) -> str:
         reason = self.reason(why)
         return f": {reason}" if reason else ""
+
+
+def words_of(body: Any) -> str:
+    """The message, which people see, then the code and type, which tell kinds of errors apart."""
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if not isinstance(error, dict):
+        return str(error)
+    message = error.get("message") or error.get("detail") or ""
+    marks = [str(error[name]) for name in ("code", "type") if error.get(name)]
+    return f"{message} ({', '.join(marks)})" if marks else str(message)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, from a number or a date."""
+    text = headers.get("retry-after", "")
+    try:
+        return float(headers["retry-after-ms"]) / 1000 if "retry-after-ms" in headers else float(text)
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
 
 
 def _bounded(seconds: float | None) -> float | None:

@@ -29,7 +29,7 @@ def test_r8_every_state_of_an_agent_in_a_turn_has_its_words() -> None:
     assert text.split("\n\n")[2:] == [
         'FINISHED TURNS:\n  1. [1970-01-01T00:00:00.000Z] routed to Ada, Ben, Cyd, phase: "build", reason: "why"\n'
         '     - Ada completed: "One." · "Two."\n'
-        "     - Ben completed without a word\n"
+        "     - Ben completed without a message\n"
         '     - Cyd could not complete it, but has said: "Half."',
         'CURRENT TURN:\n  2. [1970-01-01T00:00:00.000Z] routed to Dan, Eve, phase: "build"\n'
         "     - Dan has not started yet\n"

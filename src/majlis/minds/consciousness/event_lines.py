@@ -53,7 +53,9 @@ def event_line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
     match event["type"]:
         case "space_message":
             asks = " (expects a reply)" if event.get("senderExpectsReply") else ""
-            said = _text(str(event["text"]), limit)
+            text = str(event["text"])
+            more = f" (cut: the first {limit} of {len(text)} characters; read_messages has all)"
+            said = quote_start(text, limit) + (more if note and len(text) > limit else "")
             return f"[{_space(event, spaces)}] {event['senderName']} ({event['senderType']}): {said}{asks}"
         case "plan":
             text = str(event["instruction"])
@@ -63,7 +65,9 @@ def event_line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
         case "service":
             return f"[Service: {_named(event['serviceName'])}] {quote_json(event['payload'], limit, note)}"
         case "tool_result":
-            return f"[Tool Result: {_call(event)}] {quote_json(event['result'], limit, note)}"
+            ids = (str(event.get(name)) for name in ("toolName", "toolCallId"))
+            name, call = (each if _PLAIN_ID.fullmatch(each) else quote_start(each, _MAX_NAME) for each in ids)
+            return f"[Tool Result: {name}, call: {call}] {quote_json(event['result'], limit, note)}"
         case "heartbeat":
             moment = str(event["scheduledAt"])
             shown = moment if _MOMENT.fullmatch(moment) else quote(moment)
@@ -87,11 +91,6 @@ def _content(event: Event) -> str:
     return ""
 
 
-def _text(text: str, limit: int) -> str:
-    more = f" (cut: the first {limit} of {len(text)} characters; read_messages has all)"
-    return quote_start(text, limit) + (more if len(text) > limit > PREVIEWED else "")
-
-
 def _space(event: Event, spaces: Sequence[OwnSpace]) -> str:
     """By name, and by id if the name is ambiguous."""
     name = str(event["spaceName"])
@@ -104,12 +103,6 @@ def _space(event: Event, spaces: Sequence[OwnSpace]) -> str:
 def _named(name: object) -> str:
     text = str(name)
     return text if _PLAIN.fullmatch(text) and bare(text) == text else quote_start(text, _MAX_NAME)
-
-
-def _call(event: Event) -> str:
-    name, call = str(event.get("toolName")), str(event.get("toolCallId"))
-    shown = [each if _PLAIN_ID.fullmatch(each) else quote_start(each, _MAX_NAME) for each in (name, call)]
-    return f"{shown[0]}, call: {shown[1]}"
 
 
 def _left_out(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[str]:

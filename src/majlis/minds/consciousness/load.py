@@ -77,7 +77,7 @@ def load_waking(
         conducts=conducts,
         routings=_routings(tx, agent, config, world, inbox) if conducts else (),
     )
-    heads = _read_rows(tx, agent.id, before.through, _HEADS, _head, _damaged_head)
+    heads = _read_rows(tx, agent.id, before.through, _HEADS, _head, lambda n: Head(n, 0, "(cannot be read)", 0))
     settings = config.consciousness
     room = room_for_past(settings.max_tokens, count_around(waking))
     past = compacted(before, heads, room, settings.max_tokens, settings.min_recent_cycles)
@@ -116,7 +116,7 @@ def _read_cycles(tx: Tx, agent_id: str, heads: Sequence[Head]) -> tuple[Cycle, .
     """`heads` are all cycles from the first of them on."""
     if not heads:
         return ()
-    found = dict(_read_rows(tx, agent_id, heads[0].n - 1, _CYCLES, _messages, _damaged_messages))
+    found = dict(_read_rows(tx, agent_id, heads[0].n - 1, _CYCLES, _messages, _damaged))
     return tuple(Cycle(head.n, found[head.n], head.summary, head.tokens) for head in heads)
 
 
@@ -149,15 +149,11 @@ def _head(row: sa.Row[Any]) -> Head:
     return Head(row.n, int(row.tokens), row.summary or "(no summary)", int(row.created_at))
 
 
-def _damaged_head(n: int) -> Head:
-    return Head(n, 0, "(cannot be read)", 0)
-
-
 def _messages(row: sa.Row[Any]) -> tuple[int, list[dict[str, Any]]]:
     if not isinstance(row.messages, list):
         raise TypeError("the messages of a cycle are a list")
     return row.n, row.messages
 
 
-def _damaged_messages(n: int) -> tuple[int, list[dict[str, Any]]]:
+def _damaged(n: int) -> tuple[int, list[dict[str, Any]]]:
     return n, [{"role": "user", "content": f"(Cycle {n} cannot be read.)"}]

@@ -19,8 +19,7 @@ from majlis.minds.consciousness.token_budget import (
     BYTES_PER_TOKEN,
     count_turns,
     fair_limit,
-    room_for_actions,
-    room_for_routing,
+    room_below_inbox,
     size,
 )
 from majlis.minds.describe import describe_cycle
@@ -108,7 +107,7 @@ def _merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:
 
 def _routing(waking: Waking) -> list[str]:
     """R8: one view for each orchestrated space in the inbox."""
-    room = room_for_routing(waking.world.config.consciousness.max_tokens) * BYTES_PER_TOKEN
+    room = room_below_inbox(waking.world.config.consciousness.max_tokens) * BYTES_PER_TOKEN
     views = [(each.place, routing_text(each, each.routing)) for each in waking.routings if each.place and each.routing]
     limit = max(_MIN_ROUTING, room // len(views)) if views else 0
     return [f"ROUTING {quote(place.name)} (id: {place.id}):\n\n{cut_text(text, limit)}" for place, text in views]
@@ -119,7 +118,7 @@ def _already_done(world: Scene) -> list[str]:
     if not world.actions:
         return []
     lines = [(action_line(action), action.state) for action in world.actions]
-    room = room_for_actions(world.config.consciousness.max_tokens) * BYTES_PER_TOKEN
+    room = room_below_inbox(world.config.consciousness.max_tokens) * BYTES_PER_TOKEN
     limit = max(_MIN_ACTION, fair_limit((size(line) for line, _ in lines), room))
     # The end of a line says that the outcome is unknown, so such a line is not cut.
     shown = [line if state == "started" else cut_text(line, limit) for line, state in lines]

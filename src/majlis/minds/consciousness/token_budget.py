@@ -74,11 +74,8 @@ def room_for_inbox(max_tokens: int) -> int:
     return max_tokens // 4
 
 
-def room_for_actions(max_tokens: int) -> int:
-    return max_tokens // 8
-
-
-def room_for_routing(max_tokens: int) -> int:
+def room_below_inbox(max_tokens: int) -> int:
+    """For the calls of an earlier attempt, and for the routing views."""
     return max_tokens // 8
 
 

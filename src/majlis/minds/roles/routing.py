@@ -22,6 +22,7 @@ def routing_text(scene: Scene, routing: Routing) -> str:
     current = [turn for turn in routing.turns if not turn.finished]
     numbers = {turn.id: n for n, turn in enumerate(routing.turns, 1)}
     latest = len(routing.turns) - _AT_LENGTH
+    omitted = ["  (… earlier turns are not shown)"] if routing.more_turns else []
 
     def drawn(turns: Iterable[Turn]) -> list[str]:
         lengths = ((each, _MAX_LONG if numbers[each.id] > latest else _MAX_SHORT) for each in turns)
@@ -30,7 +31,7 @@ def routing_text(scene: Scene, routing: Routing) -> str:
     parts = (
         _listed("AGENTS:", (f"  - {name}" for name in routing.agents)),
         _listed("ORIGINAL REQUEST:", _request(routing)),
-        _listed("FINISHED TURNS:", [*_omission(routing), *drawn(finished)]),
+        _listed("FINISHED TURNS:", [*omitted, *drawn(finished)]),
         _listed("CURRENT TURN:", drawn(current)),
         _listed("NOW:", [_now(scene, routing, numbers)]),
     )
@@ -49,12 +50,8 @@ def _request(routing: Routing) -> list[str]:
     return [f"  {stamp(request)} {who}: {quote(request.text)}"]
 
 
-def _omission(routing: Routing) -> list[str]:
-    return ["  (… earlier turns are not shown)"] if routing.more_turns else []
-
-
 def _turn(turn: Turn, number: int, words: int) -> str:
-    routed = ", ".join(each.name for each in turn.participants) or "nobody"
+    routed = ", ".join(each.name for each in turn.participants) or "no agent"
     phase = f", phase: {quote(turn.phase)}" if turn.phase else ""
     reason = f", reason: {quote(turn.reason)}" if turn.reason else ""
     lines = (_participant(each, words) for each in turn.participants)
@@ -67,7 +64,7 @@ def _participant(each: Participant, words: int) -> str:
         return f"     - {each.name} {_DOING[each.state]}{f' and has said: {said}' if said else ''}"
     if each.state == "failed":
         return f"     - {each.name} could not complete it{f', but has said: {said}' if said else ''}"
-    return f"     - {each.name} completed{f': {said}' if said else ' without a word'}"
+    return f"     - {each.name} completed{f': {said}' if said else ' without a message'}"
 
 
 def _now(scene: Scene, routing: Routing, numbers: dict[str, int]) -> str:

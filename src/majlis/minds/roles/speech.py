@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from majlis.minds.quote import quote_start
+from majlis.minds.quote import quote_start, references
 from majlis.minds.roles.escape import escape
 from majlis.minds.roles.scene import Scene
 from majlis.minds.timeline.lines import MAX_QUOTED, MAX_TEXT, tool_use
-from majlis.minds.timeline.message_links import references
 from majlis.minds.timeline.scene import Message
 from majlis.models.port import Said, System, Turn, User
 

@@ -54,19 +54,15 @@ def _waits(action: Action) -> bool:
 
 
 def _call(action: Action) -> str:
-    if action.name == "send_message" and isinstance(action.input, Mapping):
-        return f"send_message({_sent(action.input)})"
-    arguments = quote_json(action.input) if action.input else ""
-    return f"{tool_name(action.name)}({arguments})"
-
-
-def _sent(given: Mapping[str, object]) -> str:
+    given = action.input
+    if action.name != "send_message" or not isinstance(given, Mapping):
+        return f"{tool_name(action.name)}({quote_json(given) if given else ''})"
     parts = [quote(str(given.get("text", "")))]
     if given.get("messageId") is not None:
         parts.append(f"messageId: {quote(str(given['messageId']))}")
     if given.get("wait") is True:
         parts.append("wait: true")
-    return ", ".join(parts)
+    return f"send_message({', '.join(parts)})"
 
 
 def _outcome(action: Action, most: int) -> str:

@@ -3,9 +3,11 @@ runs share the same text."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from majlis.clock import Millis, iso
 from majlis.minds.quote import bare, quote
-from majlis.minds.timeline.scene import ActiveSpace, Goal, Memory, OtherRun, OwnSpace, Plan, Scene
+from majlis.minds.timeline.scene import ActiveSpace, OtherRun, OwnSpace, Plan, Scene
 from majlis.minds.timeline.trigger_block import triggered_by
 
 
@@ -40,18 +42,24 @@ def spaces_block(scene: Scene) -> str:
 
 def goals_block(scene: Scene) -> str | None:
     goals = sorted(scene.goals, key=lambda goal: (-goal.priority, goal.id))
-    return _listed("GOALS:", [_goal(goal) for goal in goals])
+    return _listed(
+        "GOALS:",
+        (
+            f"{bare(goal.description)} ({'long-term, ' if goal.long_term else ''}priority: {goal.priority})"
+            for goal in goals
+        ),
+    )
 
 
 def memories_block(scene: Scene) -> str | None:
     memories = sorted(scene.memories, key=lambda memory: memory.key)
-    return _listed("MEMORIES:", [_memory(memory) for memory in memories])
+    return _listed("MEMORIES:", (f"[{_key(memory.key)}] {bare(memory.value)}" for memory in memories))
 
 
 def plans_block(scene: Scene, countdown: bool = False) -> str | None:
     """`countdown` adds the time until each plan, which changes with every prompt."""
     plans = sorted(scene.plans, key=lambda plan: (plan.next_at, plan.id))
-    return _listed("PLANS:", [_plan(plan, scene.now if countdown else None) for plan in plans])
+    return _listed("PLANS:", (_plan(plan, scene.now if countdown else None) for plan in plans))
 
 
 def runs_block(scene: Scene) -> str:
@@ -60,8 +68,13 @@ def runs_block(scene: Scene) -> str:
     return "\n".join(["ACTIVE RUNS:", this, *(f"  - Run {run.id} — {_doing(run)}" for run in others)])
 
 
-def _listed(heading: str, lines: list[str]) -> str | None:
+def _listed(heading: str, items: Iterable[str]) -> str | None:
+    lines = [f"  - {item}" for item in items]
     return "\n".join([heading, *lines]) if lines else None
+
+
+def _key(key: str) -> str:
+    return quote(key) if "[" in key or "]" in key else bare(key)
 
 
 def _space(space: OwnSpace, active: bool) -> str:
@@ -72,15 +85,6 @@ def _space(space: OwnSpace, active: bool) -> str:
     return f"  - {quote(space.name)} (id: {space.id}){' [ACTIVE]' if active else ''} — {', '.join(members)}"
 
 
-def _goal(goal: Goal) -> str:
-    return f"  - {bare(goal.description)} ({'long-term, ' if goal.long_term else ''}priority: {goal.priority})"
-
-
-def _memory(memory: Memory) -> str:
-    key = quote(memory.key) if "[" in memory.key or "]" in memory.key else bare(memory.key)
-    return f"  - [{key}] {bare(memory.value)}"
-
-
 def _plan(plan: Plan, now: Millis | None) -> str:
     if plan.cron is not None:
         when = f"recurring, cron: {bare(plan.cron)}, next: {iso(plan.next_at)}"
@@ -88,7 +92,7 @@ def _plan(plan: Plan, now: Millis | None) -> str:
         when = f"one-time, scheduledAt: {iso(plan.next_at)}"
     made = f"  [created via runAfter: {quote(plan.run_after)}]" if plan.run_after else ""
     until = f", {_until(plan.next_at - now)}" if now is not None else ""
-    return f"  - {quote(plan.name)} ({when}{until}){made}"
+    return f"{quote(plan.name)} ({when}{until}){made}"
 
 
 def _until(millis: Millis) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from majlis.clock import iso
-from majlis.minds.quote import bare, quote, quote_json, quote_start
-from majlis.minds.timeline.message_links import references
+from majlis.minds.quote import bare, quote, quote_json, quote_start, references
 from majlis.minds.timeline.scene import Message, Resume, Scene
 
 MAX_TEXT = 8_000

@@ -10,8 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.agents.config.config import AgentConfig
+from majlis.minds.quote import references
 from majlis.minds.timeline import statements
-from majlis.minds.timeline.message_links import references
 from majlis.minds.timeline.scene import (
     Action,
     ActiveSpace,
@@ -45,10 +45,13 @@ def load_scene(
 ) -> Scene:
     """A space that the agent is no longer a member of is not active (A7). `alone`: the agent has no other open run."""
     listed = tx.all(statements.OWN_SPACES[tx.dialect], {"agent": agent.id})
-    spaces = _own_spaces(agent, listed)
+    by_space = groupby(listed, key=lambda row: row.space_id)
+    spaces = tuple(_own_space(agent, list(rows)) for _, rows in by_space)
     active = _active(tx, agent, active_space_id, listed)
     history = _history(tx, config, trigger, resume, active) if active else ()
-    kept = _kept(tx, agent)
+    kept: dict[str, list[sa.Row[Any]]] = defaultdict(list)
+    for row in tx.all(statements.KEPT, {"agent": agent.id}):
+        kept[row.what].append(row)
     return Scene(
         now=tx.now,
         agent=agent,
@@ -147,23 +150,12 @@ def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str
     return read_quoted(tx, agent.id, ids)
 
 
-def _own_spaces(agent: Who, listed: Sequence[sa.Row[Any]]) -> tuple[OwnSpace, ...]:
-    return tuple(_own_space(agent, list(group)) for _, group in groupby(listed, key=lambda row: row.space_id))
-
-
 def _own_space(agent: Who, rows: list[sa.Row[Any]]) -> OwnSpace:
     """The rows of a large space may include the agent or one more member instead; the agent is counted, not listed."""
     others = [Who(row.member_id, row.member_name, row.member_type) for row in rows if row.member_id != agent.id]
     listed = tuple(others[: statements.MAX_MEMBERS])
     first = rows[0]
     return OwnSpace(first.space_id, first.name, first.role, listed, first.how_many - 1 - len(listed))
-
-
-def _kept(tx: Tx, agent: Who) -> dict[str, list[sa.Row[Any]]]:
-    kept: dict[str, list[sa.Row[Any]]] = defaultdict(list)
-    for row in tx.all(statements.KEPT, {"agent": agent.id}):
-        kept[row.what].append(row)
-    return kept
 
 
 def _other_runs(tx: Tx, agent: Who, run_id: str, spaces: Iterable[OwnSpace]) -> tuple[OtherRun, ...]:

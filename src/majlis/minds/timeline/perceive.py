@@ -95,14 +95,9 @@ def _passing_part(scene: Scene, until: int) -> str:
 
 
 def _view(scene: Scene, *turns: Turn) -> View:
-    outline = partial(describe_timeline, scene)
-    return View(turns, _shown(scene), scene.active.id if scene.active else None, outline)
-
-
-def _shown(scene: Scene) -> dict[str, int]:
-    if scene.active is None or not scene.history:
-        return {}
-    return {scene.active.id: max(message.seq for message in scene.history)}
+    active = scene.active.id if scene.active else None
+    shown = {active: max(message.seq for message in scene.history)} if active and scene.history else {}
+    return View(turns, shown, active, partial(describe_timeline, scene))
 
 
 def _lines(lines: Iterable[str]) -> str:

@@ -13,9 +13,7 @@ MAX_PAYLOAD = 20_000
 
 
 def trigger_block(scene: Scene) -> str:
-    form = _FORMS.get(scene.trigger["type"])
-    lines = [f"type: {scene.trigger['type']}", *(form(scene) if form else ())]
-    return "\n  ".join(["TRIGGER:", *lines])
+    return "\n  ".join(["TRIGGER:", f"type: {scene.trigger['type']}", *_fields(scene, scene.trigger)])
 
 
 def triggered_by(trigger: Mapping[str, Any]) -> str:
@@ -32,12 +30,42 @@ def triggered_by(trigger: Mapping[str, Any]) -> str:
             return f"triggered by {other}"
 
 
-def _message(scene: Scene) -> list[str]:
-    trigger = scene.trigger
+def _fields(scene: Scene, trigger: Mapping[str, Any]) -> list[str]:
+    match trigger["type"]:
+        case "space_message":
+            return _message(scene, trigger)
+        case "plan":
+            return [
+                f"plan: {quote(trigger['planName'])} (id: {trigger['planId']})",
+                f"instruction: {quote(trigger['instruction'])}",
+                f"scheduledAt: {quote(trigger['scheduledAt'])}",
+            ]
+        case "service":
+            return [
+                f"service: {quote(trigger['serviceName'])}",
+                f"payload: {quote_json(trigger['payload'], MAX_PAYLOAD)}",
+            ]
+        case "heartbeat":
+            return [
+                f"scheduledAt: {quote(trigger['scheduledAt'])}",
+                "This is a scheduled wake-up. No event caused it.",
+            ]
+        case "tool_result":
+            # For a call that the agent made with the consciousness mind, which does not wait for results (J5).
+            return [
+                f"tool: {tool_name(str(trigger['toolName']))} (call: {tool_name(str(trigger['toolCallId']))})",
+                f"result: {quote_json(trigger['result'], MAX_PAYLOAD)}",
+            ]
+    return []
+
+
+def _message(scene: Scene, trigger: Mapping[str, Any]) -> list[str]:
+    # The message's line in the history shows what it quotes.
+    in_history = any(message.id == trigger["messageId"] for message in scene.history)
     lines = [
         f"space: {quote(trigger['spaceName'])} (id: {trigger['spaceId']})",
         f"sender: {trigger['senderName']} ({trigger['senderType']}, id: {trigger['senderId']})",
-        f"message: {quote(trigger['text'])}{_quotes(scene)}",
+        f"message: {quote(trigger['text'])}{'' if in_history else quotes(scene, trigger['text'])}",
         f"messageId: {trigger['messageId']}",
         f"timestamp: {quote(trigger['timestamp'])}",
     ]
@@ -47,51 +75,3 @@ def _message(scene: Scene) -> list[str]:
     if "answersExpired" in trigger:
         lines.append(f"answersExpired: {trigger['answersExpired']} (your question there had timed out)")
     return lines
-
-
-def _quotes(scene: Scene) -> str:
-    """Only if the message has no line in the history, which would show them."""
-    message_id, text = scene.trigger["messageId"], scene.trigger["text"]
-    return "" if any(message.id == message_id for message in scene.history) else quotes(scene, text)
-
-
-def _plan(scene: Scene) -> list[str]:
-    trigger = scene.trigger
-    return [
-        f"plan: {quote(trigger['planName'])} (id: {trigger['planId']})",
-        f"instruction: {quote(trigger['instruction'])}",
-        f"scheduledAt: {quote(trigger['scheduledAt'])}",
-    ]
-
-
-def _service(scene: Scene) -> list[str]:
-    trigger = scene.trigger
-    return [
-        f"service: {quote(trigger['serviceName'])}",
-        f"payload: {quote_json(trigger['payload'], MAX_PAYLOAD)}",
-    ]
-
-
-def _heartbeat(scene: Scene) -> list[str]:
-    return [
-        f"scheduledAt: {quote(scene.trigger['scheduledAt'])}",
-        "This is a scheduled wake-up. No event caused it.",
-    ]
-
-
-def _tool_result(scene: Scene) -> list[str]:
-    """For a call that the agent made with the consciousness mind, which does not wait for results (J5)."""
-    trigger = scene.trigger
-    return [
-        f"tool: {tool_name(str(trigger['toolName']))} (call: {tool_name(str(trigger['toolCallId']))})",
-        f"result: {quote_json(trigger['result'], MAX_PAYLOAD)}",
-    ]
-
-
-_FORMS = {
-    "space_message": _message,
-    "plan": _plan,
-    "service": _service,
-    "heartbeat": _heartbeat,
-    "tool_result": _tool_result,
-}

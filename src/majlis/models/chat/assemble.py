@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,8 @@ import orjson
 
 from majlis.models.arguments import is_json, plain_text, word
 from majlis.models.chat.wire_format import session_in_chunk
-from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, Prompt, Said, Usage
+from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, ModelFailed, Prompt, Said, Usage
+from majlis.models.provider_errors import ProviderErrors
 from majlis.store import ids
 
 _MAX_TOKENS = 10**9
@@ -37,7 +38,7 @@ class AnswerBuilder:
         # Characters of text and arguments so far.
         self.size = 0
         # There was an answer, even if it is empty.
-        self.begun = False
+        self._begun = False
         self.finish_reason: str | None = None
         self.session_id: str | None = None
 
@@ -48,7 +49,7 @@ class AnswerBuilder:
         if isinstance(usage, dict):
             self.usage = _usage(usage)
         for choice in chunk.get("choices") or ():
-            self.begun = True
+            self._begun = True
             # A whole completion has a `message` where a streamed one has a `delta`.
             delta = choice.get("delta") or choice.get("message") or {}
             content = delta.get("content")
@@ -60,22 +61,23 @@ class AnswerBuilder:
                 yield from self._add_call(call, position)
             self.finish_reason = word(choice.get("finish_reason")) or self.finish_reason
 
-    def finished(self) -> Answer:
-        return Answer(
-            plain_text(self._text),
-            tuple(Call(call.id, call.name, "".join(call.pieces) or "{}") for call in self._calls),
-            self.usage,
-            self.session_id,
-        )
+    def finished(self, errors: ProviderErrors) -> Answer:
+        calls = tuple(Call(call.id, call.name, "".join(call.pieces) or "{}") for call in self._calls)
+        problem = self._problem(errors, calls)
+        if problem is not None:
+            # The request was billed all the same.
+            problem.usage = self.usage
+            raise problem
+        return Answer(plain_text(self._text), calls, self.usage, self.session_id)
 
-    @property
-    def nameless(self) -> bool:
-        return any(not call.name for call in self._calls)
-
-    @property
-    def cut_off(self) -> bool:
-        """The token limit was reached in the middle of a call."""
-        return self.finish_reason == "length" and any(not is_json(call.arguments) for call in self.finished().calls)
+    def _problem(self, errors: ProviderErrors, calls: Sequence[Call]) -> ModelFailed | None:
+        if not self._begun:
+            return errors.broken("it is empty")
+        if self.finish_reason == "length" and not all(is_json(call.arguments) for call in calls):
+            return errors.cut_off()
+        if not all(call.name for call in calls):
+            return errors.broken("a tool call has no name")
+        return errors.filtered() if self.finish_reason == "content_filter" else None
 
     def _add_call(self, delta: dict[str, Any], position: int) -> Iterator[ModelEvent]:
         function = delta.get("function") or {}

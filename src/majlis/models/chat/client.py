@@ -19,10 +19,9 @@ import orjson
 
 from majlis.agents.config.model import ModelObject
 from majlis.models.chat.assemble import AnswerBuilder
-from majlis.models.chat.refusals import error_in, raise_refusal
 from majlis.models.chat.wire_format import Body, session_header, session_in_headers
 from majlis.models.keys import Key
-from majlis.models.port import Finished, ModelEvent, ModelFailed, Prompt
+from majlis.models.port import Finished, ModelEvent, Prompt
 from majlis.models.provider_errors import ProviderErrors
 from majlis.sse import EventParser
 
@@ -34,6 +33,7 @@ _IDLE_SECONDS = 120.0
 _DRAIN_SECONDS = 0.1
 # For one event and for a whole answer: many times what any model writes.
 _MAX_BYTES = 8 * 1024 * 1024
+_MAX_ERROR_BYTES = 64 * 1024
 _DONE = b"[DONE]"
 _HEADERS = {
     "Content-Type": "application/json",
@@ -95,8 +95,7 @@ class ChatModel:
                 async for chunk in chunks:
                     for event in self._add(answer, chunk):
                         yield event
-        self._check(answer)
-        yield Finished(answer.finished())
+        yield Finished(answer.finished(self._errors))
 
     @asynccontextmanager
     async def _opened(self, prompt: Prompt) -> AsyncIterator[tuple[httpx.Response, float | None]]:
@@ -108,7 +107,8 @@ class ChatModel:
         try:
             if response.status_code != 200:
                 async with _until(deadline):
-                    await raise_refusal(self._errors, response)
+                    body = await _beginning(response)
+                raise self._errors.of_body(response.status_code, response.headers, body)
             yield response, deadline
         finally:
             await response.aclose()
@@ -163,7 +163,7 @@ class ChatModel:
         if not isinstance(chunk, dict):
             raise self._errors.broken("a chunk is not an object")
         if chunk.get("error"):
-            raise error_in(self._errors, chunk["error"])
+            raise self._errors.in_stream(chunk["error"])
         return chunk
 
     def _add(self, answer: AnswerBuilder, chunk: dict[str, Any]) -> list[ModelEvent]:
@@ -174,22 +174,6 @@ class ChatModel:
         if answer.size > _MAX_BYTES:
             raise self._errors.endless(_MAX_BYTES)
         return events
-
-    def _check(self, answer: AnswerBuilder) -> None:
-        failed = self._problem(answer)
-        if failed is not None:
-            # The request was billed all the same.
-            failed.usage = answer.usage
-            raise failed
-
-    def _problem(self, answer: AnswerBuilder) -> ModelFailed | None:
-        if not answer.begun:
-            return self._errors.broken("it is empty")
-        if answer.cut_off:
-            return self._errors.cut_off()
-        if answer.nameless:
-            return self._errors.broken("a tool call has no name")
-        return self._errors.filtered() if answer.finish_reason == "content_filter" else None
 
     @contextmanager
     def _http_errors(self) -> Iterator[None]:
@@ -210,6 +194,15 @@ class ChatModel:
 def _until(deadline: float | None) -> asyncio.Timeout:
     """For single reads. A timeout around the whole stream would also count the time that its consumer takes."""
     return asyncio.timeout(None if deadline is None else max(0.0, deadline - time.monotonic()))
+
+
+async def _beginning(response: httpx.Response) -> bytes:
+    body = b""
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > _MAX_ERROR_BYTES:
+            break
+    return body[:_MAX_ERROR_BYTES]
 
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import orjson
 
@@ -61,9 +60,9 @@ def _next_step(prompt: Prompt) -> Step | None:
         return None
     outline = prompt.outline()
     steps = _all_steps(prompt, outline)
-    calls, result = _this_invocation(prompt.turns)
+    calls, failed = _this_invocation(prompt.turns)
     done = outline.calls_made + len(calls)
-    if _failed(result):
+    if failed:
         seen = steps[done - 1][0] if 0 < done <= len(steps) else None
         if seen is None or seen.active is None or calls[-1] not in _CONFIRMED:
             return None
@@ -135,8 +134,8 @@ def _addressee(seen: Seen) -> str | None:
     return min([seen.name, *others], key=str.casefold)
 
 
-def _this_invocation(turns: Sequence[Turn]) -> tuple[list[str], Any]:
-    """The names of the calls made since the prompt was built, and the result of the last one.
+def _this_invocation(turns: Sequence[Turn]) -> tuple[list[str], bool]:
+    """The names of the calls made since the prompt was built, and whether the last one failed.
 
     Turns of earlier cycles, and earlier messages in the roles mind, end with text that has no calls."""
     calls: list[str] = []
@@ -148,15 +147,12 @@ def _this_invocation(turns: Sequence[Turn]) -> tuple[list[str], Any]:
             if not turn.calls:
                 break
             calls[:0] = [call.name for call in turn.calls]
-    return calls, _json(results[0]) if calls and results else None
+    return calls, bool(calls and results) and _failed(results[0])
 
 
-def _json(text: str) -> Any:
+def _failed(result: str) -> bool:
     try:
-        return json.loads(text)
+        found = json.loads(result)
     except ValueError:
-        return text
-
-
-def _failed(result: Any) -> bool:
-    return isinstance(result, dict) and (result.get("success") is False or "error" in result)
+        return False
+    return isinstance(found, dict) and (found.get("success") is False or "error" in found)

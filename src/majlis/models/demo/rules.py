@@ -97,12 +97,6 @@ def _talk(seen: Seen, _found: re.Match[str]) -> Steps:
     ]
 
 
-def _introduce(seen: Seen, _found: re.Match[str]) -> Steps:
-    return [
-        say(seen, f'I am {seen.name}, a demo agent. I follow rules; I am not a language model. Say "help" for more.')
-    ]
-
-
 def meet(seen: Seen, name: str) -> Steps:
     memory = {"key": f"name_of_{seen.asker}", "value": f"{seen.asker} is called {name}"}
     greeting = say(seen, f'Hello {name}, nice to meet you! I will remember your name. Say "help" to see what I can do.')
@@ -113,12 +107,8 @@ def _introduced(seen: Seen, found: re.Match[str]) -> Steps:
     return meet(seen, shortened(found["name"], 40).rstrip(". "))
 
 
-def _thanks(seen: Seen, _found: re.Match[str]) -> Steps:
-    return [say(seen, f"You are welcome, {seen.asker}.")]
-
-
-def _greet(seen: Seen, _found: re.Match[str]) -> Steps:
-    return [say(seen, f'Hello {seen.asker}! I am {seen.name}, a demo agent. Say "help" to see what I can do.')]
+def _reply(text: str) -> Callable[[Seen, re.Match[str]], Steps]:
+    return lambda seen, _found: [say(seen, text.format(asker=seen.asker, name=seen.name, about=ABOUT))]
 
 
 def otherwise(seen: Seen) -> Steps:
@@ -126,9 +116,7 @@ def otherwise(seen: Seen) -> Steps:
     people = [member for member in seen.active.others if member.type == "human"] if seen.active else []
     if len(people) > 1 and not seen.named:
         return []
-    return [
-        say(seen, 'I have no rule for that: I am a demo agent, not a language model. Say "help" for what I can do.')
-    ]
+    return [say(seen, f'I have no rule for that. {ABOUT} Say "help" to see what I can do.')]
 
 
 RULES = (
@@ -139,14 +127,18 @@ RULES = (
     Rule(_words(r"\bask me\b"), _ask, "ask me something"),
     Rule(_words(r"\bapproval\b|\bpermission\b"), _seek_approval, "ask for my approval"),
     Rule(_words(r"\btalk to (each other|one another|another|the other|\w+)"), _talk, "talk to each other"),
-    Rule(_words(r"who are you|introduce yourself|your name"), _introduce, "who are you?"),
+    Rule(
+        _words(r"who are you|introduce yourself|your name"),
+        _reply('I am {name}, a demo agent. {about} Say "help" to see what I can do.'),
+        "who are you?",
+    ),
     Rule(
         _words(r"^\W*(?:(?:hi|hello|hey)\W+)?(?:my name is|call me|i am|i'm|this is)\s+(?P<name>[^\W\d_][^,.!?\n]*)"),
         _introduced,
         "my name is Lena",
     ),
-    Rule(_words(r"^\W*(thanks|thank you|shukran)\b"), _thanks),
-    Rule(GREETING, _greet, "hello"),
+    Rule(_words(r"^\W*(thanks|thank you|shukran)\b"), _reply("You are welcome, {asker}.")),
+    Rule(GREETING, _reply('Hello {asker}! I am {name}, a demo agent. Say "help" to see what I can do.'), "hello"),
 )
 
 

@@ -10,25 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, cast
 
 import orjson
-from pydantic_ai import exceptions
+from pydantic_ai import exceptions, messages
 from pydantic_ai.direct import model_request_stream
-from pydantic_ai.messages import (
-    CachePoint,
-    ModelMessage,
-    ModelRequest,
-    ModelRequestPart,
-    ModelResponse,
-    ModelResponsePart,
-    PartDeltaEvent,
-    PartStartEvent,
-    SystemPromptPart,
-    TextPart,
-    ToolCallPart,
-    ToolCallPartDelta,
-    ToolReturnPart,
-    UserContent,
-    UserPromptPart,
-)
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
@@ -50,7 +33,7 @@ from majlis.models.port import (
     Usage,
     User,
 )
-from majlis.models.provider_errors import ProviderErrors
+from majlis.models.provider_errors import ProviderErrors, words_of
 
 # Anthropic allows four; one is used for the system prompt.
 _CACHE_POINTS = 3
@@ -59,7 +42,7 @@ _NUDGE = User(("Act now.",))
 
 
 def opened(
-    model: Model, prompt: Prompt, settings: Mapping[str, Any], remembered: Mapping[str, ModelResponse]
+    model: Model, prompt: Prompt, settings: Mapping[str, Any], remembered: Mapping[str, messages.ModelResponse]
 ) -> AbstractAsyncContextManager[StreamedResponse]:
     tools = [
         # Strict mode would require every property.
@@ -79,18 +62,18 @@ async def events(stream: StreamedResponse) -> AsyncGenerator[ModelEvent]:
     started: dict[int, int] = {}
     async for event in stream:
         match event:
-            case PartStartEvent(part=ToolCallPart() as part) if event.index not in started:
+            case messages.PartStartEvent(part=messages.ToolCallPart() as part) if event.index not in started:
                 at = started[event.index] = len(started)
                 yield CallStarted(at, part.tool_call_id, part.tool_name)
                 if part.args:
                     yield CallDelta(at, _text(part.args))
-            case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str() as arguments)) if arguments:
+            case messages.PartDeltaEvent(delta=messages.ToolCallPartDelta(args_delta=str() as arguments)) if arguments:
                 yield CallDelta(started[event.index], arguments)
 
 
-def answer(errors: ProviderErrors, response: ModelResponse) -> Answer:
-    text = plain_text(part.content for part in response.parts if isinstance(part, TextPart))
-    parts = [part for part in response.parts if isinstance(part, ToolCallPart)]
+def answer(errors: ProviderErrors, response: messages.ModelResponse) -> Answer:
+    text = plain_text(part.content for part in response.parts if isinstance(part, messages.TextPart))
+    parts = [part for part in response.parts if isinstance(part, messages.ToolCallPart)]
     calls = tuple(Call(part.tool_call_id, word(part.tool_name), _text(part.args)) for part in parts)
     used = response.usage
     usage = Usage(used.input_tokens, used.cache_read_tokens, used.output_tokens)
@@ -102,7 +85,7 @@ def answer(errors: ProviderErrors, response: ModelResponse) -> Answer:
     return Answer(text, calls, usage)
 
 
-def _problem(errors: ProviderErrors, response: ModelResponse, calls: tuple[Call, ...]) -> ModelFailed | None:
+def _problem(errors: ProviderErrors, response: messages.ModelResponse, calls: tuple[Call, ...]) -> ModelFailed | None:
     if response.finish_reason == "length" and not all(is_json(call.arguments) for call in calls):
         return errors.cut_off()
     if response.finish_reason == "content_filter":
@@ -140,9 +123,10 @@ def failure(errors: ProviderErrors, error: Exception) -> ModelFailed:
 
 
 def _of_provider(errors: ProviderErrors, error: exceptions.ModelAPIError) -> ModelFailed:
+    status = error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
     match error:
         case exceptions.ModelAuthenticationError():
-            return errors.unauthorized(_status(error) or 401)
+            return errors.unauthorized(status or 401)
         case exceptions.ModelNotFoundError():
             return errors.not_found()
         case exceptions.ModelContextWindowExceededError():
@@ -160,7 +144,7 @@ def _of_provider(errors: ProviderErrors, error: exceptions.ModelAPIError) -> Mod
         case exceptions.ModelConnectionError():
             return errors.unreachable(str(error.__cause__ or ""))
         case exceptions.ModelUnavailableError() | exceptions.ModelServerError():
-            return errors.unavailable(_status(error), error.retry_after)
+            return errors.unavailable(status, error.retry_after)
         case exceptions.ModelHTTPError():
             return errors.of_status(error.status_code, _reason(error.body), error.retry_after)
         case exceptions.ModelRequestRejectedError():
@@ -168,31 +152,25 @@ def _of_provider(errors: ProviderErrors, error: exceptions.ModelAPIError) -> Mod
     return errors.broken("it has an unknown format")
 
 
-def _status(error: exceptions.ModelAPIError) -> int | None:
-    return error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
-
-
 def _reason(body: object) -> str:
-    """Only the message: the exception's own text contains the whole body."""
-    inner = body.get("error", body) if isinstance(body, dict) else None
-    return str(inner.get("message", "")) if isinstance(inner, dict) else ""
+    return words_of(body) if isinstance(body, dict) else ""
 
 
-def library_messages(prompt: Prompt, remembered: Mapping[str, ModelResponse]) -> list[ModelMessage]:
+def library_messages(prompt: Prompt, remembered: Mapping[str, messages.ModelResponse]) -> list[messages.ModelMessage]:
     """`remembered` holds the provider's own answers, by the ids of their calls."""
     turns = _with_a_user(prompt.turns)
     points = _cache_points(turns)
-    messages: list[ModelMessage] = []
+    found: list[messages.ModelMessage] = []
     for turn, allowed in zip(turns, points, strict=True):
         if isinstance(turn, Said):
-            messages.extend(_said(turn, remembered))
+            found.extend(_said(turn, remembered))
             continue
-        if not messages or not isinstance(messages[-1], ModelRequest):
-            messages.append(ModelRequest([]))
-        request = messages[-1]
-        assert isinstance(request, ModelRequest)
+        if not found or not isinstance(found[-1], messages.ModelRequest):
+            found.append(messages.ModelRequest([]))
+        request = found[-1]
+        assert isinstance(request, messages.ModelRequest)
         request.parts = [*request.parts, _request_part(turn, allowed)]
-    return messages
+    return found
 
 
 def _with_a_user(turns: Sequence[Turn]) -> list[Turn]:
@@ -212,36 +190,34 @@ def _cache_points(turns: Sequence[Turn]) -> list[int]:
     return points[::-1]
 
 
-def _said(turn: Said, remembered: Mapping[str, ModelResponse]) -> list[ModelMessage]:
+def _said(turn: Said, remembered: Mapping[str, messages.ModelResponse]) -> list[messages.ModelMessage]:
     known = remembered.get(turn.calls[0].id) if turn.calls else None
-    if known is not None and [call.id for call in turn.calls] == _call_ids(known):
-        return [known]
-    parts: list[ModelResponsePart] = [
-        *([TextPart(turn.text)] if turn.text else []),
-        *(ToolCallPart(call.name, call.arguments, call.id) for call in turn.calls),
+    if known is not None:
+        ids = [part.tool_call_id for part in known.parts if isinstance(part, messages.ToolCallPart)]
+        if ids == [call.id for call in turn.calls]:
+            return [known]
+    parts: list[messages.ModelResponsePart] = [
+        *([messages.TextPart(turn.text)] if turn.text else []),
+        *(messages.ToolCallPart(call.name, call.arguments, call.id) for call in turn.calls),
     ]
-    return [ModelResponse(parts)] if parts else []
+    return [messages.ModelResponse(parts)] if parts else []
 
 
-def _call_ids(response: ModelResponse) -> list[str]:
-    return [part.tool_call_id for part in response.parts if isinstance(part, ToolCallPart)]
-
-
-def _request_part(turn: System | User | Result, cache_points: int) -> ModelRequestPart:
+def _request_part(turn: System | User | Result, cache_points: int) -> messages.ModelRequestPart:
     match turn:
         case System():
-            return SystemPromptPart(turn.text)
+            return messages.SystemPromptPart(turn.text)
         case User():
-            return UserPromptPart(_user_content(turn, cache_points))
+            return messages.UserPromptPart(_user_content(turn, cache_points))
         case Result():
-            return ToolReturnPart(turn.name, turn.content, turn.call_id)
+            return messages.ToolReturnPart(turn.name, turn.content, turn.call_id)
 
 
-def _user_content(turn: User, cache_points: int) -> str | list[UserContent]:
+def _user_content(turn: User, cache_points: int) -> str | list[messages.UserContent]:
     if not cache_points:
         return turn.text
     border = len(turn.parts) - cache_points
-    content: list[UserContent] = ["".join(turn.parts[:border])]
+    content: list[messages.UserContent] = ["".join(turn.parts[:border])]
     for part in turn.parts[border:]:
-        content += [CachePoint(), part]
+        content += [messages.CachePoint(), part]
     return content

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from majlis.minds.consciousness.token_budget import bytes_for_answer, room_for_cycle
 from majlis.minds.consciousness.cut import cut_json, cut_pieces
 from majlis.minds.consciousness.event_lines import preview_lines
 from majlis.minds.consciousness.remember import Lived, lived
 from majlis.minds.consciousness.scene import Waking
-from majlis.minds.consciousness.token_budget import count_turns
+from majlis.minds.consciousness.token_budget import bytes_for_answer, count_turns, room_for_cycle
 from majlis.models.port import Call, Said, Turn, User
 from majlis.runs.claim.arrivals import look_at_arrivals
 from majlis.store.transactions import Database
