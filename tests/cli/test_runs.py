@@ -127,7 +127,7 @@ async def test_a_run_that_is_not_there_for_the_caller_is_told_in_one_line(bare: 
     hers = bare.given(MAJLIS_URL=world.base_url, MAJLIS_TOKEN=sara.token)
     assert await hers.line("run", "show", run, code=1) == f"You don't have access to a run with the id {run}."
     assert await hers.line("run", "cancel", run, code=1) == f"You don't have access to a run with the id {run}."
-    assert await hers.line("run", "show", "nonsense", code=1) == "There is nothing with this id."
+    assert await hers.line("run", "show", "nonsense", code=1) == "Nothing has this id. Check the path."
 
 
 async def test_j3_a_run_is_canceled_once(majlis: Command, world: World) -> None:

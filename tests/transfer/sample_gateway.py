@@ -14,9 +14,10 @@ from majlis.agents.config.config import dump_config, parse_config
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
 from majlis.foundation import find_owner, owner_caller
+from majlis.inbox.deliver import post_message
 from majlis.spaces.members import add_member
 from majlis.spaces.phases import PhaseChange, change_phase
-from majlis.spaces.post import Draft, store_message
+from majlis.spaces.post import Draft
 from majlis.spaces.read_position import mark_read
 from majlis.spaces.spaces import create_space
 from majlis.store import ids
@@ -67,8 +68,8 @@ def furnish(tx: Tx) -> House:
     add_member(tx, owner, beta, scout.id, "viewer")
     for n, who in enumerate([owner, sara, scout, owner, sara]):
         draft = Draft(f"كلمة {n} 🙂 “x”", f"c{n}", mentions=[sara.id] if n == 2 else [])
-        last = store_message(tx, who, alpha, draft).message["id"]
-        store_message(tx, owner, beta, Draft(f"beta {n}"))
+        last = post_message(tx, who, alpha, draft)["id"]
+        post_message(tx, owner, beta, Draft(f"beta {n}"))
     mark_read(tx, owner, alpha, last)
     change_phase(tx, owner, alpha, PhaseChange("design", "go", "we talked"))
     run, waiting = _work(tx, scout.id, alpha, last)

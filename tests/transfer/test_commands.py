@@ -133,7 +133,7 @@ def test_bad_usage_is_one_line_and_exit_code_2(
     (here / "all.jsonl").write_text("of an earlier export")
     for url, arguments, code, problem in (
         (database_url, ("import", "notes.txt"), 2, "notes.txt is not a Majlis export"),
-        (database_url, ("import", "missing.jsonl"), 2, "missing.jsonl cannot be read"),
+        (database_url, ("import", "missing.jsonl"), 2, "Cannot read missing.jsonl"),
         (database_url, ("export", "--space", "Nowhere", "-o", "all.jsonl"), 2, 'There is no space "Nowhere"'),
         ("sqlite:///none.db", ("export",), 2, "There is no database"),
         (database_url, ("export", "-o", "no/such/folder"), 1, "Cannot write no/such/folder"),

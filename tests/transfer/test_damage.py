@@ -63,8 +63,8 @@ def hostile(house: House) -> list[tuple[bytes, str]]:
         ({**entity, "createdAt": "-0001-01-01T00:00:00Z"}, "createdAt"),
         ({key: value for key, value in entity.items() if key != "name"}, "name: is missing"),
         ({**message, "text": "a\u0000b"}, "text contains U+0000"),
-        ({**message, "text": "x" * 65_537}, "text has 65537 bytes"),
-        ({**message, "text": " "}, "text is empty"),
+        ({**message, "text": "x" * 65_537}, "text is too long: 65537 bytes"),
+        ({**message, "text": " "}, "text must not be empty"),
         ({**message, "seq": True}, "seq: input should be a valid integer"),
         ({**message, "seq": 2**60}, "seq: input should be less than"),
         ({**message, "seq": 6}, "seq 6 should be between 0 and 5, the newest message"),
@@ -95,7 +95,7 @@ def hostile(house: House) -> list[tuple[bytes, str]]:
         (b"null", "not a JSON object"),
         (deep % (ID.encode(), b"[" * 2000 + b"]" * 2000), "not valid JSON"),
         (orjson.dumps(run).replace(b"{}", b'{"a":' + b"[" * 500 + b"]" * 500 + b"}"), "trigger: is nested too deeply"),
-        (orjson.dumps({**message, "text": "x" * 10_000_000}), "text has 10000000 bytes"),
+        (orjson.dumps({**message, "text": "x" * 10_000_000}), "text is too long: 10000000 bytes"),
         (b'{"type":"message","text":"' + b"x" * MAX_LINE_BYTES + b'"}', "the line is longer than"),
     ]
 
