@@ -12,7 +12,6 @@ import sqlalchemy as sa
 
 from majlis import clock
 from majlis.live import hub
-from majlis.live import keepalive as beats
 from majlis.settings import Settings
 from majlis.store.tables import tokens
 from tests.follower import StreamEnded
@@ -24,13 +23,13 @@ HOUR = 3_600_000
 @pytest.fixture
 def quick_timers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "_POLL_SECONDS", 0.01)
-    monkeypatch.setattr(beats, "_LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(beats, "_BEAT_SECONDS", 0.02)
-    monkeypatch.setattr(hub, "_LOOK_AT_TOKENS_EVERY", 2)
+    monkeypatch.setattr(hub, "_TICK_SECONDS", 0.01)
+    monkeypatch.setattr(hub, "_HEARTBEAT_SECONDS", 0.02)
+    monkeypatch.setattr(hub, "_CHECK_TOKENS_EVERY", 2)
 
 
 def test_the_heartbeat_is_due_before_fifteen_seconds_are_over() -> None:
-    assert beats._LOOK_SECONDS + beats._BEAT_SECONDS <= 15
+    assert hub._TICK_SECONDS + hub._HEARTBEAT_SECONDS <= 15
 
 
 def test_what_no_hint_told_of_is_found_within_a_second() -> None:

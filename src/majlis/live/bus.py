@@ -1,7 +1,7 @@
-"""The bus between processes: a hint and a fast path, never the truth.
+"""The bus between processes: a fast path, never the source of truth.
 
-`publish` reaches every subscriber of the subject, here and in other processes; it may lose messages when a network
-does, and never blocks or raises. Whoever subscribes must be able to find out from the database what it missed.
+`publish` reaches every subscriber of the subject, here and in other processes. It never blocks or raises, and may lose
+messages; subscribers must be able to read what they missed from the database.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Bus(Protocol):
     def subscribe(self, subject: str, handler: Handler) -> Unsubscribe: ...
 
     def problem(self) -> str | None:
-        """Why messages do not reach other processes now, or None."""
+        """Why messages currently do not reach other processes, or None."""
         ...
 
     async def close(self) -> None: ...
 
 
 class InProcessBus:
-    """For one process: subscribers are called at once, in the order of publishing."""
+    """For one process: calls subscribers immediately, in order."""
 
     kind = "in-process"
 
@@ -45,7 +45,12 @@ class InProcessBus:
         return None
 
     def publish(self, subject: str, payload: bytes) -> None:
-        self.dispatch(subject, payload)
+        for handler in tuple(self._handlers.get(subject, ())):
+            try:
+                handler(payload)
+            except Exception:
+                # The other subscribers still get the message.
+                _logger.exception("a bus subscriber failed", subject=subject)
 
     def subscribe(self, subject: str, handler: Handler) -> Unsubscribe:
         self._handlers.setdefault(subject, []).append(handler)
@@ -56,14 +61,6 @@ class InProcessBus:
 
     async def close(self) -> None:
         self._handlers.clear()
-
-    def dispatch(self, subject: str, payload: bytes) -> None:
-        for handler in tuple(self._handlers.get(subject, ())):
-            try:
-                handler(payload)
-            except Exception:
-                # One subscriber's fault must not cost the others the message.
-                _logger.exception("a bus subscriber failed", subject=subject)
 
     def _unsubscribe(self, subject: str, handler: Handler) -> None:
         handlers = self._handlers.get(subject, [])

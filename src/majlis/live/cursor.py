@@ -1,10 +1,10 @@
-"""The opaque id of an SSE event: where a stream stands, so that any process can go on from there.
+"""The opaque id of an SSE event: a stream's position, from which any process can resume it.
 
-A stream over one space stands at a number in that space and one among the caller's own notices. A stream over all of
-a caller's spaces cannot list a thousand numbers in every id, so it says: "everything older than `at` is known, and of
-the topics that moved lately, these are the numbers". An event's time is taken before its commit, at most
-OVERLAP_MILLIS before it can be seen (longer waits for a lock are refused), so a topic that is not listed has
-shown nothing younger than `at - OVERLAP_MILLIS`, and all that is younger there is new.
+The position in one space is a number in that space and a number among the caller's own notices. A stream over all
+spaces cannot list a thousand numbers in every id. Its position is a time `at`, before which the client knows
+everything, and the numbers of the topics with recent events. An event's time is taken before its commit, at most
+OVERLAP_MILLIS before it becomes visible (longer lock waits fail). So for a topic that is not listed, the client has
+seen no event after `at - OVERLAP_MILLIS`, and every event after that is new.
 """
 
 from __future__ import annotations
@@ -39,28 +39,27 @@ class GatewayCursor:
 
 
 def parse_space_cursor(text: str, space: str) -> SpaceCursor | None:
-    """None for what is no cursor of this space's stream; such a client starts afresh."""
+    """None for anything but a cursor of this space's stream."""
     match text.split("-"):
         case ["s", found, seq, own_seq] if found == tag(space):
-            numbers = _number(seq), _number(own_seq)
-            return None if None in numbers else SpaceCursor(space, numbers[0] or 0, numbers[1] or 0)
+            numbers = _numbers([seq, own_seq])
+            return SpaceCursor(space, *numbers) if numbers else None
     return None
 
 
 def parse_gateway_cursor(text: str, entity: str) -> GatewayCursor | None:
     match text.split("-"):
         case ["a", found, at, own_seq, recent] if found == tag(entity):
-            positions = {part[:10]: _number(part[10:]) for part in recent.split(".")} if recent else {}
-            numbers = _number(at), _number(own_seq), *positions.values()
-            if None in numbers:
-                return None
-            known = {topic: seq or 0 for topic, seq in positions.items()}
-            return GatewayCursor(entity, numbers[0] or 0, numbers[1] or 0, known)
+            parts = recent.split(".") if recent else []
+            numbers = _numbers([at, own_seq, *(part[10:] for part in parts)])
+            if numbers:
+                positions = {part[:10]: seq for part, seq in zip(parts, numbers[2:], strict=True)}
+                return GatewayCursor(entity, numbers[0], numbers[1], positions)
     return None
 
 
 def tag(topic: str) -> str:
-    """Enough of an id to know it again among those of one caller."""
+    """A part of the id that is unique among the topics of one caller."""
     return topic[-10:]
 
 
@@ -72,5 +71,8 @@ def _base36(number: int) -> str:
     return digits or "0"
 
 
-def _number(text: str) -> int | None:
-    return int(text, 36) if 0 < len(text) <= 12 and all(c in _DIGITS for c in text) else None
+def _numbers(texts: list[str]) -> list[int] | None:
+    """None if any of them is not a number."""
+    if not all(0 < len(text) <= 12 and set(text) <= set(_DIGITS) for text in texts):
+        return None
+    return [int(text, 36) for text in texts]

@@ -1,7 +1,7 @@
-"""The event log: numbered for each topic, written in the transaction of its cause, sent to streams after its commit.
+"""The event log: events are numbered per topic, written in the transaction that causes them, and sent after its commit.
 
-A topic is a space (what its members see) or an entity (notices for its own eyes). Whoever records an event has
-just taken the number from the topic's row, and so holds its lock: numbers are given in commit order, without holes.
+A topic is a space, or an entity for its own notices. Recording an event increments the number in the topic's row and so
+takes its lock: numbers ascend in commit order without gaps.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LAST_OF_SPACE = hot(
     .values(event_seq=spaces.c.event_seq + sa.bindparam("count", type_=sa.BigInteger), event_at=sa.bindparam("at"))
     .returning(spaces.c.event_seq)
 )
-# Both in one trip: PostgreSQL puts the number into the event itself. SQLite has no such statement, and no trips.
+# One round trip on PostgreSQL. SQLite has no such statement, and no round trips.
 _TOGETHER = hot(
     sa.text("""
         WITH numbered AS (
@@ -64,7 +64,7 @@ _NEXT_OF_ENTITY = hot(
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """One row of the log, on its way to streams. `data` is JSON text exactly as clients receive it."""
+    """A row of the log. `data` is JSON text exactly as sent to clients."""
 
     topic: str
     seq: int
@@ -75,29 +75,29 @@ class LoggedEvent:
 
 @dataclass(frozen=True, slots=True)
 class TokenEnded:
-    """Leaves after commit like an event, though no log keeps it: streams opened with this token end."""
+    """Sent after the commit, not logged: ends the streams that were opened with this token."""
 
     token_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Leaves after commit for whoever subscribes to the subject on the bus; no log keeps it."""
+    """Sent after the commit to the subscribers of the subject, not logged."""
 
     subject: str
     payload: bytes
 
 
 def record_for_space(tx: Tx, space_id: str, type: str, data: dict[str, Any]) -> int:
-    """Takes the space's lock. The event's number in the space."""
+    """Takes the space's lock. Returns the event's number."""
     seq: int = tx.execute(_NEXT_OF_SPACE, {"topic": space_id, "at": tx.now}).scalar_one()
     append(tx, space_id, seq, type, data)
     return seq
 
 
 def record_together(tx: Tx, happened: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
-    """Several events (space, type, data), a statement for each space. Spaces are locked in the order of their ids;
-    what happened in a space that is gone interests nobody."""
+    """Records events (space, type, data), with one statement per space. Locks spaces in the order of ids, and skips
+    deleted ones."""
     for space_id in sorted({space for space, _, _ in happened}):
         heads = [(kind, _head(kind, data)) for space, kind, data in happened if space == space_id]
         if tx.dialect == "postgresql":
@@ -123,17 +123,15 @@ def _record_in_turn(tx: Tx, space_id: str, heads: list[tuple[str, str]]) -> list
 
 
 def record_for_entity(tx: Tx, entity_id: str, type: str, data: dict[str, Any]) -> int:
-    """Takes the entity's lock: after any space's lock, never before (see docs/store.md)."""
+    """Takes the entity's lock: always after a space's lock (see docs/store.md)."""
     seq: int = tx.execute(_NEXT_OF_ENTITY, {"topic": entity_id}).scalar_one()
     append(tx, entity_id, seq, type, data)
     return seq
 
 
 def append(tx: Tx, topic: str, seq: int, type: str, data: dict[str, Any]) -> None:
-    """For callers that took the number themselves, together with something else of the same row.
-
-    A space's events carry their number, so that a client can tell what its loaded state contains already.
-    """
+    """For callers that have already taken the number. A space's events contain it, so that a client knows which events
+    its loaded state includes."""
     if topic.startswith("spc_"):
         event = _numbered(tx, topic, seq, type, _head(type, data))
     else:
@@ -143,7 +141,7 @@ def append(tx: Tx, topic: str, seq: int, type: str, data: dict[str, Any]) -> Non
 
 
 def _head(type: str, data: dict[str, Any]) -> str:
-    """A space's event up to its number, which comes last and may not be known yet."""
+    """The JSON of a space's event up to its number, which comes last."""
     return f'{orjson.dumps({"type": type, **data}).decode()[:-1]},"eventSeq":'
 
 
@@ -165,11 +163,11 @@ def read_events(tx: Tx, topic: str, after: int, up_to: int) -> list[LoggedEvent]
 
 
 def heads(tx: Tx, topics: list[str]) -> dict[str, int]:
-    """The newest event's number of each topic that still exists."""
+    """The number of the newest event of each topic that exists."""
     found: dict[str, int] = {}
     for table in (spaces, entities):
         wanted = [topic for topic in topics if topic.startswith("spc_") == (table is spaces)]
-        # In parts: an engine takes some thirty thousand parameters, and a process may follow more topics.
+        # In parts: databases allow about 30,000 parameters, and a process may follow more topics.
         for start in range(0, len(wanted), _TOPICS_AT_ONCE):
             part = wanted[start : start + _TOPICS_AT_ONCE]
             rows = tx.all(sa.select(table.c.id, table.c.event_seq).where(table.c.id.in_(part)))

@@ -1,7 +1,7 @@
-"""The bus over NATS: subscribers of this process are called at once, the others through the server.
+"""The bus over NATS: calls subscribers of this process directly, and the others through the server.
 
-The connection does not echo our own messages back. While the server is away we keep trying, what is published
-meanwhile is lost to other processes, and their polling of the log makes up for it within a second.
+The connection does not echo our own messages. While the server is unreachable it reconnects; messages published
+meanwhile may be lost to other processes, whose polling of the log makes up for it within a second.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class NatsBus:
         self._local = InProcessBus()
         self._client: Client | None = None
         self._remote: dict[str, Subscription | None] = {}
-        # Bounded: with the server away the oldest hints go first.
+        # Bounded: while the server is unreachable, the oldest messages are dropped.
         self._outgoing: deque[tuple[str, bytes]] = deque(maxlen=_OUTGOING)
         self._work = asyncio.Event()
         self._runner: asyncio.Task[None] | None = None
@@ -78,7 +78,7 @@ class NatsBus:
                 client = await self._connect()
             except (NatsError, OSError, TimeoutError):
                 if not first_try.is_set():
-                    _logger.warning("NATS is out of reach; trying again and again", error=self._last_error)
+                    _logger.warning("NATS is unreachable; retrying", error=self._last_error)
                 self._problem = f"cannot reach NATS ({self._last_error})"
                 first_try.set()
                 await asyncio.sleep(_RETRY_SECONDS)
@@ -95,7 +95,7 @@ class NatsBus:
             self._url,
             no_echo=True,
             connect_timeout=2,
-            # We reconnect ourselves: the client's own loop would also hold up the very first connection.
+            # We reconnect ourselves: the client's own loop would delay the first connection.
             allow_reconnect=False,
             max_reconnect_attempts=1,
             reconnect_time_wait=0.05,
@@ -110,7 +110,7 @@ class NatsBus:
         return client
 
     async def _pump(self, client: Client) -> None:
-        """Bring the server up to date with what was subscribed and published here."""
+        """Sends new subscriptions and messages to the server."""
         try:
             for subject in [subject for subject, made in self._remote.items() if made is None]:
                 self._remote[subject] = await client.subscribe(self._prefix + subject, cb=self._on_message)
@@ -118,10 +118,10 @@ class NatsBus:
                 subject, payload = self._outgoing.popleft()
                 await client.publish(self._prefix + subject, payload)
         except (NatsError, OSError) as error:
-            _logger.warning("a message could not be handed to NATS", error=str(error))
+            _logger.warning("sending a message to NATS failed", error=str(error))
 
     async def _on_message(self, message: Msg) -> None:
-        self._local.dispatch(message.subject.removeprefix(self._prefix), message.data)
+        self._local.publish(message.subject.removeprefix(self._prefix), message.data)
 
     async def _on_error(self, error: Exception) -> None:
         self._last_error = str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""What a stream missed, read in one snapshot: all of it, or the word that it has to start afresh. Never a part."""
+"""Reads what a stream has missed, in one snapshot: everything, or a resync. Never a part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EVENTS = sa.select(events)
 
 @dataclass(slots=True)
 class Start:
-    """Where a stream begins: each topic's position before `missed`, and after it the log's `heads`."""
+    """A stream's position in each topic before `missed`, and the log's `heads` after it."""
 
     positions: dict[str, int]
     heads: dict[str, int]
@@ -32,7 +32,7 @@ class Start:
 def start_space_stream(
     tx: Tx, caller: Listener, space_id: str, cursor: SpaceCursor | None, known: bool
 ) -> Start | None:
-    """None when the caller is no member (any more), or no caller any more."""
+    """None if the caller is not a member or has been deleted."""
     space = tx.one(
         sa.select(spaces.c.event_seq)
         .join(members, members.c.space_id == spaces.c.id)
@@ -42,24 +42,23 @@ def start_space_stream(
     if space is None or own_head is None:
         return None
     heads = {space_id: space.event_seq, caller.id: own_head}
+    afresh = Start(dict(heads), heads, [], resync=known)
     if cursor is None:
-        return Start(dict(heads), heads, [], resync=known)
+        return afresh
     wanted = {space_id: cursor.seq, caller.id: cursor.own_seq}
     missed: list[LoggedEvent] = []
     for topic, seq in wanted.items():
         part = _whole(tx, topic, seq, heads[topic])
         if part is None:
-            return Start(dict(heads), heads, [], resync=True)
+            return afresh
         missed += part
-    if _is_too_long(missed):
-        return Start(dict(heads), heads, [], resync=True)
-    return Start(wanted, heads, _in_order(missed))
+    return afresh if _is_too_long(missed) else Start(wanted, heads, _in_order(missed))
 
 
 def start_gateway_stream(
     tx: Tx, caller: Listener, cursor: GatewayCursor | None, known: bool, kept: int
 ) -> Start | None:
-    """`kept` is how long the log keeps events, in milliseconds."""
+    """None if the caller has been deleted. The log keeps events for `kept` milliseconds."""
     own_head = _own_head(tx, caller)
     if own_head is None:
         return None
@@ -107,7 +106,7 @@ def is_member(tx: Tx, space_id: str, entity_id: str) -> bool:
 
 
 def valid_tokens(tx: Tx, token_ids: set[str]) -> set[str]:
-    """Which of these tokens still open a door."""
+    """Those of the tokens that are still valid."""
     statement = (
         sa.select(tokens.c.id)
         .join(entities, entities.c.id == tokens.c.entity_id)
@@ -143,7 +142,7 @@ def _positions_before(missed: list[LoggedEvent], heads: dict[str, int]) -> dict[
 def _complete(
     missed: list[LoggedEvent], positions: dict[str, int], heads: dict[str, int], cursor: GatewayCursor
 ) -> bool:
-    """Every topic's part reaches from where the client stood, as far as it said, to the head, without holes."""
+    """Every topic's events reach from the client's position, if it is known, to the head without gaps."""
     counts: dict[str, int] = {}
     for event in missed:
         counts[event.topic] = counts.get(event.topic, 0) + 1
@@ -157,7 +156,7 @@ def _complete(
 
 
 def _in_order(missed: list[LoggedEvent]) -> list[LoggedEvent]:
-    """By time across topics, by number within one: a topic's times may step back a little, its numbers never do."""
+    """By time across topics, by number within one, since a topic's times may not ascend."""
     latest: dict[str, int] = {}
     keyed: list[tuple[int, str, int, LoggedEvent]] = []
     for event in sorted(missed, key=lambda event: (event.topic, event.seq)):

@@ -1,7 +1,6 @@
-"""One client's stream: what it follows, where it stands, and a bounded queue of bytes on their way out.
+"""One client's stream: its topics, its position in each, and a bounded queue of outgoing bytes.
 
-A stream that does not keep up is cut off rather than waited for: it comes back with its last id and catches up
-from the log, and nobody else pays for it.
+A client that does not keep up is disconnected: it reconnects with its last event id and catches up from the log.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ HEARTBEAT = b": heartbeat\n\n"
 
 
 class Listener(Protocol):
-    """Whose stream it is, and with which token it was opened."""
+    """The owner of a stream, and the token it was opened with."""
 
     @property
     def id(self) -> str: ...
@@ -54,13 +53,13 @@ class Stream:
     def __init__(self, caller: Listener, space: str | None, verified_at: Callable[[], int]) -> None:
         self.caller = caller
         self.space = space
-        # Since when everything in the log is known to have reached this process (for the cursor of all spaces).
+        # All events logged before this time have reached this process (for the cursor over all spaces).
         self.verified_at = verified_at
         self.position: dict[str, int] = {}
         self.moved_at: dict[str, int] = {}
-        # Topics still being caught up from the log: what arrives meanwhile waits here.
+        # Topics that are being caught up from the log, with the events that arrive meanwhile.
         self.held: dict[str, list[LoggedEvent]] = {}
-        # Spaces joined before the stream has begun, and the number of the joining: followed then.
+        # Spaces joined before the stream began, with the number of the event.
         self.joining: list[tuple[str, int]] = []
         self.cut_off: Callable[[], None] | None = None
         self._queue: list[bytes] = []
@@ -68,7 +67,7 @@ class Stream:
         self._queued = 0
         self._waiter: asyncio.Future[None] | None = None
         self._closed = False
-        # What no log keeps, before the stream has begun.
+        # Unlogged events that arrived before the stream began.
         self._early: list[tuple[str, str]] | None = []
 
     @property
@@ -80,7 +79,7 @@ class Stream:
         return self._early is None
 
     def offer(self, event: LoggedEvent) -> None:
-        """The next event of a topic. Those up to the stream's position are known to it already."""
+        """The next event of a topic. Events up to the stream's position are skipped."""
         if event.topic in self.held:
             self.held[event.topic].append(event)
         elif event.seq > self.position.get(event.topic, 0):
@@ -99,7 +98,7 @@ class Stream:
         self.moved_at.pop(topic, None)
 
     def replay(self, events: list[LoggedEvent]) -> None:
-        """What was missed, in one go. It was bounded when it was read, so it does not count as falling behind."""
+        """Missed events. They were limited when they were read, so they do not count towards the queue's limits."""
         for event in events:
             self._count = self._queued = 0
             self.offer(event)
@@ -109,7 +108,7 @@ class Stream:
         self._push(f"id: {self._cursor()}\nevent: {type}\ndata: {data}\n\n".encode())
 
     def pass_on(self, type: str, data: str) -> None:
-        """What no log keeps. `connected` is the first event of every stream, so until then it waits."""
+        """An unlogged event. It waits until the stream has begun, since `connected` comes first."""
         if self._early is None:
             self.send(type, data)
         else:
@@ -125,7 +124,7 @@ class Stream:
             self._push(HEARTBEAT)
 
     def close(self) -> None:
-        """End the stream after what is queued."""
+        """Ends the stream after the queued events."""
         self._closed = True
         self._wake()
 
@@ -143,8 +142,8 @@ class Stream:
                 await self._waiter
 
     def _concerns(self, event: LoggedEvent) -> bool:
-        """Of the caller's own notices, a stream over one space shows that space's reading; a stream over all shows
-        all of them, and so leaves out the space's copy of the caller's own coming and going."""
+        """A stream over one space shows the caller's read position there, and no other notices. A stream over all
+        spaces shows all notices, and so skips the spaces' copies of the caller's own joining and leaving."""
         own_notice = event.topic == self.caller.id
         if self.space is not None:
             return not own_notice or (event.type == "space.read" and orjson.loads(event.data)["spaceId"] == self.space)
@@ -165,7 +164,7 @@ class Stream:
     def _push(self, chunk: bytes) -> None:
         if self._closed:
             return
-        # What is too long by itself would be too long again whenever its reader comes back.
+        # A single chunk may exceed the limit: it would exceed it again after a reconnect.
         if self._count >= MAX_QUEUED_EVENTS or (self._queued and self._queued + len(chunk) > MAX_QUEUED_BYTES):
             self._cut()
             return

@@ -52,10 +52,10 @@ async def follow_space(
     caller = await entry.caller()
     await entry.read(access_space, space_id)
 
-    async def hello() -> str:
-        return await _hello(gateway, [space_id], caller.id, space_id)
+    async def state() -> str:
+        return await _state(gateway, [space_id], caller.id, space_id)
 
-    stream = await gateway.hub.open_space(caller, space_id, header or last_event_id, hello)
+    stream = await gateway.hub.open_space(caller, space_id, header or last_event_id, state)
     if stream is None:
         raise unknown_space(space_id)
     return EventStream(gateway.hub, stream)
@@ -67,10 +67,10 @@ async def follow_all(
 ) -> Response:
     caller = await entry.caller()
 
-    async def hello() -> str:
-        return await _hello(gateway, await gateway.db.read(spaces_of, caller.id), caller.id, None)
+    async def state() -> str:
+        return await _state(gateway, await gateway.db.read(spaces_of, caller.id), caller.id, None)
 
-    stream = await gateway.hub.open_gateway(caller, header or last_event_id, hello)
+    stream = await gateway.hub.open_gateway(caller, header or last_event_id, state)
     if stream is None:
         raise invalid_token()
     return EventStream(gateway.hub, stream)
@@ -104,7 +104,7 @@ async def _close_on_disconnect(receive: Receive, stream: Stream) -> None:
     stream.close()
 
 
-async def _hello(gateway: Gateway, space_ids: list[str], entity_id: str, space_id: str | None) -> str:
+async def _state(gateway: Gateway, space_ids: list[str], entity_id: str, space_id: str | None) -> str:
     """The data of `connected`, read after the stream has subscribed, so that no change is missed."""
 
     def current(tx: Tx) -> dict[str, Any]:
@@ -114,4 +114,4 @@ async def _hello(gateway: Gateway, space_ids: list[str], entity_id: str, space_i
             "pendingToolCalls": open_cards(tx, entity_id, space_id),
         }
 
-    return orjson.dumps(await gateway.db.read(current) | {"streams": gateway.hub.spoken_in(space_ids)}).decode()
+    return orjson.dumps(await gateway.db.read(current) | {"streams": gateway.hub.texts_in_progress(space_ids)}).decode()
