@@ -94,7 +94,7 @@ async def test_a_database_that_is_behind_ahead_or_away_is_found(
     assert "majlis migrate" in behind["advice"]
     await change(settings, "INSERT INTO alembic_version VALUES ('9999')")
     [ahead] = found(await local("doctor", "--json"), "database", "problem")
-    assert "newer Majlis" in ahead["message"]
+    assert "newer version of Majlis" in ahead["message"]
     away = "postgresql://none@127.0.0.1:1/x" if not settings.embedded else f"sqlite:///{settings.data_dir}"
     [unreachable] = found(await bare("doctor", "--database-url", away, "--json"), "database", "problem")
     assert "--database-url" in unreachable["advice"]
