@@ -50,13 +50,13 @@ async def test_j5_k1_a_consciousness_hears_that_nobody_answered_and_that_a_card_
     await house.until_idle()
     results = [turn["content"] for turn in this_cycle(house.asked("Scout")[-1]) if turn["role"] == "tool"][1:]
     assert ["pending" in result for result in results] == [True, True, False]
-    assert "2 questions of yours are open already" in results[2]
+    assert "2 of your questions are still open" in results[2]
     house.model.script = each_cycle()
     asked_before = len(house.model.asked)
     house.advance(601)
     await house.model.until_asked(asked_before + 1)
     await house.until_idle()
-    assert inbox(house.asked("Scout")[-1])[0].endswith('{"status":"timeout","message":"Nobody answered within 600 s."}')
+    assert inbox(house.asked("Scout")[-1])[0].endswith('{"status":"timeout","message":"No answer within 600 s."}')
     await house.remove(space, scout)
     await house.until_idle()
     assert '"status":"withdrawn"' in inbox(house.asked("Scout")[-1])[0]

@@ -266,7 +266,7 @@ async def test_j7_an_unknown_tool_is_a_result_that_names_the_known_ones(house: H
     await house.owner.say(space, "Scout?")
     await house.until_idle()
     unknown, sent = house.model.asked[1].results
-    assert unknown["error"].startswith("There is no tool launch_rocket. Your tools are: send_message, enter_space,")
+    assert unknown["error"].startswith("There is no tool named launch_rocket. Your tools are: send_message, enter_space,")
     assert sent["success"] is True
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
 
@@ -299,7 +299,7 @@ async def test_j7_text_without_a_message_is_noted_on_the_run(house: House) -> No
     await house.owner.say(space, "Scout?")
     await house.until_idle()
     [run] = await house.runs()
-    assert (run["status"], run["notes"]) == ("completed", ["The model wrote text of its own and sent no message."])
+    assert (run["status"], run["notes"]) == ("completed", ["The model wrote text but did not send a message."])
     house.model.script = sequence(silent(), say("Here."), silent("That was that."))
     await house.owner.say(space, "silence")
     await house.until_idle()

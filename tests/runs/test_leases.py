@@ -125,9 +125,9 @@ async def test_j3_a_run_that_is_canceled_before_it_could_begin_takes_up_no_place
 
     def cancel_at_once(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> asyncio.Task[Any]:
         """The word of the cancel stands before the run's first step in the loop's queue."""
-        begun = work.cr_frame.f_locals.get("execution") if work.__qualname__ == "Worker._carry_out" else None
+        begun = work.cr_frame.f_locals.get("loop") if work.__qualname__ == "Worker._execute" else None
         if begun is not None:
-            loop.call_soon(bus.publish, ENDED, begun.id.encode())
+            loop.call_soon(bus.publish, ENDED, begun.run.id.encode())
         task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **more)
         made.extend([task] if begun is not None else [])
         return task

@@ -30,7 +30,7 @@ async def test_j6_steps(house: House) -> None:
     assert run["usage"]["requests"] == len(house.model.asked) == 3
     assert [text for _, text in await house.texts(space)] == ["Scout?", "step 0", "step 1", "step 2"]
     assert await house.deliveries(message) == [("Scout", "done")]
-    assert run["notes"] == ["The run ended at its limit of 3 requests to the model (limits.steps)."]
+    assert run["notes"] == ["The run reached its limit of 3 requests to the model (limits.steps)."]
 
 
 async def test_j6_tokens(house: House) -> None:
@@ -40,7 +40,7 @@ async def test_j6_tokens(house: House) -> None:
     assert (run["status"], run["reason"]) == ("completed", "limit")
     assert run["usage"] == {"requests": 2, "inputTokens": 200, "cachedTokens": 0, "outputTokens": 20}
     assert len(house.model.asked) == 2
-    assert run["notes"] == ["The run ended at its limit of 150 tokens (limits.tokensPerRun)."]
+    assert run["notes"] == ["The run reached its limit of 150 tokens (limits.tokensPerRun)."]
 
 
 async def test_j6_steps_and_tokens_are_counted_across_waits(house: House) -> None:
@@ -100,7 +100,7 @@ async def test_j6_a_run_whose_time_is_over_makes_no_further_request(house: House
     await house.until_idle()
     [run] = await house.runs()
     assert (run["status"], run["reason"]) == ("completed", "limit")
-    assert run["notes"] == ["The run ended at its limit of 10 seconds (limits.runSeconds)."]
+    assert run["notes"] == ["The run reached its limit of 10 seconds (limits.runSeconds)."]
     assert ("Scout", "never said") not in await house.texts(space)
 
 

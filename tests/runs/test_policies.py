@@ -103,7 +103,7 @@ async def test_j4_nobody_approves_in_time(house: House) -> None:
     await house.model.until_asked(2)
     await house.until_idle()
     assert deployed == []
-    assert "nobody approved it within 600 s" in house.invocations("Bot")[-1].text
+    assert "it was not approved within 600 s" in house.invocations("Bot")[-1].text
     assert (await submit(house.owner, card, True)).status_code == 409
 
 
@@ -135,7 +135,7 @@ async def test_j4_the_policy_of_a_space_holds_there_and_only_there(house: House)
     await house.owner.say(strict, "go")
     await house.until_idle()
     [result] = house.asked("Bot")[-1].results
-    assert "may not be used in the active space" in result["error"]
+    assert "is not allowed in the active space" in result["error"]
     assert deployed == []
     await house.owner.say(free, "go")
     await house.until_idle()
@@ -176,7 +176,7 @@ async def test_j4_a_denied_tool_is_not_offered_and_a_call_of_it_is_an_error(hous
     first, last = house.asked("Bot")
     assert "deploy" not in first.tool_names
     assert "hold" in first.tool_names
-    assert "your policy does not allow it" in last.results[0]["error"]
+    assert "your policy denies it" in last.results[0]["error"]
     assert deployed == []
 
 

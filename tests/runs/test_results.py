@@ -89,5 +89,5 @@ def test_halves_of_characters_and_nul_are_replaced_and_pairs_joined() -> None:
 
 
 def test_what_is_not_json_is_an_error() -> None:
-    with pytest.raises(MajlisError, match="holds a set"):
+    with pytest.raises(MajlisError, match="contains a set"):
         plain({"a": {1, 2}})

@@ -92,7 +92,7 @@ async def test_m2_it_speaks_with_a_tool_of_one_input_and_its_own_text_is_shown_t
     assert "route" not in asked.tool_names, "only for an orchestrator"
     assert [sender for sender, _ in await house.texts(space)] == ["Owner"]
     [run] = await house.runs(coder)
-    assert run["notes"] == ["The model wrote text of its own and sent no message."]
+    assert run["notes"] == ["The model wrote text but did not send a message."]
 
 
 async def test_r5_a_retry_of_the_same_trigger_sees_the_same_and_comes_before_what_was_said_after_it(

@@ -93,7 +93,7 @@ async def test_t4_t5_depth_grows_with_every_hop_and_ends_with_a_notice(house: Ho
     ]
     deepest, notice = messages[-2:]
     assert (notice["kind"], notice["replyTo"]) == ("notice", deepest["id"])
-    assert notice["text"].startswith("Agents have answered each other 5 times in a row")
+    assert notice["text"].startswith("Agents have replied to each other 5 times in a row")
     assert await house.deliveries(deepest) == await house.deliveries(notice) == []
     # Stored and streamed like any other.
     streamed = [e.data["streamId"] for e in follower.seen if e.type == "tool-call.complete"]

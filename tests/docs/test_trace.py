@@ -1,0 +1,59 @@
+"""A reader can follow one message and its answer: the code it passes through stays in few files."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import majlis
+from majlis.settings import Settings
+from tests.model_server import sequence, say, silent
+from tests.runs.house import House, open_house
+
+MOST_FILES = 50
+_SOURCE = str(Path(majlis.__file__).parent)
+
+
+@pytest.fixture
+async def house(settings: Settings) -> AsyncIterator[House]:
+    async with open_house(settings) as house:
+        yield house
+
+
+async def test_one_message_and_its_answer_pass_through_few_files(house: House) -> None:
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(say("Yes."), silent(), say("Here I am."), silent())
+    # The first answer loads and compiles what every later one only uses.
+    await house.owner.say(space, "Is anyone here?")
+    await house.until_idle()
+    with traced() as files:
+        await house.owner.say(space, "Scout, are you there?")
+        await house.until_idle()
+    assert (await house.texts(space))[-1] == ("Scout", "Here I am.")
+    listed = "\n".join(sorted(files))
+    assert len(files) <= MOST_FILES, f"one message and its answer pass through {len(files)} files:\n{listed}"
+
+
+@contextmanager
+def traced() -> Iterator[set[str]]:
+    """The files of Majlis whose functions are called meanwhile, in any thread."""
+    files: set[str] = set()
+
+    def profile(frame: FrameType, event: str, arg: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(_SOURCE):
+            files.add(frame.f_code.co_filename.removeprefix(_SOURCE))
+
+    threading.setprofile(profile)
+    sys.setprofile(profile)
+    try:
+        yield files
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
