@@ -67,7 +67,7 @@ class Commands:
 
 
 class CommandProcess:
-    """The part of `asyncio.subprocess.Process` that tests need. The fork server sends the process id and the exit code."""
+    """The part of `asyncio.subprocess.Process` that tests need. The fork server sends its id and exit code."""
 
     stdin: asyncio.StreamWriter
     stdout: asyncio.StreamReader

@@ -14,7 +14,7 @@ from majlis.store.tables.columns import moment
 from majlis.store.transactions import Database, Tx
 from majlis.transfer import tables
 from majlis.transfer.file import Raw
-from majlis.transfer.lines import Line, Refused, parse
+from majlis.transfer.parse import Line, Refused, parse
 from majlis.transfer.tables import KINDS, NOT_EXPORTED, describe
 from tests.transfer.sample_gateway import House, Said, exported, imported, of_type
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from majlis.errors import NotFound
 
 if TYPE_CHECKING:
-    from majlis.client.client import MajlisClient, SyncMajlisClient
+    from majlis.client.clients import MajlisClient, SyncMajlisClient
 
 P = ParamSpec("P")
 T = TypeVar("T")

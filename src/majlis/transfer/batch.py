@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from majlis.entities.caller import SYSTEM
 from majlis.store.tables import entities, events, spaces, tokens
 from majlis.store.transactions import Tx
-from majlis.transfer.lines import Line, derived, settled
+from majlis.transfer.parse import Line, derived, settled
 from majlis.transfer.placeholders import replace_placeholders
 from majlis.transfer.report import RejectedRows, Verdict, Verdicts, refusal, remember
 from majlis.transfer.scope import same_after_redaction

@@ -23,8 +23,8 @@ from majlis.store.transactions import Database, Tx
 from majlis.transfer.batch import import_lines, replace_owner
 from majlis.transfer.export import prefer_indexes
 from majlis.transfer.file import Raw, Rejected, Source
-from majlis.transfer.lines import End, Line, Refused, parse
 from majlis.transfer.notify import Notified, notify, resync
+from majlis.transfer.parse import End, Line, Refused, parse
 from majlis.transfer.placeholders import fill_gaps
 from majlis.transfer.report import UNREADABLE, RejectedRows, Summary, Verdicts, remember
 from majlis.transfer.tables import BY_NAME, Kind

@@ -16,7 +16,7 @@ from majlis.spaces.members import find_member
 from majlis.spaces.shapes import member_json
 from majlis.store.tables import entities, spaces, tokens
 from majlis.store.transactions import Tx
-from majlis.transfer.lines import Line
+from majlis.transfer.parse import Line
 from majlis.transfer.report import Verdicts
 
 _SPACE_COLUMN = {"space": "id", "member": "space_id", "message": "space_id", "phase": "space_id"}

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from majlis.store import ids
 from majlis.store.tables import entities, messages
 from majlis.store.transactions import Tx
-from majlis.transfer.lines import Line
+from majlis.transfer.parse import Line
 
 PLACEHOLDER = "This message was damaged and could not be imported."
 # If more are missing, the file is not just damaged in places. The numbers stay reserved, and the summary says so.
