@@ -9,17 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
-from majlis.agents.own_rows import (
-    DeletedJson,
-    Progress,
-    check_count,
-    check_limit,
-    checked_line,
-    delete_own,
-    lock_agent,
-    refuse_repeated,
-    upsert,
-)
+from majlis.agents import own_rows
 from majlis.clock import iso
 from majlis.errors import Invalid
 from majlis.spaces.text import checked_text
@@ -31,7 +21,7 @@ MAX_GOALS = 200
 MAX_ID = 64
 MAX_DESCRIPTION_BYTES = 4 * 1024
 MAX_PRIORITY = 1000
-# Of the list that an unknown id is answered with.
+# For the list of goals in the error about an unknown id.
 MAX_KNOWN = 50
 MAX_SHORTENED = 60
 
@@ -39,7 +29,7 @@ MAX_SHORTENED = 60
 class GoalJson(TypedDict):
     id: str
     description: str
-    status: Progress
+    status: own_rows.Progress
     priority: int
     longTerm: bool
     updatedAt: str
@@ -48,7 +38,7 @@ class GoalJson(TypedDict):
 class KnownGoalJson(TypedDict):
     id: str
     description: str
-    status: Progress
+    status: own_rows.Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +47,31 @@ class GoalChange:
 
     id: str | None = None
     description: str | None = None
-    status: Progress | None = None
+    status: own_rows.Progress | None = None
     priority: int | None = None
     long_term: bool | None = None
 
 
 def set_goals(tx: Tx, agent_id: str, items: Sequence[GoalChange]) -> list[GoalJson]:
-    check_count(items, "goals")
-    lock_agent(tx, agent_id)
+    own_rows.check_count(items, "goals")
+    own_rows.lock_agent(tx, agent_id)
     before = {goal["id"]: goal for goal in _goals(tx, agent_id)}
     made = [_made(tx, agent_id, f"goals.{n}", item, before) for n, item in enumerate(items)]
-    refuse_repeated((goal["id"] for goal in made), "goals")
+    own_rows.refuse_repeated((goal["id"] for goal in made), "goals")
     after = len({*before, *(goal["id"] for goal in made)})
     advice = "Completed goals count, too. Delete some with delete_goals first."
-    check_limit("goals", "goals", len(before), after, MAX_GOALS, advice)
-    upsert(tx, goals, made)
+    own_rows.check_limit("goals", "goals", len(before), after, MAX_GOALS, advice)
+    own_rows.upsert(tx, goals, made)
     return [_goal_json(goal) for goal in made]
 
 
-def list_goals(tx: Tx, agent_id: str, status: Progress | None = None) -> list[GoalJson]:
+def list_goals(tx: Tx, agent_id: str, status: own_rows.Progress | None = None) -> list[GoalJson]:
     """Active ones first, then by priority."""
     return [_goal_json(goal) for goal in _goals(tx, agent_id) if status in (None, goal["status"])]
 
 
-def delete_goals(tx: Tx, agent_id: str, goal_ids: Sequence[str]) -> DeletedJson:
-    return delete_own(tx, goals.c.id, agent_id, goal_ids, "ids")
+def delete_goals(tx: Tx, agent_id: str, goal_ids: Sequence[str]) -> own_rows.DeletedJson:
+    return own_rows.delete_own(tx, goals.c.id, agent_id, goal_ids, "ids")
 
 
 def known_goals(tx: Tx, agent_id: str) -> list[KnownGoalJson]:
@@ -107,7 +97,7 @@ def _beginning(description: str) -> str:
 
 
 def _made(tx: Tx, agent_id: str, path: str, item: GoalChange, before: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    goal_id = ids.new("gol") if item.id is None else checked_line(item.id, f"{path}.id", MAX_ID)
+    goal_id = ids.new("gol") if item.id is None else own_rows.checked_line(item.id, f"{path}.id", MAX_ID)
     description = item.description
     if description is None and goal_id not in before:
         known = "; ".join(f'"{goal["id"]}" is {goal["description"]}' for goal in _shortened(before.values()))

@@ -8,17 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
-from majlis.agents.own_rows import (
-    DeletedJson,
-    check_count,
-    check_limit,
-    checked_line,
-    checked_lines,
-    delete_own,
-    lock_agent,
-    refuse_repeated,
-    upsert,
-)
+from majlis.agents import own_rows
 from majlis.clock import iso
 from majlis.spaces.text import checked_text
 from majlis.store.tables import memories
@@ -49,16 +39,16 @@ class NewMemory:
 
 def set_memories(tx: Tx, agent_id: str, items: Sequence[NewMemory]) -> MemoriesSetJson:
     """By key, new or not. An empty value clears the key."""
-    check_count(items, "memories")
+    own_rows.check_count(items, "memories")
     given = [_checked(n, item) for n, item in enumerate(items)]
-    refuse_repeated((item.key for item in given), "memories")
-    lock_agent(tx, agent_id)
+    own_rows.refuse_repeated((item.key for item in given), "memories")
+    own_rows.lock_agent(tx, agent_id)
     saved = {item.key: item.value for item in given if item.value}
     cleared = [item.key for item in given if not item.value]
     _check_limits(tx, agent_id, saved, cleared)
     tx.execute(memories.delete().where(memories.c.agent_id == agent_id, memories.c.key.in_(cleared)))
     rows = [{"agent_id": agent_id, "key": key, "value": saved[key], "updated_at": tx.now} for key in saved]
-    upsert(tx, memories, rows)
+    own_rows.upsert(tx, memories, rows)
     return {"saved": list(saved), "cleared": cleared}
 
 
@@ -66,7 +56,7 @@ def list_memories(tx: Tx, agent_id: str, keys: Sequence[str] | None = None) -> l
     """Sorted by key, so that prompts change only where a memory changes."""
     statement = sa.select(memories).where(memories.c.agent_id == agent_id)
     if keys is not None:
-        statement = statement.where(memories.c.key.in_(checked_lines(keys, "keys")))
+        statement = statement.where(memories.c.key.in_(own_rows.checked_lines(keys, "keys")))
     return [
         {"key": row.key, "value": row.value, "updatedAt": iso(row.updated_at)}
         # Sorted here: SQLite and PostgreSQL collate differently.
@@ -74,12 +64,12 @@ def list_memories(tx: Tx, agent_id: str, keys: Sequence[str] | None = None) -> l
     ]
 
 
-def delete_memories(tx: Tx, agent_id: str, keys: Sequence[str]) -> DeletedJson:
-    return delete_own(tx, memories.c.key, agent_id, keys, "keys")
+def delete_memories(tx: Tx, agent_id: str, keys: Sequence[str]) -> own_rows.DeletedJson:
+    return own_rows.delete_own(tx, memories.c.key, agent_id, keys, "keys")
 
 
 def _checked(n: int, item: NewMemory) -> NewMemory:
-    key = checked_line(item.key, f"memories.{n}.key")
+    key = own_rows.checked_line(item.key, f"memories.{n}.key")
     if not item.value.strip():
         return NewMemory(key, "")
     return NewMemory(key, checked_text(item.value, f"memories.{n}.value", MAX_VALUE_BYTES))
@@ -92,6 +82,6 @@ def _check_limits(tx: Tx, agent_id: str, saved: dict[str, str], cleared: list[st
     for key in cleared:
         after.pop(key, None)
     advice = "Delete or shorten some first."
-    check_limit("memories", "memories", len(before), len(after), MAX_MEMORIES, advice)
+    own_rows.check_limit("memories", "memories", len(before), len(after), MAX_MEMORIES, advice)
     characters = sum(before.values()), sum(after.values())
-    check_limit("memories", "characters of memories", *characters, MAX_CHARACTERS, advice)
+    own_rows.check_limit("memories", "characters of memories", *characters, MAX_CHARACTERS, advice)

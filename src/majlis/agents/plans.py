@@ -9,17 +9,7 @@ from typing import Any, NotRequired
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
-from majlis.agents.own_rows import (
-    DeletedJson,
-    Progress,
-    check_count,
-    check_limit,
-    checked_line,
-    delete_own,
-    lock_agent,
-    refuse_repeated,
-    upsert,
-)
+from majlis.agents import own_rows
 from majlis.agents.schedules import Schedule, next_cron, read_schedule
 from majlis.clock import Millis, iso
 from majlis.errors import Invalid
@@ -38,7 +28,7 @@ class PlanJson(TypedDict):
     id: str
     name: str
     instruction: str
-    status: Progress
+    status: own_rows.Progress
     cron: NotRequired[str]
     scheduledAt: NotRequired[str]
     runAfter: NotRequired[str]
@@ -60,18 +50,18 @@ class PlanDraft:
 
 def set_plans(tx: Tx, agent_id: str, items: Sequence[PlanDraft], chain_depth: int) -> list[PlanJson]:
     """`chain_depth` is that of the current run: planning does not reset a chain (T6)."""
-    check_count(items, "plans")
-    timezone = lock_agent(tx, agent_id)
+    own_rows.check_count(items, "plans")
+    timezone = own_rows.lock_agent(tx, agent_id)
     before = _known(tx, agent_id, items)
     made = [_made(tx, agent_id, n, item, before, timezone) for n, item in enumerate(items)]
-    refuse_repeated((plan["id"] for plan in made), "plans")
+    own_rows.refuse_repeated((plan["id"] for plan in made), "plans")
     _check_limit(tx, agent_id, [plan["id"] for plan in made])
-    upsert(tx, plans, [{**plan, "chain_depth": chain_depth} for plan in made])
+    own_rows.upsert(tx, plans, [{**plan, "chain_depth": chain_depth} for plan in made])
     _delete_oldest(tx, agent_id)
     return [_plan_json(plan) for plan in made]
 
 
-def list_plans(tx: Tx, agent_id: str, status: Progress | None = None) -> list[PlanJson]:
+def list_plans(tx: Tx, agent_id: str, status: own_rows.Progress | None = None) -> list[PlanJson]:
     """Active ones first, then newest first."""
     statement = sa.select(plans).where(plans.c.agent_id == agent_id)
     if status is not None:
@@ -80,8 +70,8 @@ def list_plans(tx: Tx, agent_id: str, status: Progress | None = None) -> list[Pl
     return [_plan_json(dict(row._mapping)) for row in tx.all(statement)]
 
 
-def delete_plans(tx: Tx, agent_id: str, plan_ids: Sequence[str]) -> DeletedJson:
-    return delete_own(tx, plans.c.id, agent_id, plan_ids, "ids")
+def delete_plans(tx: Tx, agent_id: str, plan_ids: Sequence[str]) -> own_rows.DeletedJson:
+    return own_rows.delete_own(tx, plans.c.id, agent_id, plan_ids, "ids")
 
 
 def keep_in_time(tx: Tx, agent_id: str, timezone: str) -> None:
@@ -116,7 +106,7 @@ def _made(tx: Tx, agent_id: str, n: int, item: PlanDraft, before: dict[str, Mill
     return {
         "id": item.id or ids.new("pln"),
         "agent_id": agent_id,
-        "name": checked_line(item.name, f"{path}.name"),
+        "name": own_rows.checked_line(item.name, f"{path}.name"),
         "instruction": checked_text(item.instruction.strip(), f"{path}.instruction", MAX_INSTRUCTION_BYTES),
         "status": "active",
         "created_at": before.get(item.id or "", tx.now),
@@ -134,7 +124,7 @@ def _schedule(path: str, item: PlanDraft, timezone: str, now: Millis) -> Schedul
 def _check_limit(tx: Tx, agent_id: str, made: list[str]) -> None:
     others = plans.c.agent_id == agent_id, plans.c.status == "active", plans.c.id.not_in(made)
     count = len(made) + int(tx.execute(sa.select(sa.func.count()).where(*others)).scalar_one())
-    check_limit("plans", "active plans", 0, count, MAX_ACTIVE, "Delete some with delete_plans first.")
+    own_rows.check_limit("plans", "active plans", 0, count, MAX_ACTIVE, "Delete some with delete_plans first.")
 
 
 def _delete_oldest(tx: Tx, agent_id: str) -> None:

@@ -1,4 +1,4 @@
-"""JSON Schema of tool input: as the model sees it, and validated against what the model sends."""
+"""JSON Schema of tool input: the schema that the model sees, and the validation of its input."""
 
 from __future__ import annotations
 

@@ -29,15 +29,6 @@ def _names_a_program(words: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
-def _form(value: object) -> str | None:
-    match value:
-        case str():
-            return "line"
-        case list() | tuple():
-            return "words"
-    return None
-
-
 def _listed_once(names: tuple[str, ...]) -> tuple[str, ...]:
     for index, name in enumerate(names):
         if name in names[:index]:
@@ -48,7 +39,7 @@ def _listed_once(names: tuple[str, ...]) -> tuple[str, ...]:
 Command = Annotated[
     Annotated[str, AfterValidator(_splits), Tag("line")]
     | Annotated[tuple[str, ...], AfterValidator(_names_a_program), Tag("words")],
-    form_of(_form, "should be text or an array of texts"),
+    form_of({str: "line", list: "words", tuple: "words"}, "should be text or an array of texts"),
 ]
 
 

@@ -30,15 +30,6 @@ def _known_model(text: str) -> str:
     return text
 
 
-def _form(value: object) -> str | None:
-    match value:
-        case str():
-            return "text"
-        case dict() | ModelObject():
-            return "object"
-    return None
-
-
 ModelName = Annotated[str, Matching(r"[!-~]{1,200}", "should be the provider's name for the model, without spaces")]
 ModelText = Annotated[
     str,
@@ -91,7 +82,7 @@ class ModelObject(Wire):
 
 ModelChoice = Annotated[
     Annotated[ModelText, Tag("text")] | Annotated[ModelObject, Tag("object")],
-    form_of(_form, 'should be "demo", "provider:name" or an object'),
+    form_of({str: "text", dict: "object", ModelObject: "object"}, 'should be "demo", "provider:name" or an object'),
 ]
 
 

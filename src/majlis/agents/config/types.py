@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -54,9 +54,11 @@ def walk(value: JsonValue, *at: str | int) -> Iterator[tuple[Path, JsonValue]]:
         yield from walk(child, *at, key)
 
 
-def form_of(form: Callable[[object], str | None], advice: str) -> Discriminator:
-    """Chooses between the forms of a setting; `form` returns the tag of the form, or None."""
-    return Discriminator(form, custom_error_type="unknown_form", custom_error_message=advice)
+def form_of(tags: dict[type, str], advice: str) -> Discriminator:
+    """Chooses between the forms of a setting by the type of the value."""
+    return Discriminator(
+        lambda value: tags.get(type(value)), custom_error_type="unknown_form", custom_error_message=advice
+    )
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""The tools that every agent or every mind of a kind has, one module for each thing they act on."""
+"""The tools that come with Majlis, for all agents or for all agents of one mind. One module per noun."""

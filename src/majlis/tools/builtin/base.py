@@ -53,7 +53,7 @@ class BuiltIn:
 
 
 def built_in(description: str, name: str | None = None) -> Callable[[Call], BuiltIn]:
-    """Makes a tool of a function: its name, and the type of its parameter `input`."""
+    """Makes a tool from a function, named like it unless `name` is given. The type of `input` is the input model."""
 
     def decorate(call: Call) -> BuiltIn:
         return BuiltIn(name or call.__name__, description, get_type_hints(call)["input"], call)
