@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { composer } from './harness/locators.ts'
+import { composer, message } from './harness/locators.ts'
 import { cards, sampleData } from './harness/sampleData.ts'
 import { TestApp } from './harness/testApp.ts'
 
@@ -78,6 +78,37 @@ describe.runIf(FOLDER)('screenshots', () => {
     await light.getByRole('button', { name: 'Menu' }).click()
     await take(light, 'menu')
     await light.keyboard.press('Escape')
+    await light.keyboard.press('?')
+    await light.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    await take(light, 'keyboard')
+    await light.keyboard.press('Escape')
+    await light.getByRole('button', { name: 'New space' }).click()
+    await light.getByRole('dialog', { name: 'New space' }).waitFor()
+    await take(light, 'new-space')
+    await light.keyboard.press('Escape')
+    await message(light, 'The docs are ready').hover()
+    await message(light, 'The docs are ready').getByRole('button', { name: 'Read by' }).click()
+    await light.getByRole('dialog', { name: 'Read by' }).getByText('No agents').waitFor()
+    await take(light, 'read-by')
+    await light.keyboard.press('Escape')
+    const empty = await app.space('Book club', [lina])
+    const build = await app.owner.client.entities.create({ type: 'service', name: 'Build server' })
+    const pages = [
+      ['empty', `/spaces/${empty.id}`, 'Only you and Owner'],
+      ['welcome', '/', 'Welcome to Majlis'],
+      ['person', `/admin/people/${lina.id}`, 'Sign-in and tokens'],
+      ['service', `/admin/people/${build.id}`, 'Send an event'],
+      ['spaces', '/admin/spaces', 'Only a space’s own admins'],
+      ['no-access', '/spaces/spc_0000000000000000', 'You don’t have access'],
+    ] as const
+    for (const [name, path, text] of pages) {
+      await light.goto(path)
+      await light.getByRole('main').getByText(text).waitFor()
+      if (name === 'service') await light.getByRole('button', { name: 'Create token' }).click()
+      if (name === 'service') await light.getByText('Copy this token now').waitFor()
+      if (name === 'spaces') await light.getByRole('main').getByText('Project Alpha').first().click()
+      await take(light, name)
+    }
     await light.goto('/admin/people')
     await light.getByText('Add person').waitFor()
     await take(light, 'people')

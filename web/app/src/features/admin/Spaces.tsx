@@ -8,7 +8,7 @@ import { Link } from '../../ui/Link.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { useFilter } from '../../ui/useFilter.tsx'
 
-const TRIGGERS = { everyone: 'All agents respond', mentioned: 'Only @mentioned agents respond', orchestrated: 'One agent decides who responds' }
+const TRIGGERS = { everyone: 'All agents respond', mentioned: 'Only @mentioned agents respond', orchestrated: 'The orchestrator decides who responds' }
 
 /** All spaces with their members. Administrators cannot read spaces that they are not members of. */
 export function Spaces() {

@@ -22,7 +22,7 @@ function BlockView({ block, before }: { block: Block; before: string | null }) {
     <details>
       <summary className="flex cursor-pointer items-baseline gap-2 px-3 py-1.5 text-small hover:bg-hover">
         <span className="truncate font-medium">{block.title}</span>
-        {block.role !== block.title && <span className="text-tiny text-ink-soft">{block.role}</span>}
+        {!block.title.endsWith(block.role) && <span className="text-tiny text-ink-soft">{block.role}</span>}
         <span className="ml-auto shrink-0 text-tiny text-ink-soft tabular-nums">{stateOf(block, before)}≈ {plural(block.tokens, 'token')}</span>
       </summary>
       <pre tabIndex={0} aria-label={block.title} className="max-h-96 overflow-auto border-t border-line p-3 font-mono text-tiny leading-relaxed whitespace-pre-wrap">

@@ -51,7 +51,7 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
       <span className="min-w-0 flex-1 text-left">
         <span className="block truncate leading-tight font-medium"><bdi>{member.name}</bdi>{mine ? ' (you)' : ''}</span>
         <span className="block text-small leading-tight text-ink-soft">
-          {member.type === 'agent' ? <Status status={status} /> : member.role === 'member' ? (member.type === 'service' ? 'Service' : 'Person') : capitalize(member.role)}
+          {member.type === 'agent' ? <Status status={status} /> : member.type === 'service' && member.role === 'member' ? 'Service' : capitalize(member.role)}
         </span>
       </span>
     </>

@@ -10,7 +10,7 @@ import { PolicyEditor } from '../../ui/PolicyEditor.tsx'
 const TRIGGERS: Record<Triggers, string> = {
   everyone: 'All agents',
   mentioned: 'Only agents you @mention',
-  orchestrated: 'One agent decides who responds',
+  orchestrated: 'One agent, the orchestrator, decides who responds',
 }
 
 export function SpaceSettings({ space }: { space: SpaceState }) {
@@ -45,7 +45,7 @@ export function SpaceSettings({ space }: { space: SpaceState }) {
           <label key={value} className="flex items-center gap-2"><input type="radio" name="triggers" value={value} defaultChecked={facts.triggers === value} className="accent-warm" />{name}</label>
         ))}
         <label className="block pt-1">
-          <span className="mb-1 block text-ink-soft">Deciding agent</span>
+          <span className="mb-1 block text-ink-soft">Orchestrator</span>
           <select name="orchestratorId" defaultValue={facts.orchestratorId ?? ''} className="field">
             <option value="">None</option>
             {members.filter((member) => member.type === 'agent').map((member) => <option key={member.id} value={member.id}>{member.name}</option>)}

@@ -101,7 +101,7 @@ export function Timeline({ space, messageId, onReply }: Props) {
       {newAfter !== null && history?.[0] && history[0].seq > newAfter + 1 && (
         <JumpToUnread spaceId={spaceId} lastRead={lastRead} newAfter={newAfter} count={history[0].seq - newAfter - 1} />
       )}
-      {!(complete && atBottom) && <JumpToLatest space={space} onGo={() => void toLatest()} />}
+      {history && !(complete && atBottom) && <JumpToLatest space={space} onGo={() => void toLatest()} />}
       <LiveRegion spaceId={spaceId} />
     </div>
   )
