@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 import { resolve } from './vitest.config.ts'
 
-/** In a real browser against the real gateway: a house of its own for each file, three at a time, since some of them wait. */
+/** A real browser and a real gateway per file. Three files run at a time, because some mostly wait. */
 export default defineConfig({
   resolve,
   ssr: { resolve },
@@ -12,7 +12,7 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 90_000,
     hookTimeout: 90_000,
-    // One second, as it comes, is not enough on a busy machine.
+    // The default of one second is too short on a busy machine.
     expect: { poll: { timeout: 30_000 } },
   },
 })
