@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from majlis.agents.config.config import dump_config, parse_config, patch_config, require_package
 from majlis.agents.config.heartbeat import first_beat
 from majlis.agents.plans import keep_in_time
-from majlis.clock import Millis, iso
+from majlis.clock import iso
 from majlis.entities.caller import Caller, require_administrator
 from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import LIVING, add_entity
@@ -104,7 +104,9 @@ def _change(
     """None if the config was changed since `before` was read."""
     if config is not None:
         values = {"config": config, "version": before.version + 1, "updated_at": tx.now}
-        values |= _rhythm(before.config, config, tx.now)
+        # Other changes keep the next beat: an agent that is changed often would otherwise never wake.
+        if any(before.config[name] != config[name] for name in ("heartbeat", "timezone")):
+            values["heartbeat_at"] = first_beat(config, tx.now)
         unchanged = agents.c.id == agent_id, agents.c.version == before.version
         if tx.execute(agents.update().where(*unchanged).values(values)).rowcount == 0:
             return None
@@ -113,13 +115,6 @@ def _change(
     if name is not None:
         change_entity(tx, caller, agent_id, {"name": name})
     return _agent_json(_find(tx, agent_id))
-
-
-def _rhythm(before: dict[str, Any], after: dict[str, Any], now: Millis) -> dict[str, Millis | None]:
-    """Other changes keep the next beat: an agent that is changed often would otherwise never wake."""
-    if all(before[name] == after[name] for name in ("heartbeat", "timezone")):
-        return {}
-    return {"heartbeat_at": first_beat(after, now)}
 
 
 def _find(tx: Tx, agent_id: str) -> sa.Row[Any]:

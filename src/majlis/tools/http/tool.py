@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from http import HTTPStatus
+from http.client import responses
 from typing import Any
 
 import orjson
@@ -56,7 +56,8 @@ class Http(ConfiguredTool):
         shown = orjson.dumps(plain(next(iter(body.values()), ""))).decode()[:_MAX_ERROR]
         temporary = status == 429 or status >= 500
         advice = "Try again later." if temporary else "Fix the input, or tell people about the error."
-        raise MajlisError("http_status", f"{self.name} answered {status} {_phrase(status)}: {shown}. {advice}")
+        answer = f"{status} {responses.get(status, '')}: {shown}"
+        raise MajlisError("http_status", f"{self.name} answered {answer}. {advice}")
 
     def _body(self, response: Response) -> dict[str, Any]:
         kind, _, options = response.headers.get("content-type", "text/plain").lower().partition(";")
@@ -78,10 +79,3 @@ def _decoded(content: bytes, options: str) -> str:
     charset = options.partition("charset=")[2].partition(";")[0].strip(' "')
     # Not all codecs of Python: some are slow, and some do not encode text.
     return content.decode(charset if charset in _CHARSETS else "utf-8", errors="replace")
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""

@@ -43,17 +43,16 @@ class _Server:
     tools: list[Tool] = field(default_factory=list)
     # By the name and the allowed tools of a config; cached for each list of tools.
     offered: dict[tuple[str, tuple[str, ...] | None], dict[str, Offered]] = field(default_factory=dict)
-    listed_at: float = 0.0
+    listed_until: float = 0.0
     failure: str = ""
-    failed_at: float = 0.0
-    retry_seconds: float = 0.0
+    retry_at: float = 0.0
     used_at: float = 0.0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def is_open(self) -> bool:
         """Connected, with a recent list of tools."""
-        return self.connection is not None and not self.connection.retired and _recent(self.listed_at, LIST_SECONDS)
+        return self.connection is not None and not self.connection.retired and time.monotonic() < self.listed_until
 
 
 class Servers:
@@ -73,18 +72,18 @@ class Servers:
         async with server.lock:
             if server.is_open:
                 return None
-            if server.failure and _recent(server.failed_at, server.retry_seconds):
-                return server.failure
             began = time.monotonic()
+            if server.failure and began < server.retry_at:
+                return server.failure
             try:
                 server.tools = await (await self._connected(config, server)).tools()
             except MajlisError as error:
                 server.failure = self._secrets.mask(error.message)
-                server.failed_at = time.monotonic()
-                server.retry_seconds = max(RETRY_SECONDS, (server.failed_at - began) * RETRY_TIMES)
+                now = time.monotonic()
+                server.retry_at = now + max(RETRY_SECONDS, (now - began) * RETRY_TIMES)
                 _logger.warning("MCP server cannot be used", server=config.name, reason=server.failure)
                 return server.failure
-            server.offered, server.failure, server.listed_at = {}, "", time.monotonic()
+            server.offered, server.failure, server.listed_until = {}, "", time.monotonic() + LIST_SECONDS
             return None
 
     def works(self, config: McpServer) -> bool:
@@ -117,11 +116,12 @@ class Servers:
 
     def close_idle(self, seconds: float) -> None:
         """Its list of tools is kept much longer: a run may still call one, which reopens the server."""
+        now = time.monotonic()
         for key, server in list(self._servers.items()):
             connection = server.connection
-            if connection is not None and connection.idle and not _recent(server.used_at, seconds):
+            if connection is not None and connection.idle and now - server.used_at >= seconds:
                 connection.retire()
-            if not _recent(server.used_at, FORGET_SECONDS):
+            if now - server.used_at >= FORGET_SECONDS:
                 del self._servers[key]
 
     async def close(self) -> None:
@@ -162,7 +162,3 @@ class Servers:
 def _key(config: McpServer) -> str:
     """Configs with the same URL, headers, command and variables share a server, whatever they call it."""
     return config.model_dump_json(include={"url", "headers", "command", "env"})
-
-
-def _recent(moment: float, seconds: float) -> bool:
-    return moment > 0 and time.monotonic() - moment < seconds

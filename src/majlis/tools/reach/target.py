@@ -56,31 +56,19 @@ def parse_target(url: str) -> Target:
 
 
 def _host(netloc: str, host: str) -> str:
-    if netloc.startswith("["):
-        return _version_6(host)
-    last = host.rpartition(".")[2]
-    if _NUMBER.fullmatch(last):
-        return _version_4(host)
+    try:
+        if netloc.startswith("["):
+            address = IPv6Address(host)
+            if address.scope_id is not None:
+                raise _bad("has an IPv6 address with a zone, which is not supported")
+            return str(address)
+        if _NUMBER.fullmatch(host.rpartition(".")[2]):
+            return str(IPv4Address(host))
+    except ValueError:
+        raise _bad("has an invalid IP address; write it as 192.0.2.1 or [2001:db8::1]") from None
     if len(host) > 253 or not _NAME.fullmatch(host):
         raise _bad("has an invalid host name; write it in ASCII (xn--…), without a trailing dot")
     return host
-
-
-def _version_4(host: str) -> str:
-    try:
-        return str(IPv4Address(host))
-    except ValueError:
-        raise _bad("has a number as its host; write an IPv4 address such as 192.0.2.1") from None
-
-
-def _version_6(host: str) -> str:
-    try:
-        address = IPv6Address(host)
-    except ValueError:
-        raise _bad("has an invalid IPv6 address") from None
-    if address.scope_id is not None:
-        raise _bad("has an IPv6 address with a zone, which is not supported")
-    return str(address)
 
 
 def _bad(reason: str) -> Invalid:
