@@ -2,9 +2,9 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { TestApp, type Person } from './harness/testApp.ts'
 import { composer, message, messages, spaceRow } from './harness/locators.ts'
 import { cards, sampleData } from './harness/sampleData.ts'
+import { TestApp, type Person } from './harness/testApp.ts'
 
 let app: TestApp
 let lina: Person

@@ -1,8 +1,8 @@
 import type { Space } from '@majlis/client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { TestApp, type Person } from './harness/testApp.ts'
 import { composer, message, send } from './harness/locators.ts'
+import { TestApp, type Person } from './harness/testApp.ts'
 
 let app: TestApp
 let [omar, ada]: Person[] = []

@@ -4,8 +4,8 @@ import type { Space } from '@majlis/client'
 import { createServer } from 'vite'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { TestApp, type Person } from './harness/testApp.ts'
 import { message, send, spaceRow } from './harness/locators.ts'
+import { TestApp, type Person } from './harness/testApp.ts'
 
 const TOOLS = [
   { name: 'approve', description: 'Asks for approval.', type: 'space', ui: 'approval' },

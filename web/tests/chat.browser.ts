@@ -1,8 +1,8 @@
 import type { Space } from '@majlis/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { TestApp, type Person } from './harness/testApp.ts'
 import { composer, message, messages, send, spaceRow, timeline } from './harness/locators.ts'
+import { TestApp, type Person } from './harness/testApp.ts'
 
 let app: TestApp
 let [lina, omar, ada]: Person[] = []

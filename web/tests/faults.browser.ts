@@ -1,8 +1,8 @@
 /** Errors stay local: hostile messages, chunks that fail to load, invalid addresses, several people at one browser. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { TestApp, type Person } from './harness/testApp.ts'
 import { composer, message, messages, send } from './harness/locators.ts'
+import { TestApp, type Person } from './harness/testApp.ts'
 
 let app: TestApp
 let lina: Person

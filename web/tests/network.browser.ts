@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { TestApp } from './harness/testApp.ts'
 import { messages, send, timeline } from './harness/locators.ts'
 import { NetworkProxy } from './harness/networkProxy.ts'
+import { TestApp } from './harness/testApp.ts'
 
 let app: TestApp
 beforeAll(async () => {

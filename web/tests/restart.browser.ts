@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { TestApp } from './harness/testApp.ts'
 import { composer, messages, send, timeline } from './harness/locators.ts'
+import { TestApp } from './harness/testApp.ts'
 
 let app: TestApp
 beforeAll(async () => {

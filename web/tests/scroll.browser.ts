@@ -1,8 +1,8 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { TestApp, type Person } from './harness/testApp.ts'
 import { composer, message, send } from './harness/locators.ts'
+import { TestApp, type Person } from './harness/testApp.ts'
 
 const COUNT = 10_000
 let app: TestApp
@@ -25,7 +25,7 @@ afterAll(() => app.close())
 const scroller = (page: Page) => page.getByRole('group', { name: 'Messages' })
 const distanceToBottom = (page: Page) => scroller(page).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)
 const scrollBy = (page: Page, pixels: number) => scroller(page).evaluate((box, by) => box.scrollBy(0, by), pixels)
-/** Remembers the message in the middle of the window. The result tells how many pixels it has moved since. */
+/** Remembers the message in the middle of the window. The returned function measures how many pixels it has moved since. */
 async function watchMiddle(page: Page): Promise<() => Promise<number>> {
   const row = await scroller(page).evaluateHandle((box) => {
     const middle = box.getBoundingClientRect().top + box.clientHeight / 2

@@ -3,8 +3,8 @@ import { createServer, request, type Server, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { TestApp } from './harness/testApp.ts'
 import { composer, messages } from './harness/locators.ts'
+import { TestApp } from './harness/testApp.ts'
 
 const AGENTS = 10
 const SECONDS = 4

@@ -33,7 +33,7 @@ export function usePlace(): Place {
   return useMemo(() => placeOf(path), [path])
 }
 
-/** What the inspector shows; null while it is closed. */
+/** The content of the inspector; null while it is closed. */
 export function useInspect(): Inspect | null {
   const search = useSyncExternalStore(subscribe, () => location.search)
   return useMemo(() => inspectOf(new URLSearchParams(search).get('inspect')), [search])

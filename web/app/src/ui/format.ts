@@ -1,5 +1,3 @@
-/** Numbers in the reader's language. */
-
 const figures = new Intl.NumberFormat()
 
 export const count = (n: number): string => figures.format(n)

@@ -1,4 +1,4 @@
-/** What agents are doing: working runs, waiting runs, open text streams and questions. */
+/** The activity of agents: working runs, waiting runs, open text streams and questions. */
 import type { Connected, ProgressEvent, RunEvent, StreamEvent } from '../events.ts'
 import type { Message, PendingCall, Run, Tool, Wait } from '../types.ts'
 

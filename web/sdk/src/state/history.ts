@@ -1,4 +1,4 @@
-/** The loaded messages of a space: a range without gaps. A space numbers its messages 1, 2, 3 …, which tells what is missing on either side. */
+/** The loaded messages of a space: a range without gaps. Messages are numbered 1, 2, 3 …, so the ends show what is missing. */
 import type { Message } from '../types.ts'
 
 /** Oldest first, without gaps. */

@@ -6,7 +6,7 @@ export type AgentStatus =
   | { state: 'waiting'; for: WaitingRun['for']; since: number; runId: string }
   | { state: 'idle' }
 
-/** What an agent is doing in a space. */
+/** The activity of an agent in a space. */
 export function useAgentStatus(agentId: string, spaceId: string): AgentStatus {
   const working = useMajlis((state) => find(state.agents.working, agentId, spaceId))
   const waiting = useMajlis((state) => find(state.agents.waiting, agentId, spaceId))
