@@ -30,7 +30,9 @@ def postgres_server(durable: bool = False) -> Iterator[str]:
     if given:
         yield given
         return
-    folder = Path(tempfile.mkdtemp(prefix="majlis-pg-"))
+    # The wheel passes the path to a shell without quotes.
+    parent = "/tmp" if " " in tempfile.gettempdir() else None
+    folder = Path(tempfile.mkdtemp(prefix="majlis-pg-", dir=parent))
     folder.chmod(0o755)
     server = get_server(folder, cleanup_mode="delete")
     if not durable:
