@@ -118,6 +118,7 @@ def test_processes_that_start_at_once_agree_on_the_key(tmp_path: Path) -> None:
             assert [file.name for file in settings.data_dir.iterdir()] == ["server.key"]
 
 
+@pytest.mark.usefixtures("toml")
 def test_a_short_or_damaged_key_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="at least 32"):
         load_server_key(load_settings({"data_dir": tmp_path}, {"MAJLIS_SECRET_KEY": "short"}))
