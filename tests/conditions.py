@@ -1,4 +1,4 @@
-"""Waiting for a condition that has no event of its own: yields to the loop until it holds, within patience."""
+"""Waits until a condition holds, for conditions that have no event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ async def until(holds: Callable[[], object | Awaitable[object]], patience: float
     async with asyncio.timeout(patience):
         while not await _told(holds()):
             await asyncio.sleep(pause)
-            # Asking takes its time from those who are waited for.
+            # Polling takes CPU time from the process under test.
             pause = min(2 * pause, _LONGEST_PAUSE)
 
 

@@ -27,11 +27,11 @@ ENGINES = ("sqlite", "postgresql")
 
 share_statement_cache()
 
-# How long an example takes says nothing on a busy machine.
+# On a busy machine the time of an example means nothing.
 hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("tests")
 
-# Tracebacks as Majlis itself logs them. Those of structlog, with colours and every local variable, take seconds each.
+# Log tracebacks like Majlis does. structlog's own, with colours and local variables, take seconds each.
 structlog.configure(
     processors=[
         *structlog.get_config()["processors"][:-1],
@@ -42,7 +42,7 @@ structlog.configure(
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure() -> None:
-    """After pytest has looked at the developer's terminal, before anything is collected."""
+    """After pytest has read the developer's terminal settings, before collection."""
     isolate()
 
 
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays: looking through all of it for garbage, again and again, takes its time."""
+    """Everything loaded so far stays, so the garbage collector does not need to look at it again."""
     gc.collect()
     gc.freeze()
 
@@ -65,7 +65,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test that moves the clock (`clock.advance`) moves it for itself; the next one begins in the present."""
+    """A test that moves the clock with `clock.advance` does not move it for the next one."""
     monkeypatch.setattr(clock, "_ahead", 0)
     monkeypatch.setattr(clock, "_standing", None)
     monkeypatch.setattr(ids, "_last_millis", 0)
@@ -73,7 +73,7 @@ def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def standing_clock(own_time: None) -> None:
-    """Time moves when the test moves it, however slow the machine is."""
+    """The time changes only when the test changes it, however slow the machine is."""
     clock.stand_still()
 
 
@@ -92,7 +92,7 @@ def postgres_databases() -> Iterator[PostgresDatabases]:
 
 @pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
-    """Every test that touches a database runs on both."""
+    """Tests that use a database run on both engines."""
     name: str = request.param
     return name
 
@@ -107,7 +107,7 @@ def databases(engine: str, request: pytest.FixtureRequest) -> SqliteDatabases | 
 
 @pytest.fixture
 def database_url(databases: SqliteDatabases | PostgresDatabases) -> Iterator[str]:
-    """A migrated database that nobody else uses."""
+    """A migrated database that no other test uses."""
     url = databases.fresh()
     yield url
     databases.drop(url)
@@ -120,14 +120,14 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def world(settings: Settings) -> AsyncIterator[World]:
-    """A gateway served over HTTP on a free port, its owner signed in."""
+    """A gateway served over HTTP on a free port, with its owner signed in."""
     async with serve_world(settings) as served:
         yield served
 
 
 @pytest.fixture(scope="session")
 def commands() -> Iterator[Commands]:
-    """Starts the `majlis` command, as often as tests like."""
+    """Starts `majlis` commands."""
     started = Commands()
     yield started
     started.close()
@@ -147,7 +147,7 @@ def nats_url() -> Iterator[str]:
 
 @pytest.fixture
 def nats_server() -> Iterator[NatsServer]:
-    """One that the test may stop and start again."""
+    """For tests that stop and restart it."""
     server = NatsServer()
     server.start()
     yield server
@@ -156,6 +156,6 @@ def nats_server() -> Iterator[NatsServer]:
 
 @pytest.fixture
 def bus_url(engine: str, request: pytest.FixtureRequest) -> str:
-    """What several processes on one database need: NATS on PostgreSQL, nothing on SQLite."""
+    """For several processes on one database: NATS on PostgreSQL, nothing on SQLite."""
     found: str = request.getfixturevalue("nats_url") if engine == "postgresql" else ""
     return found

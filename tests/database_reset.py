@@ -1,4 +1,4 @@
-"""A PostgreSQL database that a test has used, made as good as new: far cheaper than another copy of the template."""
+"""Resets a PostgreSQL database after a test. This is much faster than another copy of the template."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from majlis.store.tables import metadata
 
 _TABLES = [table.name for table in metadata.sorted_tables]
 
-# Everything about a database but the rows of our tables. A change of it leaves a newer row in one of these, or fewer.
+# Everything except the rows of our tables. A change leaves a newer row, or fewer rows, in one of these.
 _CATALOGUES = (
     "alembic_version", "pg_attribute", "pg_class", "pg_constraint", "pg_db_role_setting", "pg_index", "pg_proc",
     "pg_statistic", "pg_trigger",
@@ -21,8 +21,8 @@ _SHAPE = " UNION ALL ".join(
     f"SELECT '{name}' AS name, count(*) AS rows, max(xmin::text::bigint) AS newest FROM {name}" for name in _CATALOGUES
 )
 
-# PostgreSQL plans for a table that nobody has analysed as if it had ten pages at least: up to there, what earlier tests
-# have left behind in the file changes no plan.
+# PostgreSQL plans for a table without statistics as if it had at least ten pages. Up to that size, dead rows of earlier
+# tests change no plan.
 _PAGES = 10
 _LARGEST = """
     SELECT max(pg_relation_size(oid)) / current_setting('block_size')::int FROM pg_class
@@ -39,7 +39,7 @@ _EMPTY = ";".join(
 
 @dataclass(frozen=True)
 class Template:
-    """How a database is when nobody has used it: its shape, and the rows that the migrations have put there."""
+    """A new database: its catalogues, and the rows that migrations insert."""
 
     shape: list[asyncpg.Record]
     rows: dict[str, str]
@@ -52,7 +52,7 @@ async def read_template(url: str) -> Template:
 
 
 async def reset(url: str, template: Template) -> bool:
-    """Throws out whoever still uses it, and empties it. False: it has another shape now, or has grown."""
+    """Disconnects all clients and empties the tables. False if the schema has changed or a table has grown."""
     async with _connected(url) as connection:
         await connection.execute(_THROW_OUT)
         if await connection.fetch(_SHAPE) != template.shape or await connection.fetchval(_LARGEST) > _PAGES:

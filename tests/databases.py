@@ -1,6 +1,7 @@
-"""Real databases for tests: a migrated template of each engine, copied for every test that asks for a fresh one.
+"""Real databases for tests: copies of a migrated template for each engine.
 
-A copy on PostgreSQL takes a sixth of a second of the server, more than most tests: it is swept and used again."""
+A copy on PostgreSQL takes the server a sixth of a second, longer than most tests, so databases are reset and reused.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ from tests.database_reset import read_template, reset
 
 @contextmanager
 def postgres_server(durable: bool = False) -> Iterator[str]:
-    """The developer's own server when MAJLIS_TEST_DATABASE_URL names one; else one from a wheel, for this session.
-    `durable` is for measuring: a commit then is one."""
+    """The server in MAJLIS_TEST_DATABASE_URL if set, else one from a wheel for this session. `durable` is for
+    benchmarks: commits are synced to disk."""
     given = os.environ.get("MAJLIS_TEST_DATABASE_URL")
     if given:
         yield given
@@ -45,7 +46,7 @@ def postgres_server(durable: bool = False) -> Iterator[str]:
 
 
 async def _hurry(url: str) -> None:
-    """Nobody cuts this server's power: tests kill our own processes only, so nothing has to reach the disk."""
+    """Turns off durability: tests kill only our own processes."""
     connection = await asyncpg.connect(url)
     try:
         for setting in ("fsync = off", "full_page_writes = off", "autovacuum = off", "checkpoint_timeout = '1h'"):
@@ -75,7 +76,7 @@ class PostgresDatabases:
         return self._create("template0")
 
     def drop(self, url: str) -> None:
-        """Nobody may use it any more; whoever still does is thrown out."""
+        """Disconnects all clients."""
         if url in self._copies and asyncio.run(reset(url, self._untouched)):
             self._clean.append(url)
         else:

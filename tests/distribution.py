@@ -1,7 +1,7 @@
-"""The order in which tests are handed to the workers: whatever takes long goes first, some of it to each.
+"""The order in which xdist's workers get the tests: long tests first, some for each worker.
 
-xdist gives every worker an equal part of the list, as it stands; a worker that has done its part takes over from the
-others, from the end of theirs. A long test that stood last would be waited for by all.
+xdist gives every worker an equal slice of the list. A worker that has finished its slice takes tests from the end of
+the others'. All workers would wait for a long test at the end.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Protocol, TypeVar
 
-# Longest first. Nothing with a fixture that many tests of a file share: it would be made by every worker.
+# Longest first. Without files whose tests share a slow fixture: each worker would set it up.
 LONGEST = (
     "acceptance/test_crash.py",
     "acceptance/test_cycle_crashes.py",
@@ -32,12 +32,12 @@ T = TypeVar("T", bound=Item)
 
 
 def distribute(items: list[T], workers: int) -> list[T]:
-    """For as many workers: each begins with its share of the long ones, and goes on with a part of the rest."""
+    """Each worker's slice starts with its share of the long tests."""
     long = sorted((item for item in items if _rank(item) is not None), key=lambda item: _rank(item) or 0)
     rest = iter([item for item in items if _rank(item) is None])
     hands: list[T] = []
     for n in range(workers):
-        # As xdist divides: what is left, by those who are left.
+        # As xdist divides: the remaining tests by the remaining workers.
         size = (len(items) - len(hands)) // (workers - n)
         mine = long[n::workers]
         hands += [*mine, *islice(rest, max(0, size - len(mine)))]

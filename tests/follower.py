@@ -1,4 +1,4 @@
-"""A reader of Server-Sent Events that waits for what a test expects, and never for a time."""
+"""Reads Server-Sent Events until the event that a test expects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class StreamEnded(Exception):
 
 
 async def lines(response: httpx.Response) -> AsyncIterator[str]:
-    """Lines end at a line feed only; httpx's own would also end them at separators that a message may contain."""
+    """Lines end only at a line feed. httpx's own also end at separators that a message may contain."""
     rest = ""
     async for text in response.aiter_text():
         *whole, rest = (rest + text).split("\n")
@@ -65,7 +65,7 @@ class Follower:
             return await self._next()
 
     async def until(self, type: str, **expected: Any) -> Event:
-        """The next event of this type whose data has these values; what comes before it stays in `seen`."""
+        """Returns the next event of this type with these values. Earlier events stay in `seen`."""
         while True:
             event = await self.next()
             if event.type == type and all(event.data.get(key) == value for key, value in expected.items()):

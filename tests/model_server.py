@@ -1,6 +1,6 @@
-"""A model whose answers a test writes: a streaming Chat Completions server over real HTTP on 127.0.0.1.
+"""A model whose responses a test writes: a streaming Chat Completions server over real HTTP on 127.0.0.1.
 
-It has its own few lines of HTTP so that a test can hold an answer back, break it, or see that its reader went away.
+It has its own HTTP code, so that a test can hold back or break a response, or see that the client went away.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FILLER_SECONDS = 0.05
 
 @dataclass
 class Asked:
-    """One request that came in; `n` counts those of the server from 0."""
+    """A request; `n` counts the server's requests from 0."""
 
     body: dict[str, Any]
     n: int
@@ -54,18 +54,18 @@ class Asked:
 
     @property
     def trigger_text(self) -> str:
-        """What the message said that started the run; empty for plans and services."""
+        """The text of the message that triggered the run; empty for plans and services."""
         found = re.search(r"^TRIGGER:\n(?:  .*\n)*?  message: ", self.text, re.MULTILINE)
         return str(json.JSONDecoder().raw_decode(self.text, found.end())[0]) if found else ""
 
     @property
     def results(self) -> list[Any]:
-        """What the tools answered in this invocation so far."""
+        """The tool results of this invocation so far."""
         return [json.loads(_text(message)) for message in self.messages if message["role"] == "tool"]
 
     @property
     def step(self) -> int:
-        """0 for the first request of an invocation. What an agent said earlier is an assistant's turn without calls."""
+        """0 for the first request of an invocation. Earlier messages of the agent are assistant turns without calls."""
         return sum("tool_calls" in message for message in self.messages)
 
 
@@ -76,23 +76,23 @@ def _text(message: Mapping[str, Any]) -> str:
 
 @dataclass
 class Reply:
-    """`usage` is (input, cached, output). With another status than 200, `text` is the error's message."""
+    """`usage` is (input, cached, output). If the status is not 200, `text` is the error message."""
 
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     text: str = ""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     usage: tuple[int, int, int] = (100, 0, 10)
-    # The answer waits for it before its first byte / when half of its pieces were sent.
+    # The response waits for it before its first byte / after half of its pieces.
     gate: asyncio.Event | None = None
     gate_mid: asyncio.Event | None = None
     # Added to the last call's arguments again and again, until `gate_mid` is set.
     filler: str = ""
-    # Sent in place of the body, whatever it is; `hang_up` closes the connection before the body's end.
+    # `raw` replaces the body; `hang_up` closes the connection before the end of the body.
     raw: bytes | None = None
     hang_up: bool = False
     error_code: str | None = None
-    # Characters of one streamed piece.
+    # The length of a streamed piece in characters.
     piece: int = 12
 
 
@@ -109,7 +109,7 @@ def calls(*pairs: tuple[str, dict[str, Any]]) -> Reply:
 
 
 def silent(text: str = "") -> Reply:
-    """The model thinks aloud at most, and so ends the run."""
+    """No call, so the run ends."""
     return Reply(text=text)
 
 
@@ -118,7 +118,7 @@ Part = Script | Reply | Sequence[Reply | Script]
 
 
 def sequence(*parts: Reply | Script) -> Script:
-    """One after the other, whoever asks; after the last the model says nothing more."""
+    """Replies in this order, for any agent; then silence."""
     rest = iter(parts)
 
     def next_part(asked: Asked) -> Reply | Awaitable[Reply]:
@@ -129,7 +129,7 @@ def sequence(*parts: Reply | Script) -> Script:
 
 
 def by_agent(parts: Mapping[str, Part]) -> Script:
-    """Each agent has a part of its own; the others say nothing."""
+    """A part for each agent; the others stay silent."""
     scripts = {name: _script(part) for name, part in parts.items()}
 
     def dispatch(asked: Asked) -> Reply | Awaitable[Reply]:
@@ -145,7 +145,7 @@ def _script(part: Part) -> Script:
 
 
 class ModelServer:
-    """A script that raises answers with 500, and leaving the server's context raises it again for the test to see."""
+    """If a script raises, the response is a 500, and leaving the server's context raises the exception again."""
 
     def __init__(self, script: Script | None = None) -> None:
         self.script: Script = script or sequence()
@@ -186,11 +186,11 @@ class ModelServer:
             raise self.failures[0]
 
     async def until_asked(self, n: int) -> None:
-        """Until n requests have come in, counted from the start."""
+        """Waits for the n-th request since the start."""
         await self._until(lambda: len(self.asked) >= n)
 
     async def until_open(self, n: int) -> None:
-        """Until exactly n requests are being answered; 0 shows that an aborted one is gone."""
+        """Waits until exactly n requests are open; 0 shows that an aborted one is gone."""
         await self._until(lambda: self.open_requests == n)
 
     async def _until(self, holds: Callable[[], bool]) -> None:
@@ -219,7 +219,7 @@ class ModelServer:
 
 
 class _Connection(asyncio.Protocol):
-    """One kept-alive connection: one request at a time, as Chat Completions clients send them."""
+    """A kept-alive connection with one request at a time, like Chat Completions clients."""
 
     def __init__(self, server: ModelServer) -> None:
         self._server = server
@@ -299,7 +299,7 @@ class _Connection(asyncio.Protocol):
 
 
 def _body(reply: Reply) -> tuple[bytes, bytes]:
-    """In two halves, with the place for the test's gate between them."""
+    """In two halves, with the gate between them."""
     if reply.raw is not None:
         return reply.raw[: len(reply.raw) // 2], reply.raw[len(reply.raw) // 2 :]
     if reply.status != 200:

@@ -1,4 +1,4 @@
-"""A real NATS server for tests, from a wheel, that can be stopped and started again on its port."""
+"""A real NATS server from a wheel, which tests can stop and restart on the same port."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NatsServer:
         assert self._process.stderr is not None
         for line in self._process.stderr:
             if b"Server is ready" in line:
-                # A full pipe would stop the server.
+                # A full pipe would block the server.
                 self._draining = threading.Thread(target=self._process.stderr.read, daemon=True)
                 self._draining.start()
                 return

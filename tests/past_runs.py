@@ -1,4 +1,4 @@
-"""Runs as the engine leaves them, written straight into the database: for what shows them, whatever made them."""
+"""Runs as the engine stores them, inserted straight into the database."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.world import Person, World
 
 
 async def add_run(world: World, agent: Person, message: Any = None, **columns: Any) -> str:
-    """Triggered by this message, or by a service when there is none."""
+    """Triggered by this message, or by a service if there is none."""
     return await world.gateway.db.write(_add_run, agent, message, columns)
 
 
 async def add_steps(world: World, run_id: str, *journal: dict[str, Any]) -> None:
-    """Tool steps that are done, unless they say otherwise."""
+    """Tool steps that are done by default."""
     filled = {"kind": "tool", "state": "done", "started_at": clock.now(), "ended_at": clock.now()}
     empty = {"call_id": None, "name": None, "input": None, "output": None, "usage": None}
     rows = [{**empty, **filled, "run_id": run_id, "n": n, **step} for n, step in enumerate(journal, 1)]

@@ -1,11 +1,11 @@
-"""Ports for servers that a test starts, stops and starts again."""
+"""Ports for servers that a test starts, stops and restarts."""
 
 from __future__ import annotations
 
 import secrets
 import socket
 
-# Below what systems give to outgoing connections: nothing takes the port while its server is down.
+# Below the range for outgoing connections, so that none takes the port while its server is down.
 _RANGE = range(10_000, 32_000)
 
 

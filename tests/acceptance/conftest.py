@@ -29,6 +29,6 @@ async def workers(fork_server: ForkServer, database_url: str, tmp_path: Path) ->
 
 @pytest.fixture
 async def model() -> AsyncIterator[ModelServer]:
-    """Answers from the test's own process, so it outlives every worker."""
+    """Runs in the test's own process, so it survives every worker."""
     async with ModelServer() as server:
         yield server

@@ -1,7 +1,7 @@
-"""The places at which a worker may die: around every commit of the run engine, and around every effect outside.
+"""Crash points in a worker: around every commit of the run engine, and around every external effect.
 
-Lives in a forked worker only. Each place counts one up; at the chosen number the process kills itself, as a power cut
-would, or the run stays there until the worker is told to stop. Elsewhere nothing is armed and nothing happens.
+Only active in a forked worker. Each point increments a counter. At the chosen number the process kills itself, or the
+run stays there until the worker is stopped.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _names: Path | None = None
 
 
 def arm(gateway: Gateway, die_at: int, stay_after: str, names: Path) -> None:
-    """Dies at the place of this number, and stays after the first commit of this write. `names` is a file that gets a
-    line for every place that was reached."""
+    """Kills the process at point number `die_at`, and stays after the first commit of the write `stay_after`. The file
+    `names` gets a line for each point reached."""
     global _die_at, _stay_after, _names
     _die_at, _stay_after, _names = die_at, stay_after, names
     _guard_writes(gateway)
@@ -69,10 +69,10 @@ def _guard_writes(gateway: Gateway) -> None:
                 await asyncio.Event().wait()
         return result
 
-    # Every write of the engine goes through this one.
+    # All writes of the engine go through this function.
     gateway.engine.write_then = deadly_write  # type: ignore[method-assign] # places to die around the real one
 
 
 def _changed_something(result: object) -> bool:
-    """A look that found no work is no place to die: there are as many as time allows."""
+    """A look that finds no work is not a crash point: their number depends on timing."""
     return not isinstance(result, ClaimedRuns) or bool(result.runs)

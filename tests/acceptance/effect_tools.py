@@ -1,6 +1,7 @@
-"""Python tools whose effects outlive the process that had them: a line in a file, on disk before the tool returns.
+"""Python tools whose effects survive a crash: a line in a file, synced to disk before the tool returns.
 
-The file's name is set in each worker when it starts. With a gate (a FIFO) an effect is followed by a wait for the test.
+Each worker sets the name of the file when it starts. With a gate (a FIFO), the tool waits for the test after its
+effect.
 """
 
 from __future__ import annotations

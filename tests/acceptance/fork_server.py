@@ -61,13 +61,13 @@ async def _serve(order: dict[str, Any]) -> None:
 
 
 def _die_with_parent() -> None:
-    """No worker outlives its tests, not even a paused one of a test that was broken off."""
+    """No worker outlives its tests, not even a paused one of an interrupted test."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def _report_when_asked(gateway: Gateway, folder: Path) -> None:
-    """On SIGUSR1: what this process holds."""
+    """On SIGUSR1, writes down the resources that this process holds."""
 
     def report() -> None:
         gc.collect()

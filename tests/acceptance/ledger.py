@@ -1,4 +1,4 @@
-"""What the database holds of runs, read past the API: for tests that must see everything, also between processes."""
+"""Reads runs straight from the database, for tests that need to see everything, across processes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Ledger:
         return [run["status"] for run in await self.runs(space)]
 
     async def everything(self, space: str) -> tuple[Rows, Rows, Rows, list[Rows]]:
-        """But for leases, which whoever has a run renews as time goes by."""
+        """Without leases, which the worker of a run keeps renewing."""
         found = [{**run, "lease_until": None} for run in await self.runs(space)]
         journal = [await self.steps(run["id"]) for run in found]
         return found, await self.messages(space), await self.deliveries(space), journal
@@ -65,7 +65,7 @@ class Ledger:
         await until(holds)
 
     async def stop_between_writes(self, worker: WorkerProcess) -> None:
-        """SIGSTOP, but not while it holds SQLite's one lock: nobody else could work then until it wakes."""
+        """Sends SIGSTOP, but not while the worker holds SQLite's write lock: that would block every other process."""
         while True:
             worker.pause()
             if not isinstance(self.db, SqliteDatabase) or _is_free(self.db.path):

@@ -1,4 +1,4 @@
-"""HTTP/1.1 over plain streams: a thousand requests at once cost a real client's pool more than they cost the server."""
+"""HTTP/1.1 over plain streams: for a thousand requests at once, httpx's pool is slower than the server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tests.world import Person
 
 
 async def post_repeatedly(person: Person, path: str, body: Any, times: int) -> list[tuple[int, Any]]:
-    """One after the other over a connection of their own. The status and the JSON of each answer."""
+    """Sends the requests one after the other over their own connection. Returns the status and the JSON of each
+    response."""
     url = urlsplit(person.base_url)
     reader, writer = await asyncio.open_connection(url.hostname, url.port)
     content = json.dumps(body).encode()

@@ -1,4 +1,4 @@
-"""`majlis serve` processes, for what only shows between processes: crashes, and several on one database."""
+"""`majlis serve` processes, for tests of crashes and of several processes on one database."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ServerProcess:
         return self
 
     async def stop(self) -> int:
-        """As an operator would: SIGTERM, and wait for a clean end."""
+        """Like an operator: sends SIGTERM and waits for a clean exit."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         with self._said:
@@ -54,7 +54,7 @@ class ServerProcess:
         return Person(self.base_url, OWNER_TOKEN, me["id"], me["name"])
 
     def _fork(self) -> TextIO:
-        """What it says; open for as long as it may say something."""
+        """Returns the process's standard output, which stays open until it ends."""
         command = ["serve", "--port", "0", "--data-dir", str(self._folder)]
         out, theirs = os.pipe()
         with open(os.devnull) as nothing, open(theirs, "wb") as into:

@@ -1,4 +1,4 @@
-"""NATS is a fast path, never the truth: with it gone, events still arrive, by polling the log."""
+"""When NATS is down, events still arrive, because each process polls the log."""
 
 from __future__ import annotations
 

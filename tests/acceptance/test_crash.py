@@ -1,4 +1,4 @@
-"""`kill -9` right after every acknowledged post, two hundred times: nothing lost, nothing doubled."""
+"""`kill -9` after every acknowledged post, two hundred times: no message is lost or stored twice."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Server:
 
 
 async def test_no_acknowledged_message_is_lost_and_none_doubled_by_retries(workers: Workers) -> None:
-    """The server is killed right after every acknowledgement, and before every second post also while it is under
-    way, so that the client cannot know whether it was stored and sends it again."""
+    """The server is killed after every acknowledgement. Before every second post it is also killed during the request,
+    so the client cannot know whether the message was stored and sends it again."""
     chance = random.Random(5)
     server = Server(workers)
     http = await server.start()

@@ -1,6 +1,7 @@
-"""K8: a worker dies at every place of a cycle, and another goes on: one cycle in consciousness, nothing done twice.
+"""K8: a worker crashes at every crash point of a cycle and another takes over: one stored cycle, no repeated effect.
 
-The model is one function of what its prompt shows of this cycle. So whatever is done exactly once was shown to it.
+The model is a pure function of what its prompt shows of this cycle. So every effect that happens exactly once was shown
+to it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ PLACES |= {f"charge: {when} its effect" for when in ("before", "after")}
 
 @dataclass
 class Life:
-    """One cycle of an agent of its own, with deaths in it."""
+    """One cycle of its own agent, with crashes in it."""
 
     workers: Workers
     world: World
@@ -44,7 +45,7 @@ class Life:
     space: str
     asked: list[Asked] = field(default_factory=list)
     hurried: bool = False
-    # The last place that a worker passes.
+    # The last crash point of a cycle.
     end: str = "complete: after its commit"
 
     @property
@@ -52,7 +53,7 @@ class Life:
         return Ledger(self.world.gateway.db)
 
     async def clerk(self, asked: Asked) -> Reply:
-        """A sensible model: looks at what it has done, and does what is left."""
+        """A sensible model: reads what was done, and does the rest."""
         self.asked.append(asked)
         done = _done(asked)
         if "enter_space" not in done:
@@ -65,7 +66,7 @@ class Life:
         return say(LAST) if f"send_message {LAST}" not in done else silent(CLOSING)
 
     async def work(self, die_at: int = 0) -> bool:
-        """With one worker, which is to die. Whether it did; otherwise the cycle has ended."""
+        """Runs one worker that is to crash. Returns whether it did; otherwise the cycle has ended."""
         worker = await self.workers.start(self.folder, poll_millis=EAGER_MILLIS, die_at=die_at)
 
         async def over() -> bool:
@@ -104,7 +105,7 @@ class Life:
         await self._check_consciousness(run["id"])
 
     async def _check_consciousness(self, run_id: str) -> None:
-        """One row, in which every act is remembered once, and the agent stands where it went."""
+        """One row that contains each action once; the agent is in the space it entered."""
         [kept] = await self.ledger.cycles(self.agent.id)
         assert (kept["n"], kept["run_id"], kept["summary"]) == (1, run_id, CLOSING)
         made = calls_of(kept)
@@ -120,7 +121,7 @@ class Life:
 
 
 def _done(asked: Asked) -> set[str]:
-    """Calls that this prompt shows of this cycle: by an earlier worker, and as turns of this invocation."""
+    """Calls of this cycle that the prompt shows: those of an earlier worker, and the turns of this invocation."""
     lines = [found for line in done_before(asked) for found in re.findall(r'You: called (\w+)\((?:"([^"]*)")?', line)]
     turns = [each["function"] for message in this_cycle(asked) for each in message.get("tool_calls") or ()]
     sent = [(each["name"], re.search(r'"text": *"([^"]*)"', each["arguments"])) for each in turns]
@@ -134,7 +135,7 @@ Stage = Callable[[str], Awaitable[Life]]
 
 @pytest.fixture
 async def stage(workers: Workers, model: ModelServer) -> AsyncIterator[Stage]:
-    """Lives, one after the other; people speak through a gateway that has no workers."""
+    """Cycles one after the other. People speak through a gateway without workers."""
     async with serve_world(Settings.model_validate(workers.settings(workers=0))) as world:
 
         async def begin(name: str) -> Life:
@@ -160,7 +161,7 @@ async def test_k8_a_cycle_survives_the_death_of_its_worker_at_every_place(stage:
         if not died:
             break
     assert set(life.places()) >= PLACES
-    print(f"{len(life.places())} places to die at")  # noqa: T201 - for whoever wants to know how many
+    print(f"{len(life.places())} places to die at")  # noqa: T201 - shown with pytest -s
 
 
 async def test_k6_a_cycle_that_skips_is_over_as_a_whole_or_not_at_all(stage: Stage) -> None:

@@ -1,7 +1,7 @@
-"""J2: a worker that was taken for dead, and wakes again, can change nothing.
+"""J2: a worker that was paused beyond its lease can change nothing when it wakes.
 
-It is stopped (SIGSTOP) in the middle of its work, its lease runs out, another one takes the run over and ends it. The
-first one does not look whether its runs are still its own, so that nothing but the fence holds it back.
+It is stopped with SIGSTOP during its work, its lease expires, and another worker takes over the run and ends it. The
+first worker does not check its leases here, so only the fence holds it back.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ async def world(workers: Workers) -> AsyncIterator[World]:
 
 
 async def take_over(workers: Workers, ledger: Ledger) -> None:
-    """A lease of 30 s is over at once here."""
+    """Expires the lease at once instead of after 30 s."""
     await ledger.execute(runs.update().values(lease_until=1))
     await workers.start(poll_millis=EAGER_MILLIS)
 
 
 async def wake(sleeper: WorkerProcess) -> None:
-    """Until it has tried what it had in mind."""
+    """Waits until the woken worker has tried its write."""
     sleeper.go_on()
     while (await sleeper.report()).runs:
         pass
@@ -83,8 +83,8 @@ async def test_j2_a_worker_that_slept_through_a_model_request_sends_nothing(
 async def test_j2_a_worker_that_slept_in_a_tool_journals_nothing(
     workers: Workers, world: World, model: ModelServer, tool: str, tmp_path: Path
 ) -> None:
-    """The tool that may be repeated is, under the same key; the other one's outcome stays unknown, though the
-    sleeper would know it now: the run has ended without."""
+    """The idempotent tool is repeated with the same key. The outcome of the other one stays unknown, although the
+    paused worker would know it now: the run has already ended."""
 
     def script(asked: Asked) -> Reply:
         if f"called {tool}(" in asked.text:

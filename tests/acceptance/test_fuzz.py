@@ -1,4 +1,4 @@
-"""The OpenAPI document, fuzzed against a real server: no 5xx, and every answer as the document says."""
+"""Fuzzes a real server from the OpenAPI document: no 5xx, and every response matches the document."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-# Streams do not end by themselves; they have tests of their own.
+# Streams do not end; other tests cover them.
 STREAMS = r"/events$"
 
 
 @dataclass(frozen=True)
 class Served:
-    """A server, and something to find there: real ids in paths, so that requests get past "unknown"."""
+    """A server and the ids of some objects, so that requests get past "not found"."""
 
     base_url: str
     known_ids: dict[str, str]
@@ -51,7 +51,8 @@ def both(
     postgres_databases: PostgresDatabases,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[list[str]]:
-    """A server on each engine: what is sent to both is made up once, which takes longer than the sending."""
+    """A server on each engine. Each case is generated once and sent to both, because generating takes longer than
+    sending."""
     made = [(databases, databases.fresh()) for databases in (sqlite_databases, postgres_databases)]
     variables = {"MAJLIS_SIGN_INS_PER_MINUTE": "100000"}
     servers = [ServerProcess(commands, url, tmp_path_factory.mktemp("fuzz"), **variables) for _, url in made]

@@ -1,4 +1,4 @@
-"""M4: waiting is a row. Ten thousand waiting runs cost a worker no task, no connection and hardly any memory."""
+"""M4: a waiting run is only a row. Ten thousand of them cost a worker no task, no connection and hardly any memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Hall:
         return [await self.world.owner.create_space(f"Room {n}", self.agent) for n in range(HANDFUL)]
 
     async def wait_in(self, spaces: list[str], deadline: int) -> list[str]:
-        """One waiting run for each, as `send_message` with `wait: true` leaves them."""
+        """One waiting run for each space, as `send_message` with `wait: true` leaves it."""
         rows = [self._waiting(space, deadline) for space in spaces]
         await self.ledger.execute(runs.insert(), rows)
         return [row["id"] for row in rows]
@@ -48,7 +48,7 @@ class Hall:
         await until(holds)
 
     async def work(self, worker: WorkerProcess) -> Report:
-        """A handful ends by time, a handful by an answer; then what the worker holds when it is idle."""
+        """A few runs time out and a few are answered; returns what the idle worker holds afterwards."""
         late, asking = await self.rooms(), await self.rooms()
         timed_out = await self.wait_in(late, clock.now() - 1)
         answered = await self.wait_in(asking, clock.now() + HOUR)
@@ -105,8 +105,8 @@ async def test_m4_ten_thousand_waiting_runs_cost_a_worker_nothing_and_go_on_afte
     await hall.wait_in([space] * CROWD, clock.now() + HOUR)
     crowded = await hall.workers.start(poll_millis=EAGER_MILLIS)
     after = await hall.work(crowded)
-    print(f"without: {before}; with {CROWD} waiting: {after}")  # noqa: T201 - for whoever wants to know
-    # One task comes and goes with the worker's pauses; connections are as many as worked at once.
+    print(f"without: {before}; with {CROWD} waiting: {after}")  # noqa: T201 - shown with pytest -s
+    # A pause of the worker is one task. There is a connection for each concurrent transaction.
     assert after.tasks <= before.tasks + 1
     assert after.files <= before.files + HANDFUL
     assert after.kilobytes < before.kilobytes + 5_000

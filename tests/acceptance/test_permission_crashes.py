@@ -1,5 +1,5 @@
-"""J2, J4: a worker dies between a person's approval and the call, or during it. What was approved is done once, and
-what may have been done is not done again."""
+"""J2, J4: a worker crashes between a person's approval and the call, or during the call. An approved call is made once,
+and a call whose outcome is unknown is not repeated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.world import Person, World, serve_world
 
 LAST = "Charged."
 NEVER = 10_000
-# Where the worker dies that takes the run up after the approval: what is left to do, what the journal says in the end.
+# Where the worker crashes after the approval: the state in the journal, and the number of effects.
 DEATHS = {
     "begin_approved: before its commit": ("done", 1),
     "begin_approved: after its commit": ("started", 0),
@@ -34,14 +34,14 @@ def clerk(asked: Asked) -> Reply:
 
 @pytest.fixture
 async def world(workers: Workers, model: ModelServer) -> AsyncIterator[World]:
-    """People speak through a gateway that has no workers."""
+    """People speak through a gateway without workers."""
     model.script = clerk
     async with serve_world(Settings.model_validate(workers.settings(workers=0))) as served:
         yield served
 
 
 async def approved(workers: Workers, world: World, agent: Person, name: str) -> str:
-    """A space in which a run's call was approved while no worker was there."""
+    """A space in which a call was approved while no worker was running."""
     ledger = Ledger(world.gateway.db)
     space = await world.owner.create_space(name, agent)
     await world.owner.say(space, "Please charge o-1.")
@@ -58,7 +58,7 @@ async def approved(workers: Workers, world: World, agent: Person, name: str) -> 
 
 
 async def work(workers: Workers, world: World, space: str, name: str, die_at: int = NEVER) -> list[str]:
-    """The places that a worker passes, from taking the run up to its death or to the run's end."""
+    """The crash points that a worker passes until it crashes or the run ends."""
     places = workers.folder / name / "places"
     worker = await workers.start(workers.folder / name, poll_millis=EAGER_MILLIS, die_at=die_at)
     if die_at != NEVER:

@@ -1,6 +1,6 @@
-"""J2, M10, T12: a worker dies at every place where it can, and another goes on: nothing lost, nothing done twice.
+"""J2, M10, T12: a worker crashes at every crash point and another takes over: nothing is lost or done twice.
 
-The model is one function of what its prompt shows. So whatever is done exactly once was shown to it.
+The model is a pure function of its prompt. So every effect that happens exactly once was shown to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.conditions import until
 from tests.model_server import Asked, ModelServer, Reply, call, say, silent
 from tests.world import Person, World, serve_world
 
-# The places are shared out among so many tests, to be run side by side.
+# The crash points are divided among this many tests, which can run in parallel.
 PARTS = 2
 REQUEST, FIRST, QUESTION, ANSWER, LAST = "Please handle o-1.", "I am on it.", "May I ship it?", "Ship it.", "Shipped."
 UNKNOWN = "outcome unknown"
@@ -33,7 +33,7 @@ PLACES |= {f"{tool}: {when} its effect" for tool in ("charge", "stamp") for when
 
 
 def clerk(asked: Asked) -> Reply:
-    """A sensible model: looks at what it has done, and does what is left."""
+    """A sensible model: reads what was done, and does the rest."""
     done = _done(asked)
     if f"send_message {FIRST}" not in done:
         return say(FIRST)
@@ -50,7 +50,7 @@ def clerk(asked: Asked) -> Reply:
 
 
 def _done(asked: Asked) -> set[str]:
-    """Calls that this prompt shows: on the timeline, and as the turns of this invocation."""
+    """Calls that this prompt shows: on the timeline, and as turns of this invocation."""
     lines = re.findall(r'You: called (\w+)\((?:"([^"]*)")?', asked.text)
     turns = [each["function"] for message in asked.messages for each in message.get("tool_calls") or ()]
     sent = [(each["name"], re.search(r'"text": *"([^"]*)"', each["arguments"])) for each in turns]
@@ -61,7 +61,7 @@ def _done(asked: Asked) -> set[str]:
 
 @dataclass
 class Life:
-    """One run from request to end, in a space of its own, with deaths in it."""
+    """One run from request to end in its own space, with crashes in it."""
 
     workers: Workers
     world: World
@@ -83,7 +83,7 @@ class Life:
         await self.world.owner.say(self.space, REQUEST)
 
     async def work(self, die_at: int = 0) -> bool:
-        """With one worker, which is to die. Whether it did; otherwise the run has ended."""
+        """Runs one worker that is to crash. Returns whether it did; otherwise the run has ended."""
         worker = await self.workers.start(self.folder, poll_millis=EAGER_MILLIS, die_at=die_at)
         await self.watch(worker)
         if die_at:
@@ -97,8 +97,8 @@ class Life:
         return (self.folder / "places").read_text().splitlines()
 
     async def watch(self, worker: WorkerProcess) -> None:
-        """Until it is gone or has nothing left to do. The person answers as soon as the question stands there; after
-        a death that is while nobody is there to hear."""
+        """Waits until the worker is gone or has nothing left to do. The person answers as soon as the question is
+        asked; after a crash, no worker is running at that time."""
 
         async def over() -> bool:
             gone = worker.gone
@@ -131,7 +131,7 @@ class Life:
         if charge["state"] == "done":
             assert len(charged) == 1
         else:
-            # Nobody knows: it is not done again, and the model was told.
+            # The outcome is unknown: the call is not repeated, and the model was told.
             assert charge["state"] == "started"
             assert len(charged) <= 1
             assert f'You: called charge({{"order":"o-1"}}) → {UNKNOWN}' in self._prompts()[-1].text
@@ -141,7 +141,7 @@ class Life:
 
     def _check_prompts(self) -> None:
         prompts = self._prompts()
-        # An idempotent call is made again by the engine: its outcome is known before the model is asked.
+        # The engine repeats an idempotent call, so its outcome is known before the next request.
         assert not any(re.search(rf"called stamp\(.*{UNKNOWN}", prompt.text) for prompt in prompts)
         resumed = prompts[-1].text
         sent = f'send_message("{FIRST}")', f'send_message("{QUESTION}", wait: true)'
@@ -155,7 +155,7 @@ class Life:
 
 @pytest.fixture
 async def stage(workers: Workers, model: ModelServer) -> AsyncIterator[Callable[[str], Life]]:
-    """Lives of one agent's runs, one after the other; people speak through a gateway that has no workers."""
+    """Runs of one agent, one after the other. People speak through a gateway without workers."""
     model.script = clerk
     async with serve_world(Settings.model_validate(workers.settings(workers=0))) as world:
         tools = [python_tool("charge"), python_tool("stamp", idempotent=True)]
@@ -177,11 +177,11 @@ async def test_j2_a_run_survives_the_death_of_its_worker_at_every_place(
         if not died:
             break
     assert set(life.places()) >= PLACES
-    print(f"{len(life.places())} places to die at")  # noqa: T201 - for whoever wants to know how many
+    print(f"{len(life.places())} places to die at")  # noqa: T201 - shown with pytest -s
 
 
 async def test_j2_a_run_survives_one_death_after_the_other(stage: Callable[[str], Life]) -> None:
-    """Also those of its heirs, in the middle of repeating what the one before them had left."""
+    """Later workers crash too, while they repeat what the worker before them had left."""
     life = stage("chain of deaths")
     await life.begin()
     for die_at, place in (
@@ -199,7 +199,7 @@ async def test_j2_a_run_survives_one_death_after_the_other(stage: Callable[[str]
 async def test_j2_a_repeated_call_is_shown_as_done_by_a_worker_that_has_known_the_agent_before(
     stage: Callable[[str], Life],
 ) -> None:
-    """Such a worker may look at the scene in the very transaction that takes the run over."""
+    """Such a worker may load the scene in the transaction that claims the run."""
     before, life = stage("life before"), stage("life")
     life.folder.mkdir()
     await before.begin()

@@ -1,4 +1,4 @@
-"""Two `majlis serve` on one database: one message, one row; and each sees the other's events."""
+"""Two `majlis serve` processes on one database: a message is stored once, and each process sees the other's events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.world import Person
 async def pair(
     commands: Commands, database_url: str, bus_url: str, tmp_path: Path
 ) -> AsyncIterator[tuple[Person, Person]]:
-    """The owner, through either process. No Lobby: its agents speak when they like, and the owner would hear it."""
+    """The owner through each process. Without a Lobby, whose agents would post messages at any time."""
     servers = [ServerProcess(commands, database_url, tmp_path, bus_url, MAJLIS_DEMO="false") for _ in range(2)]
     await asyncio.gather(*(server.start() for server in servers))
     owners = [await server.owner() for server in servers]

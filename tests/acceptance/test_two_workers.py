@@ -1,4 +1,4 @@
-"""Two worker processes on one database (PostgreSQL with NATS, SQLite without): whatever is owed is done once."""
+"""Two workers on one database (PostgreSQL with NATS, SQLite without): each delivery is handled once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.nats_servers import NatsServer
 from tests.runs.cycles import inbox, step
 from tests.world import Person
 
-# Three hundred runs are work for a small machine that has other things to do.
+# Three hundred runs take a while on a small, busy machine.
 CROWD_SECONDS = 120.0
 MANY = 1500
 
@@ -54,7 +54,7 @@ class Pair:
         return await self.owners[0].create_space("Project Alpha", *members, **more)
 
     async def place_of(self, run: dict[str, Any]) -> int:
-        """Which of the two works on a run."""
+        """The index of the worker that has this run."""
         pid = int(run["lease_owner"].split(".")[1])
         return [process.pid for process in self.processes].index(pid)
 
@@ -80,7 +80,7 @@ async def pair(workers: Workers, model: ModelServer, ledger: Ledger, bus_url: st
 
 @pytest.fixture
 async def woken_pair(workers: Workers, model: ModelServer, ledger: Ledger, bus_url: str) -> Pair:
-    """Where there is a bus, these do not look for themselves: they hear of something at once, or never."""
+    """With a bus, these workers do not poll: a wake-up arrives at once, or never."""
     workers.bus_url = bus_url
     found = Pair(workers, model, ledger)
     await found.start(poll_millis=NEVER_MILLIS if bus_url else 1000)
@@ -94,7 +94,7 @@ def answer_once(asked: Asked) -> Reply:
 async def test_t7_a_hundred_messages_to_three_agents_make_three_hundred_runs_and_answers(pair: Pair) -> None:
     pair.model.script = answer_once
     agents = [await pair.agent(name) for name in ("Ada", "Bo", "Cy")]
-    # Each is spoken to by name, so that the agents do not also answer each other.
+    # The messages mention the agents, so that agents do not also respond to each other.
     spaces = [await pair.space(*agents, triggers="mentioned") for _ in range(5)]
     mentions = [agent.id for agent in agents]
     texts = [f"message {n}" for n in range(100)]
@@ -156,7 +156,7 @@ async def test_m10_a_question_asked_in_one_process_is_resumed_in_the_other_after
     space = await pair.space(agent)
     await pair.owners[0].say(space, "Paint it.")
     await pair.ledger.until_statuses("waiting_reply")
-    # Whichever asked: a run that waits is held by nobody.
+    # No worker holds a waiting run, whichever of them started it.
     pair.processes[0].terminate()
     await pair.processes[0].until_gone()
     await pair.owners[1].say(space, "Blue.")
@@ -201,8 +201,8 @@ async def test_j2_a_run_in_the_middle_of_a_model_request_is_handed_back_by_a_wor
 async def test_j2_a_run_handed_back_right_after_a_commit_goes_on_from_what_was_committed(
     workers: Workers, model: ModelServer, ledger: Ledger, tmp_path: Path
 ) -> None:
-    """The worker is told to stop when a call has taken effect and the run has not yet heard of it: first of having
-    entered a space, then of having spoken there."""
+    """The worker is stopped when a call is committed and the run has not seen the result yet: first `enter_space`, then
+    `send_message`."""
 
     def script(asked: Asked) -> Reply:
         if "Hello, Beta." in asked.text:
@@ -230,7 +230,7 @@ async def test_j2_a_run_handed_back_right_after_a_commit_goes_on_from_what_was_c
 
 
 async def test_t12_what_waits_for_a_full_agent_is_taken_once_there_is_room_though_nobody_says_so(pair: Pair) -> None:
-    """One process has the agent's only run and sleeps; the other has seen that the agent is full."""
+    """One process holds the agent's only run and is paused. The other one has seen that the agent is full."""
     gate = asyncio.Event()
 
     def script(asked: Asked) -> Reply:
@@ -257,7 +257,7 @@ async def test_t12_what_waits_for_a_full_agent_is_taken_once_there_is_room_thoug
 async def test_p4_many_plans_due_at_once_fire_once_each_when_their_time_comes(
     workers: Workers, model: ModelServer, ledger: Ledger
 ) -> None:
-    """All of them in the one look at that time: these workers do not look again."""
+    """All in one look: these workers do not poll."""
     gate = asyncio.Event()
 
     def script(_: Asked) -> Reply:
@@ -363,7 +363,7 @@ async def test_work_goes_on_while_nats_is_down(
     model: ModelServer,
     tmp_path: Path,
 ) -> None:
-    """The process that hears the message is full; the other one finds it by looking."""
+    """The process that receives the message has no free slot; the other one finds it by polling."""
     gate = asyncio.Event()
 
     def script(asked: Asked) -> Reply:
@@ -387,7 +387,7 @@ async def test_work_goes_on_while_nats_is_down(
     first = await pair.place_of(await pair.running())
     await pair.owners[first].say(space, "go on")
     await pair.ledger.until_statuses("running", "completed")
-    # A cancel reaches the other process too, without a word from the bus.
+    # The other process also finds the cancel by polling.
     [held, _] = await pair.ledger.runs()
     await pair.owners[1 - first].ok("POST", f"/api/runs/{held['id']}/cancel")
     await model.until_open(0)

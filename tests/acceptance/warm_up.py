@@ -1,4 +1,4 @@
-"""What a server does the first time (loading, compiling statements, working out types), done before any is forked."""
+"""Does what a server does the first time (imports, compiling statements, building types) before any is forked."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.world import World, serve_world
 
 
 def warm_up(settings: Settings) -> None:
-    """On the database of these settings, which gets a space and an agent more, deleted again."""
+    """Uses the database of these settings. Creates a space and an agent there and deletes them again."""
     share_statement_cache()
     asyncio.run(_live_a_little(settings))
-    # Only what has one thread can be forked safely.
+    # Only a process with one thread can be forked safely.
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Worker processes that a test starts, stops, pauses and kills; forked by fork_server.py, so they cost little."""
+"""Worker processes that a test starts, stops, pauses and kills. fork_server.py forks them, so they start quickly."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.acceptance.processes import OWNER_TOKEN
 from tests.conditions import PATIENCE_SECONDS, until
 from tests.world import Person
 
-# What is wanted of a worker that nobody wakes: to look for itself, and soon.
+# How often a worker without wake-ups polls.
 EAGER_MILLIS = 20
 NEVER_MILLIS = 3_600_000
 
 
 @dataclass(frozen=True)
 class Order:
-    """`folder` gets the effects of its tools, the places it passed and its reports."""
+    """`folder` gets the effects of its tools, the crash points it passed and its reports."""
 
     settings: dict[str, Any]
     folder: str
@@ -37,7 +37,7 @@ class Order:
 
 @dataclass
 class Report:
-    """Memory is resident: what is the process's own, and what it sees of files, which the system may take back."""
+    """Resident memory: the process's own, and mapped files, which the system may reclaim."""
 
     tasks: int
     files: int
@@ -71,7 +71,7 @@ class WorkerProcess:
         self._send(signal.SIGCONT)
 
     def terminate(self) -> None:
-        """As an operator would stop it."""
+        """Like an operator."""
         self._send(signal.SIGTERM)
 
     async def until_gone(self) -> None:
@@ -99,7 +99,7 @@ class WorkerProcess:
 
 
 class ForkServer:
-    """The process that forks them: one for all tests of a session."""
+    """Starts the process that forks workers: one for all tests of a session."""
 
     def __init__(self, log: Path, *databases: str) -> None:
         self._log = log.open("wb")
@@ -154,7 +154,7 @@ class Workers:
         }
 
     async def start(self, folder: Path | None = None, slots: int = 64, **more: Any) -> WorkerProcess:
-        """`more` is of an Order."""
+        """`more` are fields of an Order."""
         folder = folder or self.folder
         order = Order(self.settings(workers=slots), str(folder), **more)
         async with self._forking:

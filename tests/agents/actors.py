@@ -1,4 +1,4 @@
-"""Agents as the domain sees them, for tests that need no HTTP."""
+"""Agents made without HTTP."""
 
 from __future__ import annotations
 

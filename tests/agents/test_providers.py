@@ -14,7 +14,7 @@ from pydantic_ai.providers import gateway, infer_provider_class
 
 from majlis.agents.config.providers import PROVIDERS, missing_package
 
-# Only its speech service has it.
+# Only for its speech service.
 _OTHER_KEYS = {"AZURE_VOICELIVE_API_KEY"}
 
 

@@ -1,4 +1,4 @@
-"""The list of all spaces, for those who look after the gateway: what there is, and nothing of what is said."""
+"""The list of all spaces for administrators: names and counts, no messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def test_administrators_see_every_space_with_its_members_and_no_word_of_it
         assert created.endswith("Z")
         expected = {"id": secret, "name": "Secret", "description": "", "triggers": "everyone", "messageCount": 1}
         assert listed == expected
-        # A7: to be told of a space is not to be in it.
+        # A7: seeing a space in the list does not make a member.
         assert_error(await reader.get(f"/api/spaces/{secret}"), 404, "unknown_space")
 
 

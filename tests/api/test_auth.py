@@ -1,4 +1,4 @@
-"""Entry: tokens, roles, sessions, rate limits, and what a stranger is told."""
+"""Tokens, roles, sessions, rate limits, and responses to unknown callers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def test_without_a_valid_token_everything_but_health_is_refused(world: Wor
 
 
 async def test_a_stranger_is_told_so_before_anything_is_said_about_its_request(world: World) -> None:
-    """An unknown token with a bad body or an id of nothing was told 422 or 404, which the contract has for callers."""
+    """An unknown token with a bad body or an unknown id used to get 422 or 404 instead of 401."""
     async with httpx.AsyncClient(base_url=world.base_url) as http:
         json = {"Content-Type": "application/json"}
         for headers in (json, {**json, "Authorization": "Bearer nonsense"}):
@@ -45,7 +45,7 @@ async def test_a_stranger_is_told_so_before_anything_is_said_about_its_request(w
 
 
 def guarded_routes() -> list[tuple[str, str]]:
-    """Every route that asks who is calling, with an id of nothing."""
+    """Every route that needs a token, with an id that does not exist."""
     return [
         (method.upper(), re.sub(r"{\w+}", "x", path))
         for path, methods in openapi_document()["paths"].items()
@@ -146,7 +146,8 @@ async def test_the_sender_is_always_the_tokens_entity(world: World) -> None:
 
 
 async def test_a_revoked_token_takes_the_sessions_along_that_it_opened(world: World) -> None:
-    """A browser that was signed in with a stolen token stayed signed in for a month after its revocation."""
+    """A browser that had signed in with a stolen token used to stay signed in for a month after the token was
+    revoked."""
     sara = await world.person("Sara")
     other = await world.with_token(sara.id, "Sara")
     own_page = {"sec-fetch-site": "same-origin"}

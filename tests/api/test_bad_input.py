@@ -1,4 +1,4 @@
-"""Bad input gets the one error shape with a stable code, and changes nothing."""
+"""Bad input gets the error shape with a stable code, and changes nothing."""
 
 from __future__ import annotations
 

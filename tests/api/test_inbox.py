@@ -1,4 +1,4 @@
-"""What agents are owed, as people and services see it."""
+"""Deliveries to agents, as people and services see them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.world import Person, World
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Nobody works here: what runs there are is written by the tests."""
+    """Without workers: the tests write the runs."""
     return settings.model_copy(update={"workers": 0})
 
 

@@ -1,4 +1,4 @@
-"""P1, P2, P3 over HTTP: what an agent keeps is shown to administrators and to the agent itself, and to nobody else."""
+"""P1, P2, P3 over HTTP: administrators and the agent itself see its memories, goals and plans; others do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete, with stable names, since SDKs are generated from it."""
+"""The OpenAPI document is complete and has stable names, because SDKs are generated from it."""
 
 from __future__ import annotations
 

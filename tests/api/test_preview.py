@@ -1,4 +1,4 @@
-"""Trying an agent: it is shown what a run would see, and afterwards everything is as it was."""
+"""A preview shows what a run of the agent would see, and changes nothing."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ async def test_it_shows_what_the_agent_would_see_and_leaves_no_trace(world: Worl
         shown = await tried(world, scout, "What colour is the door?", spaceId=space)
         assert "Speak like a sailor." in words(shown)
         assert "What colour is the door?" in words(shown)
-        # A consciousness reads what was said before only when it enters the space (K4).
+        # A consciousness reads earlier messages only after it has entered the space (K4).
         assert ("The door is green." in words(shown)) == (mind != "consciousness")
         assert "send_message" in [tool["function"]["name"] for tool in shown["tools"]]
         assert shown["tokens"] > 100
         assert await world.gateway.db.read(_counts) == before
         assert (await world.owner.space(space))["lastMessage"]["seq"] == 1
-        # The next real message follows the last real one, and is the next that anybody hears of.
+        # The next real message gets the next number, and its event is the next one.
         said = await world.owner.say(space, "Now for real.")
         assert said["seq"] == 2
         heard = await follower.until("space.message")
@@ -63,7 +63,7 @@ async def test_it_is_what_a_run_is_shown_then(world: World) -> None:
     request = (await world.owner.ok("GET", f"/api/runs/{ended.data['runId']}/context"))["requests"][0]
     assert request["tools"] == shown["tools"]
     assert [each["role"] for each in request["messages"]] == [each["role"] for each in shown["messages"]]
-    # Only ids and times differ: as long, and the same headings.
+    # Only ids and times differ: same length, same headings.
     assert len(words(request)) == len(words(shown))
 
 
@@ -102,6 +102,6 @@ async def test_only_administrators_try_and_only_in_spaces_where_both_are(world: 
 
 @pytest.fixture
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
-    """Nobody works here, except where a run is what is looked at."""
+    """Without workers, except for the test that looks at a run."""
     works = request.function is test_it_is_what_a_run_is_shown_then
     return settings if works else settings.model_copy(update={"workers": 0})

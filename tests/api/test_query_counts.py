@@ -1,4 +1,4 @@
-"""How many statements a request costs, the look-up of its token included. More of them is a change worth a thought."""
+"""How many statements each request costs, including the lookup of its token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.world import World
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Without workers, whose looking for work would be counted too."""
+    """Without workers, whose polling would be counted too."""
     return settings.model_copy(update={"workers": 0})
 
 
@@ -23,7 +23,7 @@ def counted(world: World) -> Iterator[list[str]]:
     statements: list[str] = []
 
     def note(_c: object, _cur: object, statement: str, *_: object) -> None:
-        # The hub's own poll of the log, once a second, is nobody's request.
+        # The hub's poll of the log, once a second, belongs to no request.
         if "event_seq" not in statement or "members" in statement or not statement.startswith("SELECT"):
             statements.append(statement)
 

@@ -1,4 +1,4 @@
-"""What an agent has failed over is tried once more when somebody asks for it."""
+"""A failed delivery is offered once more when a person asks for a retry."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_only_members_who_may_write_ask_for_another_try_and_one_of_two_get
         assert_error(await sara.post(f"{path}/{scout.id}/retry"), 403, "viewer")
         assert_error(await omar.post(f"{path}/{scout.id}/retry"), 404, "unknown_message")
         assert_error(await world.owner.post(f"{path}/ent_{UNKNOWN}/retry"), 409, "not_failed")
-        # Nobody works on it meanwhile: the second finds it offered already.
+        # No worker runs, so the second request finds it already offered.
         assert world.gateway.worker is not None
         await world.gateway.worker.stop()
         both = await asyncio.gather(*(world.owner.post(f"{path}/{scout.id}/retry") for _ in range(2)))

@@ -1,4 +1,4 @@
-"""What people see of runs: everything that was triggered where they are, nothing else, and no secrets in passing."""
+"""Members see the runs that were triggered in their spaces, no others, and no secrets."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.world import Person, World
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Nobody works here: what runs there are is written by the tests."""
+    """Without workers: the tests write the runs."""
     return settings.model_copy(update={"workers": 0})
 
 
 async def a_run(world: World, **columns: Any) -> tuple[Person, Person, str, str]:
-    """Sara asked Scout something where both are: Sara, Scout, the space, the run."""
+    """Sara asked Scout something in a space: Sara, Scout, the space, the run."""
     sara, scout = await world.person("Sara"), await world.agent("Scout")
     space = await world.owner.create_space("Project Alpha", sara, scout)
     return sara, scout, space, await add_run(world, scout, await sara.say(space, "what is new?"), **columns)
@@ -153,7 +153,7 @@ async def test_x13_a_context_is_read_back_as_it_was_sent(world: World) -> None:
     await add_view(world, run, 3, 1, answer)
     await add_view(world, run, 5, 3, answer)
     await add_view(world, run, 7, None, told)
-    # The one that these two build on has been swept away.
+    # The janitor has deleted the request that these two are based on.
     await add_view(world, run, 8, 6, answer)
     await add_view(world, run, 9, 8, answer)
     for reader in (scout, world.owner):

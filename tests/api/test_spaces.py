@@ -23,7 +23,7 @@ async def test_a_message_reaches_the_other_member_live(world: World) -> None:
 
 
 async def test_the_last_admin_may_leave_and_a_person_becomes_one_before_a_machine(world: World) -> None:
-    """It was refused, and a space for agents alone could not be had without making one of them its admin first."""
+    """This used to be refused, so a space with only agents needed an agent as admin first."""
     sara, scout, eve = await world.person("Sara"), await world.agent("Scout"), await world.person("Eve")
     space = await world.owner.create_space("Lobby", scout, sara)
     await world.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": eve.id, "role": "viewer"})

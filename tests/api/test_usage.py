@@ -1,4 +1,4 @@
-"""What an agent has cost, over all its runs: for its administrators and itself."""
+"""What an agent's runs have cost, for its administrators and itself."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.api.test_query_counts import counted
 from tests.past_runs import add_run
 from tests.world import World
 
-# Days begin at midnight, which a test must not live to see.
+# A test that runs past midnight would see another day.
 pytestmark = pytest.mark.usefixtures("standing_clock")
 NOTHING = {"runs": 0, "requests": 0, "inputTokens": 0, "cachedTokens": 0, "outputTokens": 0}
 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Nobody works here: what runs there are is written by the tests."""
+    """Without workers: the tests write the runs."""
     price = ModelPrice(input=1, cached=0.5, output=10)
     prices = {"openai:gpt-5.2": price, "openai:dear": ModelPrice(input=20, output=100)}
     return settings.model_copy(update={"workers": 0, "model_prices": prices})
@@ -77,8 +77,8 @@ async def test_usage_is_added_up_day_by_day_and_is_money_where_prices_are_set(wo
 
 
 async def test_a_run_costs_what_the_model_costs_that_it_has_used(world: World) -> None:
-    """Whatever the agent thinks with by now. Runs of before this was kept count as the model of now; a day of which
-    only a part has a price has none."""
+    """Whatever the agent's model is now. Older runs without a model use the current one. A day with an unpriced run has
+    no cost."""
     scout = await world.agent("Scout", model="openai:gpt-5.2")
     day = 86_400_000
     today = clock.now() // day * day
@@ -86,7 +86,7 @@ async def test_a_run_costs_what_the_model_costs_that_it_has_used(world: World) -
     await add_run(world, scout, created_at=today - 2 * day, **spent)
     for model in ("openai:gpt-5.2", "openai:dear", None):
         await add_run(world, scout, created_at=today - day, model=model, **spent)
-    # One that has asked nobody costs nothing, and does not hide what the others cost.
+    # A run without requests costs nothing and does not make the day unpriced.
     await add_run(world, scout, created_at=today, model="openai:dear", **spent)
     await add_run(world, scout, created_at=today)
     await world.owner.ok("PATCH", f"/api/agents/{scout.id}", {"config": {"model": "demo"}})

@@ -1,4 +1,4 @@
-"""The `majlis` command as its users run it: a process of its own, with arguments, environment, input and output."""
+"""The `majlis` command as a process, with arguments, environment, input and output."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Command:
 
     @property
     def cold(self) -> Command:
-        """Started as a shell starts it: for what an interpreter does before and after a command, and what it loads."""
+        """Started like from a shell, for tests of startup, exit and imports."""
         other = self.given()
         other._cold = True
         return other
@@ -83,7 +83,7 @@ class Command:
         return await self._commands.start(*arguments, folder=self._folder, environment=self._environment)
 
     def start_on(self, stream: int, *arguments: str) -> CommandProcess:
-        """Where all its streams are one file."""
+        """With one file for all its streams."""
         return self._commands.start_on([stream] * 3, *arguments, folder=self._folder, environment=self._environment)
 
     async def _start_cold(self, *arguments: str | bytes) -> Process:

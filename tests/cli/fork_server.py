@@ -1,12 +1,12 @@
-"""A process that has all of Majlis loaded and forks a `majlis` command whenever it is asked to.
+"""Has all of Majlis loaded and forks a `majlis` command for each order.
 
 Loading takes a second of CPU time and most commands a tenth, so hundreds of commands would spend most of the time on
 loading. A forked command has its own arguments, folder, environment and streams, and ends or is killed like any other
 process. See processes.py for the other side.
 
-The socket whose number is on the command line brings orders: the length of one with four file descriptors, then the
-order itself (JSON). Three of them are the command's streams. The fourth is told its process id and, when it has ended,
-its exit code, four bytes each.
+Orders come from the socket whose number is on the command line: the length of an order with four file descriptors, then
+the order as JSON. Three descriptors are the command's streams. The process id and, at its end, the exit code are
+written to the fourth, in four bytes each.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import time
 import traceback
 from typing import Any, NoReturn
 
-import alembic.command  # noqa: F401 - loaded here so that no child has to
+import alembic.command  # noqa: F401 - loaded once for all children
 
 import majlis.cli.checks
 import majlis.http_server
@@ -38,7 +38,7 @@ from majlis.api.app import openapi_document
 
 
 class ForkServer:
-    """One thread only, since nothing else can be forked safely."""
+    """Has only one thread, so that it can be forked safely."""
 
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
@@ -50,7 +50,7 @@ class ForkServer:
         signal.set_wakeup_fd(self._wake.fileno())
 
     def until_orphaned(self) -> None:
-        """Orders end when the tests do."""
+        """Runs until the tests close the socket."""
         while True:
             readable, _, _ = select.select([self._orders, self._ended], [], [])
             if self._ended in readable:
@@ -79,12 +79,12 @@ class ForkServer:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
                 return
-            # A test that has failed meanwhile does not listen any more.
+            # A failed test may have closed its socket.
             with self._askers.pop(pid) as asker, contextlib.suppress(BrokenPipeError):
                 asker.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, signed=True))
 
     def _leave(self, asker: socket.socket) -> None:
-        """Nothing of this is the child's."""
+        """Closes what only the parent uses."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for each in (self._orders, self._ended, self._wake, asker, *self._askers.values()):
@@ -92,7 +92,7 @@ class ForkServer:
 
 
 def become(order: dict[str, Any], streams: list[int]) -> NoReturn:
-    """`python -m majlis`, from here to its end."""
+    """Runs `python -m majlis` to its end."""
     code = 1
     try:
         settle_in(order, streams)
@@ -130,7 +130,7 @@ def run_majlis() -> int:
 
 
 def open_streams() -> None:
-    """As an interpreter opens them when it starts."""
+    """As an interpreter does when it starts."""
     was = sys.stdout
     lines = os.isatty(1) or bool(os.environ.get("PYTHONUNBUFFERED"))
     sys.stdin = open(0, encoding=was.encoding, errors=was.errors, closefd=False)  # noqa: SIM115
@@ -139,7 +139,7 @@ def open_streams() -> None:
 
 
 def die_with_parent() -> None:
-    """No command outlives its tests, not even one of a test that was broken off."""
+    """No command outlives its tests, not even one of an interrupted test."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
@@ -148,7 +148,7 @@ def load_everything() -> None:
     for package in (majlis.cli, majlis.cli.checks, majlis.transfer):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    openapi_document()  # works out the routes' types
+    openapi_document()  # builds the types of the routes
     gc.collect()
     gc.freeze()
 

@@ -28,7 +28,7 @@ class Terminal:
         os.write(self._screen, text.encode())
 
     async def until(self, text: str) -> str:
-        """Waits until this can be read, and gives back everything up to it; the next look begins after it."""
+        """Waits for this text and returns everything up to it. The next call searches after it."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while text not in self.shown:
                 assert not self._closed, f"it ended after {self.shown!r}"
@@ -49,7 +49,7 @@ class Terminal:
     def _read(self) -> None:
         try:
             chunk = os.read(self._screen, 65_536)
-        except OSError:  # Linux's word for "the other side is closed"
+        except OSError:  # Linux: the other side is closed.
             chunk = b""
         if not chunk:
             self._closed = True

@@ -38,7 +38,7 @@ async def db(database_url: str) -> AsyncIterator[Database]:
 
 
 async def in_turn(db: Database, first: Work, second: Work) -> None:
-    """The second begins before the first is committed, and has to wait for it."""
+    """The second transaction starts before the first commits, and has to wait for it."""
     done, commit = asyncio.Event(), asyncio.Event()
 
     def hold(tx: Tx) -> None:

@@ -1,4 +1,4 @@
-"""X9: a name cannot look like a line of ours, nor like another member."""
+"""X9: a name cannot look like a line of ours, or like another member's name."""
 
 from __future__ import annotations
 

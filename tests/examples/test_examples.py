@@ -1,5 +1,5 @@
-"""The examples, each played from beginning to end: a real server, people over HTTP, and a model that does what the
-instructions say as a function of nothing but what it is shown."""
+"""Each example from start to end: a real server, people over HTTP, and a model that follows the instructions as a pure
+function of its prompt."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from tests.runs.house import House, timeline
 from tests.world import Person, serve_world
 
 ROOT = Path(__file__).parents[2]
+BARE = {"PATH": "", "PYTHONPATH": str(ROOT)}
 README = (ROOT / "examples" / "README.md").read_text("utf-8")
 
 
@@ -55,7 +56,7 @@ Open = Callable[[str], AbstractAsyncContextManager[Scene]]
 
 @pytest.fixture
 def opened(settings: Settings) -> Open:
-    """An example, made on a gateway as `python -m examples` makes it."""
+    """An example on a gateway, created like `python -m examples` does."""
 
     @asynccontextmanager
     async def open_example(name: str) -> AsyncIterator[Scene]:
@@ -64,7 +65,7 @@ def opened(settings: Settings) -> Open:
         async with ModelServer() as model, serve_world(given) as world:
             async with MajlisClient(world.base_url, world.owner.token) as client:
                 await stage(client, example, model.model)
-                # Again: nothing is made twice.
+                # A second time creates nothing.
                 ids = await stage(client, example, model.model)
             yield Scene(House(world, model), example, ids, ids[example.spaces[0]["name"]])
 
@@ -131,7 +132,7 @@ async def test_m2_team_vote_is_counted_in_the_history(opened: Open) -> None:
         assert [(run["status"], run["usage"]["requests"]) for run in runs] == [
             ("completed", 2), ("completed", 1), ("completed", 1), ("completed", 2),
         ]  # fmt: skip
-        # Its tool cannot wait, and no word of waiting is in its prompt.
+        # Its tool cannot wait, and its prompt does not mention waits.
         [sending] = [
             tool for tool in scene.house.model.asked[0].body["tools"] if tool["function"]["name"] == "send_message"
         ]
@@ -177,7 +178,7 @@ async def test_p1_p2_p3_report_is_built_over_days_with_memory_and_plans(opened: 
         return {"name": "remind", "instruction": f"Remind Finance in {space} of the budget for Q4", "runAfter": "1 day"}
 
     def remind(asked: Asked) -> Reply:
-        """Woken by the plan: in no space, with nothing but what it kept."""
+        """Triggered by the plan: in no space, with only its memories, goals and plans."""
         assert known in asked.text
         assert "Complete the Q4 report" in asked.text
         match asked.step:
@@ -279,7 +280,7 @@ async def test_the_documented_command_starts_an_example(tmp_path: Path) -> None:
     model: dict[str, Any] = {"provider": "openai", "name": "x", "baseUrl": "http://127.0.0.1:9/v1"}
     arguments = ["team_vote", "--model", json.dumps(model), "--port", "0", "--data-dir", str(tmp_path)]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "examples", *arguments, cwd=ROOT, stdout=PIPE, env={"PYTHONUNBUFFERED": "1", "PATH": ""}
+        sys.executable, "-m", "examples", *arguments, cwd=tmp_path, stdout=PIPE, env={**BARE, "PYTHONUNBUFFERED": "1"}
     )
     assert process.stdout is not None
     people = load("team_vote").people
@@ -288,7 +289,7 @@ async def test_the_documented_command_starts_an_example(tmp_path: Path) -> None:
     assert about == f"{load('team_vote').about}\n"
     assert hint == f"and say in Team: {load('team_vote').say}\n"
     base_url = link.removeprefix("Sign in with ").split("/sign-in/")[0]
-    # Who tries it out alone has to be everybody.
+    # One person who tries it out plays all people.
     assert [f"To answer as {person}, sign in from a private window with {base_url}" for person in people] == [
         other.split("/sign-in/")[0] for other in others
     ]
@@ -303,10 +304,10 @@ async def test_the_documented_command_starts_an_example(tmp_path: Path) -> None:
     [("{bad", "is not JSON"), ("nonsense", 'should be "provider:name"'), ('{"provider": "openai"}', "model.name")],
 )
 async def test_a_model_that_is_none_is_one_line_and_nothing_is_made(tmp_path: Path, model: str, reason: str) -> None:
-    """It was a traceback, after a gateway had been made."""
+    """This used to be a traceback, after a gateway had been created."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "examples", "team_vote", "--model", model, "--data-dir", str(tmp_path / "data"),
-        cwd=ROOT, stderr=PIPE, env={"PATH": ""},
+        cwd=tmp_path, stderr=PIPE, env=BARE,
     )  # fmt: skip
     _, said = await process.communicate()
     *usage, line = said.decode().splitlines()

@@ -1,4 +1,4 @@
-"""Starting a gateway: the first owner, the server's key, and what makes it refuse to start."""
+"""Starting a gateway: the first owner, the server key, and reasons to refuse to start."""
 
 from __future__ import annotations
 

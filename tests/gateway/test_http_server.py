@@ -1,4 +1,4 @@
-"""The listening socket, as every connection inherits it."""
+"""Options of the listening socket, which every connection inherits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from majlis.settings import Settings
 
 
 async def test_an_answer_in_two_writes_does_not_wait_for_an_acknowledgement(settings: Settings) -> None:
-    """Under asyncio's own loop every request took 44 ms: Nagle's algorithm was on."""
+    """With asyncio's own loop every request used to take 44 ms because of Nagle's algorithm."""
     accepted: asyncio.Future[asyncio.BaseTransport] = asyncio.get_running_loop().create_future()
 
     class Connection(asyncio.Protocol):

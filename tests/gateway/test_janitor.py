@@ -1,4 +1,4 @@
-"""What has had its time goes; what is in use stays."""
+"""The janitor deletes expired rows and keeps those in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a new user meets: a Lobby with two demo agents that welcome, wait, remember, remind, and talk once."""
+"""The Lobby of a new gateway: two demo agents greet, wait, remember, remind, and talk to each other once."""
 
 from __future__ import annotations
 

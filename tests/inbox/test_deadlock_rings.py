@@ -1,4 +1,4 @@
-"""Behaviour M12: which waits are a ring, whoever else waits."""
+"""M12: which waits form a ring."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def waits(text: str) -> list[Wait]:
     ],
 )
 def test_m12_a_ring_is_those_that_wait_for_each_other(waiting: str, able: str, ring: str) -> None:
-    """A space is named by the first letters of who may write in it."""
+    """A space is named after the first letters of the members who can write in it."""
     names = {name[0]: name for name in ("ann", "bob", "cy", "dee")}
     given = waits(waiting)
     writers = {wait.wait_space_id: {names[letter] for letter in wait.wait_space_id} for wait in given}

@@ -1,4 +1,5 @@
-"""P4, P6, K1: what falls due is delivered once for each due time, on any number of nodes, also after a standstill."""
+"""P4, P6, K1: plans and heartbeats are delivered once for each due time, on any number of nodes, also after
+downtime."""
 
 from __future__ import annotations
 
@@ -62,8 +63,8 @@ async def delivered(db: Database) -> list[dict[str, Any]]:
 
 
 async def fire_at_once(nodes: list[Database], fire: Callable[[Tx], int], rounds: int) -> int:
-    """How often the nodes believe to have fired. Each round is a minute later: what falls due every minute falls due
-    in every round."""
+    """How many deliveries the nodes report. Each round is a minute later, so a plan for every minute is due in each
+    round."""
     fired = 0
     for _ in range(rounds):
         clock.advance(MINUTE)
@@ -124,7 +125,7 @@ async def test_p4_a_recurring_plans_next_time_comes_from_its_schedule(db: Databa
     plan = await plan_of(db, agent, DAILY)
     assert plan["nextAt"] is not None
     due = parse_iso(plan["nextAt"])
-    # Noticed twenty seconds late; the next one is not late for that.
+    # Found twenty seconds late; the next time does not shift.
     clock.advance(due - clock.now() + 20 * SECOND)
     await db.write(fire_due_plans)
     (after,) = await db.read(list_plans, agent)
@@ -135,7 +136,7 @@ async def test_p4_what_fell_due_many_times_while_everything_was_down_fires_once(
     agent = await new_agent(db)
     plan = await plan_of(db, agent, PlanDraft("Look", "Look around.", cron="0 * * * *"))
     once = await plan_of(db, agent, SOON)
-    # To the first second of an hour three hours later, so that the next one is far away.
+    # To the first second of an hour, three hours later, so that the next time is far away.
     clock.advance(4 * HOUR - clock.now() % HOUR)
     assert await db.write(fire_due_plans) == 2
     assert await db.write(fire_due_plans) == 0
@@ -147,7 +148,7 @@ async def test_p4_what_fell_due_many_times_while_everything_was_down_fires_once(
 
 
 async def test_p4_two_nodes_at_once_deliver_each_due_time_once(nodes: list[Database]) -> None:
-    """200 rounds in which two nodes, twice each, find the same three plans due."""
+    """In 200 rounds, two nodes with two transactions each find the same three plans due."""
     agent = await new_agent(nodes[0])
     made = await nodes[0].write(set_plans, agent, [EVERY_MINUTE] * 3, 0)
     fired = await fire_at_once(nodes, fire_due_plans, rounds=200)
@@ -158,7 +159,7 @@ async def test_p4_two_nodes_at_once_deliver_each_due_time_once(nodes: list[Datab
 
 
 async def test_t7_a_due_time_that_is_offered_again_is_dropped_by_the_database(db: Database) -> None:
-    """As if another node had not heard that the plan has fired."""
+    """As if another node had not seen that the plan has fired."""
     agent = await new_agent(db)
     plan = await plan_of(db, agent, SOON)
     assert plan["nextAt"] is not None
@@ -175,7 +176,7 @@ async def test_p3_a_plan_that_has_fired_and_is_set_again_fires_again(db: Databas
     plan = await plan_of(db, agent, SOON)
     clock.advance(SECOND + 1)
     await db.write(fire_due_plans)
-    # A moment just past counts as now, and is another event than the first.
+    # A time just past counts as now, and is a different event from the first.
     again = await plan_of(db, agent, PlanDraft("Ask", "Ask.", plan["id"], scheduled_at=plan["nextAt"]))
     assert again["status"] == "active"
     assert await db.write(fire_due_plans) == 1
@@ -183,7 +184,7 @@ async def test_p3_a_plan_that_has_fired_and_is_set_again_fires_again(db: Databas
 
 
 async def next_due(db: Database) -> int | None:
-    """When the worker will look again."""
+    """When the worker looks next."""
     return (await db.read(poll, "somebody")).next_at
 
 
@@ -229,7 +230,7 @@ async def test_a_deleted_agents_plans_and_heartbeat_fire_no_more(db: Database) -
     await db.write(fire_due_plans)
     await db.write(fire_due_heartbeats)
     assert await delivered(db) == []
-    # They are looked at once, not for ever.
+    # They are found once and never again.
     assert await db.write(fire_due_plans) == 0
     assert await db.write(fire_due_heartbeats) == 0
 
@@ -293,7 +294,7 @@ async def test_p6_after_the_last_beat_of_the_day_comes_the_next_morning(db: Data
         assert await db.write(fire_due_heartbeats) == 1
     beats = [parse_iso(delivery["payload"]["scheduledAt"]) for delivery in await delivered(db)]
     walls = [f"{datetime.fromtimestamp(at / 1000, ZoneInfo('Europe/Berlin')):%H:%M}" for at in beats]
-    # The first two may fall anywhere within the half hour, if that is now, or soon.
+    # The first two may be anywhere within the half hour if it is now or soon.
     assert all("09:00" <= wall < "09:30" for wall in walls)
     assert walls[-4:] in (["09:00", "09:20"] * 2, ["09:20", "09:00"] * 2)
 

@@ -1,4 +1,4 @@
-"""R7: an external session belongs to one agent in one space, by a constraint of the database."""
+"""R7: an external session belongs to one agent in one space, enforced by a database constraint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.spaces.actors import add_caller
 
 
 class Rooms:
-    """Husam with the roles agents Coder and Tester and the timeline agent Scout; Coder is in the other room, too."""
+    """Husam with the roles agents Coder and Tester and the timeline agent Scout. Coder is also in the other space."""
 
     def __init__(self, tx: Tx) -> None:
         self.husam = add_caller(tx, "Husam")
@@ -82,7 +82,7 @@ async def test_r7_a_session_offered_in_a_second_space_is_refused_and_nothing_is_
 async def test_r7_an_agents_own_session_is_its_own(db: Database, rooms: Rooms) -> None:
     await offer(db, rooms.tester, rooms.both, "t1")
     assert await db.read(_bound) == {(rooms.tester.id, rooms.both): "t1"}
-    # To go on with it is for the one whose it is.
+    # Only its agent can continue it.
     await offer(db, rooms.husam, rooms.both, "t1", mentions=[rooms.tester.id])
     assert await db.read(_bound) == {(rooms.tester.id, rooms.both): "t1"}
 

@@ -1,4 +1,4 @@
-"""Both kinds of stream."""
+"""The two kinds of stream."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture(params=["one space", "all spaces"])
 def whole(request: pytest.FixtureRequest) -> bool:
-    """Both kinds of stream keep the same promises."""
+    """Both kinds of stream give the same guarantees."""
     return bool(request.param == "all spaces")

@@ -1,4 +1,4 @@
-"""One conformance suite for both buses: in-process, and NATS with a bus on either side."""
+"""One conformance suite for both buses: in-process, and NATS with a bus on each side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.nats_servers import NatsServer
 
 
 class Inbox:
-    """Collects what a subscriber is handed and lets a test wait for it."""
+    """Collects the payloads of a subscriber and lets a test wait for them."""
 
     def __init__(self) -> None:
         self.got: list[bytes] = []
@@ -35,7 +35,7 @@ class Inbox:
 
 @pytest.fixture(params=["in-process", "nats, same process", "nats, two processes"])
 async def sides(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Bus, Bus]]:
-    """(where it is published, where it is heard)"""
+    """(publisher, listener)"""
     if request.param == "in-process":
         bus: Bus = InProcessBus()
         yield bus, bus
@@ -51,7 +51,8 @@ async def sides(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Bus, Bus]
 
 
 async def subscribed(publisher: Bus, listener: Bus, subject: str, inbox: Inbox) -> Callable[[], None]:
-    """A subscription takes a moment to reach the server: greet until the greeting arrives, then start clean."""
+    """A subscription takes a moment to reach the server: publishes greetings until one arrives, then clears the
+    inbox."""
     stop = listener.subscribe(subject, inbox)
 
     def greeted() -> bool:

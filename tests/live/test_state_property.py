@@ -1,4 +1,4 @@
-"""Fresh state = old state + events, for every event type, whatever happens and however often a client reconnects."""
+"""Loaded state = old state + events, for every event type, for random actions and reconnects."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Client:
         self.applied: list[Event] = []
 
     async def connect(self) -> None:
-        """Subscribe first, then load: what happens between the two is in both, and counts once."""
+        """Subscribes first, then loads: an event in between is in both and must count once."""
         first = self.stream is None
         self.stream = self.person.follow(last_id=self.stream.last_id if self.stream else None)
         await self.stream.__aenter__()
@@ -53,7 +53,7 @@ class Client:
         await self.stream.__aexit__(None, None, None)
 
     async def follow_until_equal(self) -> None:
-        """While nobody acts: every difference must be made up for by an event that is still to come."""
+        """With no other activity, events still to come must remove every difference."""
         assert self.stream is not None
         truth = await fresh(self.person)
         while True:
@@ -73,13 +73,13 @@ class Client:
         for space_id in list(self.state.to_fetch):
             answer = await self.person.get(f"/api/spaces/{space_id}")
             if answer.status_code == 404:
-                self.state.to_fetch.discard(space_id)  # left again; the event for that is on its way
+                self.state.to_fetch.discard(space_id)  # has left again; the event will follow
                 continue
             self.state.load_space(answer.json(), (await self.person.history(space_id, limit=200))["messages"])
 
 
 def comparable(state: ClientState) -> ClientState:
-    """Without the names of those who have left: a rename is told to the spaces one is in (docs/live.md)."""
+    """Without the names of former members: only the spaces of an entity learn of its new name (docs/live.md)."""
     state = copy.deepcopy(state)
     for space in state.spaces.values():
         for message in [*(space.messages or {}).values(), *([space.last_message] if space.last_message else [])]:
@@ -89,7 +89,7 @@ def comparable(state: ClientState) -> ClientState:
 
 
 def difference(known: ClientState, truth: ClientState) -> str:
-    """What the events did not tell, in words."""
+    """The differences, as text."""
     lines = [f"spaces {sorted(known.spaces)} / {sorted(truth.spaces)}, to fetch {known.to_fetch}"]
     for space_id in known.spaces.keys() & truth.spaces.keys():
         for field in dataclasses.fields(truth.spaces[space_id]):
@@ -142,7 +142,7 @@ async def test_fresh_state_equals_old_state_plus_events(world: World, seed: int)
 
 
 async def act(world: World, chance: random.Random, people: list[Person], spaces: list[str], step: int) -> None:
-    """One random thing that somebody does. It may be refused; then nothing happened, and no event may say so."""
+    """One random action. If it is refused, nothing changed and no event may be sent."""
     person, space = chance.choice(people), chance.choice(spaces)
     other = chance.choice(people)
     kind = chance.choices(

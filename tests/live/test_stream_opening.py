@@ -1,4 +1,4 @@
-"""While a stream opens: nothing comes before `connected`, and nothing falls between it and what follows."""
+"""While a stream opens: no event comes before `connected`, and none is lost after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.world import Person, World
 
 
 async def test_what_is_spoken_while_a_stream_opens_comes_after_connected(world: World) -> None:
-    """Words of an agent once reached a stream before its first event, and clients took them for nobody's."""
+    """Deltas used to reach a stream before its first event, and clients could not assign them."""
     hub = world.gateway.hub
     space = await world.owner.create_space()
     caller = Caller(world.owner.id, "Owner", "human", "owner", "tok_x")
@@ -33,7 +33,8 @@ async def test_what_is_spoken_while_a_stream_opens_comes_after_connected(world: 
 
 
 async def test_what_happens_while_a_stream_learns_what_is_going_on_comes_after_it(world: World, whole: bool) -> None:
-    """`connected` was read before the stream followed: an agent that began in between was never shown at work."""
+    """`connected` used to be read before the stream followed, so an agent that started in between was never shown as
+    active."""
     space = await world.owner.create_space()
 
     async def hello() -> str:
@@ -44,7 +45,7 @@ async def test_what_happens_while_a_stream_learns_what_is_going_on_comes_after_i
 
 
 async def test_a7_who_leaves_while_a_stream_opens_hears_nothing_of_the_space(world: World) -> None:
-    """Its position was forgotten, so that all that had ever been said there was taken for missed."""
+    """The position used to be lost, so the whole history of the space counted as missed."""
     sara = await world.person("Sara")
     space = await world.owner.create_space("Lobby", sara)
     async with world.owner.follow(space) as other:
@@ -61,7 +62,7 @@ async def test_a7_who_leaves_while_a_stream_opens_hears_nothing_of_the_space(wor
 
 
 async def test_who_joins_while_a_stream_opens_is_told_after_connected(world: World) -> None:
-    """A second tab made the joining known at once, to a stream that had not begun."""
+    """A second tab used to announce the new member at once to a stream that had not begun."""
     sara = await world.person("Sara")
     async with sara.follow() as other:
         await other.next()
@@ -78,7 +79,7 @@ async def test_who_joins_while_a_stream_opens_is_told_after_connected(world: Wor
 async def opened(
     world: World, space: str | None, hello: Callable[[], Awaitable[str]], person: Person | None = None
 ) -> list[str]:
-    """What a stream says whose `connected` is read so."""
+    """The events of a stream whose `connected` is read by `hello`."""
     hub, who = world.gateway.hub, person or world.owner
     caller = Caller(who.id, who.name, "human", "member", "tok_x")
     stream = await (

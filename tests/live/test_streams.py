@@ -1,4 +1,4 @@
-"""Server-Sent Events: whole replay or resync, membership at every moment, and slow readers."""
+"""Server-Sent Events: complete replay or resync, membership at all times, and slow readers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def test_reconnecting_replays_exactly_what_was_missed(world: World, whole:
 
 
 async def test_any_event_id_can_be_resumed_from(world: World, whole: bool) -> None:
-    """Not only the last: each id tells exactly what its client had seen."""
+    """Not only the last one: each id identifies exactly what its client has seen."""
     space = await world.owner.create_space()
     async with follow(world.owner, space, whole) as stream:
         await stream.next()
@@ -116,7 +116,7 @@ async def test_more_missed_than_can_be_replayed_is_one_resync_and_never_a_part(w
 
 
 async def test_what_was_missed_is_replayed_whole_however_long_the_messages(world: World, whole: bool) -> None:
-    """A replay of more than a mebibyte counted as falling behind: the stream was cut, came back, and was cut again."""
+    """A replay of more than a mebibyte used to count as a slow reader: the stream was cut on every reconnect."""
     space = await world.owner.create_space()
     async with follow(world.owner, space, whole) as stream:
         await stream.next()
@@ -129,7 +129,7 @@ async def test_what_was_missed_is_replayed_whole_however_long_the_messages(world
 
 
 async def test_as_much_as_can_be_replayed_is_replayed(world: World) -> None:
-    """With `connected` it was one event more than may wait in a stream."""
+    """With `connected` it used to be one event more than a stream can buffer."""
     space = await world.owner.create_space()
     async with world.owner.follow(space) as stream:
         await stream.next()
@@ -141,7 +141,7 @@ async def test_as_much_as_can_be_replayed_is_replayed(world: World) -> None:
 
 
 async def test_longer_messages_missed_than_can_be_replayed_is_one_resync(world: World, whole: bool) -> None:
-    """A thousand long messages would be a hundred megabytes, for each who comes back."""
+    """A thousand long messages would be a hundred megabytes for each client that reconnects."""
     space = await world.owner.create_space()
     async with follow(world.owner, space, whole) as stream:
         await stream.next()
@@ -230,7 +230,7 @@ async def test_what_happened_in_a_space_before_one_joined_is_not_replayed(world:
 
 
 async def test_coming_back_is_followed_even_if_that_notice_overtakes_the_leaving(world: World) -> None:
-    """Two topics may reach a process in either order; here the personal notices come first."""
+    """Two topics may arrive in either order; here the entity's own events come first."""
     sara = await world.person("Sara")
     space = await world.owner.create_space("Lobby", sara)
     db, hub = world.gateway.db, world.gateway.hub
@@ -244,7 +244,7 @@ async def test_coming_back_is_followed_even_if_that_notice_overtakes_the_leaving
         own = [event for event in late if isinstance(event, LoggedEvent) and event.topic == sara.id]
         hub.publish(own)
         await stream.until("space.member.joined", entityId=sara.id)
-        await asyncio.wait_for(world.owner.get("/api/health"), 10)  # whatever was set off has had its turn
+        await asyncio.wait_for(world.owner.get("/api/health"), 10)  # lets pending tasks run
         hub.publish([event for event in late if event not in own])
         await world.owner.say(space, "welcome back")
         await stream.until_message("welcome back")

@@ -1,4 +1,4 @@
-"""What the hub does by the clock: heartbeats, and the end of streams whose token has ended unheard."""
+"""The hub's timers: heartbeats, and streams whose token has ended without a hint."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_an_idle_stream_hears_a_heartbeat(settings: Settings) -> None:
 @pytest.mark.usefixtures("quick_timers")
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 async def test_a_heartbeat_waits_for_no_database(settings: Settings) -> None:
-    """It came after the log had been polled: a database that took its time made clients give up their streams."""
+    """Heartbeats used to follow the poll of the log, so clients gave up their streams when the database was slow."""
     async with serve_world(settings) as world:
         space = await world.owner.create_space()
         async with world.owner.follow(space) as stream, stuck(settings.database_url, "spaces"):
@@ -68,7 +68,7 @@ async def test_a_heartbeat_waits_for_no_database(settings: Settings) -> None:
 
 @asynccontextmanager
 async def stuck(database_url: str, table: str) -> AsyncIterator[None]:
-    """Whoever reads this table waits."""
+    """Reads of this table wait."""
     connection = await asyncpg.connect(sa.make_url(database_url).set(drivername="postgresql").render_as_string(False))
     try:
         async with connection.transaction():
@@ -80,7 +80,7 @@ async def stuck(database_url: str, table: str) -> AsyncIterator[None]:
 
 @pytest.mark.usefixtures("quick_timers")
 async def test_a_stream_ends_with_its_token_even_if_nobody_said_so(settings: Settings) -> None:
-    """The hint may be lost on the bus; here the row is ended behind the gateway's back."""
+    """A hint may be lost on the bus; here the token is revoked directly in the database."""
     async with serve_world(settings) as world:
         sara = await world.person("Sara")
         async with sara.follow() as stream:

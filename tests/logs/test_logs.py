@@ -1,4 +1,4 @@
-"""Secrets are never logged, not even when something fails that nobody foresaw."""
+"""Secrets are never logged, not even after an unexpected failure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ except RuntimeError as error:
 @pytest.mark.parametrize("whose", ["ours", "of a library"])
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_a_traceback_in_the_log_shows_where_and_no_values(format: str, whose: str) -> None:
-    """A library's was told without the place in JSON: the server's own last words said nothing."""
+    """In JSON, a library's traceback used to lack the location."""
     done = subprocess.run([sys.executable, "-c", PROGRAM, format, whose], capture_output=True, text=True, check=True)
     assert "unforeseen" in done.stderr
     assert "sign_in" in done.stderr

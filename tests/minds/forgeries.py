@@ -1,4 +1,4 @@
-"""Texts by which a member might try to write a line of ours (X9). Each is only what somebody said."""
+"""Texts with which a member could try to forge a line of ours (X9)."""
 
 from __future__ import annotations
 

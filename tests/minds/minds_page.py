@@ -1,6 +1,6 @@
-"""The examples of docs/minds.md: one conversation as each mind shows it to the same agent, drawn by the minds.
+"""The examples of docs/minds.md: one conversation as each mind shows it to the same agent.
 
-`python -m tests.minds.minds_page` writes them into the page anew.
+`python -m tests.minds.minds_page` writes them into the page.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ SAID = history(
     (HUSAM, "Good. We send it on Thursday."),
     (HUSAM, "@DataAnalyst please check it once more"),
 )
-# The agent has answered the third, and has not been called since.
+# The agent has answered the third message and has not been triggered since.
 _KNOWN = 4
 
 
 def drawn() -> dict[str, str]:
-    """Every example by its name."""
+    """Every example by name."""
     conversation = "".join(f"{n:2}  {each.sender.name}: {json.dumps(each.text)}\n" for n, each in enumerate(SAID, 1))
     return {
         "conversation": conversation,
@@ -77,7 +77,7 @@ def _roles(**settings: Any) -> Conversation:
 
 
 def _waking() -> Waking:
-    """Its past is the cycle in which it answered; its inbox what it was called for since."""
+    """The past is the cycle in which it answered; the inbox has the later events."""
     mind = config(mind="consciousness")
     world = Scene(NOW, ANALYST, mind, "run_this", {"type": "cycle"}, None, False, spaces=(_ALPHA,))
     first = wake(Waking(replace(world, now=SAID[2].created_at), None, (trigger_of(SAID[2]),))).turns[1:]
@@ -102,7 +102,7 @@ def _shown(view: View) -> str:
 
 
 def _turn(turn: dict[str, Any]) -> str:
-    """Rules are the same for every conversation, and on the pages of their minds."""
+    """Without the rules: they are the same in every conversation, and on the page of each mind."""
     text = _RULES.sub(r"\1  - …\n", turn["content"] or "")
     calls = [f"{call['function']['name']}({call['function']['arguments']})" for call in turn.get("tool_calls", ())]
     return "\n".join([f"―― {turn['role']} ――", *([text.rstrip("\n")] if text else []), *calls]) + "\n"

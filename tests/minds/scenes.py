@@ -1,4 +1,4 @@
-"""Scenes made by hand, after the seed's example: DataAnalyst in "Project Alpha" with Husam, Ahmad and Designer."""
+"""Scenes for tests: DataAnalyst in "Project Alpha" with Husam, Ahmad and Designer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def message_id(seq: int) -> str:
 
 
 def message(seq: int, sender: Who, text: str, **more: Any) -> Message:
-    """A minute after the one before it."""
+    """A minute after the message before it."""
     more = {"kind": "text", "reply_to": None, "created_at": START + seq * 60_000, **more}
     return Message(message_id(seq), ALPHA.id, seq, sender, text=text, **more)
 
@@ -57,7 +57,7 @@ def trigger_of(message: Message, **more: Any) -> dict[str, Any]:
 
 
 def in_alpha(messages: tuple[Message, ...], cursor: int = 0, total: int = 0, **more: Any) -> Scene:
-    """A run that the last of these messages has triggered, unless told otherwise."""
+    """A run that the last of these messages has triggered."""
     scene = Scene(
         now=NOW,
         agent=ANALYST,
@@ -79,7 +79,7 @@ def nowhere(trigger: dict[str, Any], **more: Any) -> Scene:
 
 
 def seed_scene(**more: Any) -> Scene:
-    """The example that runs through the seed."""
+    """The example of the original specification."""
     said = history(
         (HUSAM, "Let's finalize the Q4 report"),
         (DESIGNER, "I've updated the charts. See attached."),

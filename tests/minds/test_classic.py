@@ -1,4 +1,4 @@
-"""The layout `classic`: the seed's text, to the letter."""
+"""The layout `classic`, exactly as specified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""K7: over budget the oldest cycles are shown by their summaries, in layers; no summary is lost, no row is changed."""
+"""K7: over budget, the oldest cycles are shown by their summaries, in layers. No summary is lost and no row is
+changed."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from majlis.tools.toolbox import built_in_tools
 from tests.minds.wakings import cycle, said, waking
 
 LARGE = json.dumps({"rows": "x" * 12_000})
-# Tools are the beginning of every prompt.
+# Every prompt starts with the tools.
 _TOOLS = json.dumps(chat_tools(Prompt((), tuple(tool.spec for tool in built_in_tools("consciousness"))))).encode()
 BUDGET = {"maxTokens": 20_000, "minRecentCycles": 3}
 
@@ -25,7 +26,7 @@ def head_of(lived: Cycle) -> Head:
 
 
 class Life:
-    """A consciousness as the engine keeps it: the past as it was last shown, and the cycles after it."""
+    """A consciousness as the engine stores it: the last compaction, and the cycles after it."""
 
     def __init__(self, **budget: int) -> None:
         self.budget = {**BUDGET, **budget}
@@ -64,7 +65,7 @@ def test_k7_300_cycles_with_large_outputs_stay_under_a_small_budget_and_no_summa
 
 
 def test_k7_the_recent_cycles_that_the_config_asks_for_are_whole_where_there_is_room() -> None:
-    """Three of 3,000 tokens each were cut to 1,500 in a budget of 20,000, for the sake of larger steps."""
+    """Three cycles of 3,000 tokens used to be cut to 1,500 in a budget of 20,000, for larger steps."""
     life = Life()
     for n in range(1, 61):
         results = [turn.content for turn in perceive(life.wake()).turns if isinstance(turn, Result)]
@@ -165,7 +166,7 @@ def test_k7_summaries_cannot_forge_a_line() -> None:
 
 
 def test_k3_consecutive_cycles_share_nine_tenths_of_their_prompt_away_from_a_compaction() -> None:
-    """With the bytes as they are sent: a provider's cache need not read them again."""
+    """Counted in the bytes that are sent, because a provider's cache matches them."""
     life = Life(maxTokens=30_000)
     shares: list[float] = []
     before, compactions = b"", 0

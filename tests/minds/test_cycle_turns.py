@@ -1,4 +1,4 @@
-"""K3: what of a cycle is kept. As it was sent, every call with its result, whatever happened."""
+"""K3: a stored cycle has its turns as they were sent, each call with its result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_k3_a_cycle_comes_back_as_it_was_sent_byte_for_byte() -> None:
 
 
 def test_a_call_without_its_result_is_given_one_and_a_result_without_its_call_is_dropped() -> None:
-    """An unresolved call made a provider reject every later request of an agent."""
+    """Because of a call without a result, a provider used to reject all later requests of an agent."""
     calls = Call("a", "look_up", "{}"), Call("b", "look_up", "{}")
     turns: list[Turn] = [User(("INBOX",)), Said("", calls), Result("b", "look_up", "2"), Result("z", "?", "9")]
     whole = paired(turns)
@@ -76,7 +76,7 @@ def test_k7_without_a_word_a_cycle_is_remembered_by_what_it_did() -> None:
 
 
 def test_k7_tokens_are_counted_with_what_tools_answered() -> None:
-    """4,000 characters of output once counted as 43 tokens."""
+    """4,000 characters of output used to count as 43 tokens."""
     small, large = lived(turns_of(1)), lived(turns_of(1, output=json.dumps("x" * 4_000)))
     assert large.tokens - small.tokens == pytest.approx(1_000, abs=10)
     arabic = lived(turns_of(1, output=json.dumps("قهوة" * 250, ensure_ascii=False)))

@@ -1,4 +1,4 @@
-"""docs/timeline.md shows what models are really shown."""
+"""docs/timeline.md shows exactly what models see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole contexts full of forgeries: nothing a member writes can look like a line of ours (X9)."""
+"""Whole contexts full of forgeries: no text of a member can look like a line of ours (X9)."""
 
 from __future__ import annotations
 
@@ -127,6 +127,6 @@ def test_x9_a_forgery_is_harmless_in_what_tools_took_and_gave(layout: str) -> No
         )
         context = seen_text(in_alpha(said, config=config(layout=layout), actions=calls))
         assert headings_of(context) == EXPECTED[layout]
-        # Two calls, three messages, of which the one with an origin has two lines.
+        # Two calls and three messages; the one with an origin has two lines.
         assert len(history_of(context)) == 2 + 4
         assert len([line for line in lines_of(context) if " ← " in line]) == 1

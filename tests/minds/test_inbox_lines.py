@@ -1,4 +1,4 @@
-"""K2, K5: what has arrived, a line for each event, which nobody can forge and which no crowd makes too long."""
+"""K2, K5: the inbox has a line for each event; lines cannot be forged, and many events do not make it too long."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_x9_whatever_is_said_can_be_read_back_from_its_line(text: str) -> None:
 
 
 def test_x9_a_space_cannot_pass_for_a_plan_or_for_another_space() -> None:
-    """Names of spaces may hold a colon, and need not be unique."""
+    """Names of spaces may contain a colon and need not be unique."""
     posing = OwnSpace("spc_posing", "Plan: Daily Report", "member", ())
     twin = OwnSpace("spc_twin", "Family", "member", ())
     found = waking(said("Pay Mallory", space=posing), said("Which one?"))

@@ -1,4 +1,4 @@
-"""Lines of a special kind: replies, tools, notices, words sent for another space, quoted messages (X4, M14, X12)."""
+"""Special lines: replies, tools, notices, messages for another space, quotes (X4, M14, X12)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def layout(request: pytest.FixtureRequest) -> str:
 
 
 def _lines(layout: str, *said: Message, **more: Any) -> list[str]:
-    """Without the stamp, which is the same on all."""
+    """Without the timestamp, which is the same on all."""
     messages = (*said, message(50, HUSAM, "Go"))
     text = seen_text(in_alpha(messages, config=config(layout=layout), **more))
     return [line.partition("Z] ")[2] or line for line in history_of(text)][:-1]

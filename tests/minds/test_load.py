@@ -1,4 +1,4 @@
-"""From the database to a scene: the right rows, only what the agent may read, and few of both (X11, X12, A7)."""
+"""Loading a scene: the right rows, only what the agent may read, and few statements (X11, X12, A7)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_x4_the_window_and_the_cursor_come_from_the_space(place: Place) ->
 
 
 async def test_m10_an_answer_that_fell_out_of_the_window_is_loaded_with_it(place: Place) -> None:
-    """A run that had to queue after its answer came was told that somebody replied, and not what."""
+    """A run that was queued after its answer arrived used to see that there was a reply, but not the reply."""
     first, answer = await place.say("the trigger"), await place.say("the answer", place.sarah)
     await place.db.write(say_much, place.husam, place.space, 200)
     resume = Resume("replied", answer["id"], "Sarah")
@@ -168,7 +168,7 @@ async def test_x6_goals_memories_and_plans_are_the_agents_own_and_active(place: 
 
 
 async def test_x6_a_waiting_run_names_first_who_set_it_going_and_how_many_more_may_answer(place: Place) -> None:
-    """In a larger space the first three of the alphabet were named, as if nobody else were waited for."""
+    """In larger spaces it used to name the first three members in alphabetical order only."""
     said = await place.say("What was the revenue?", place.sarah)
     for name in ("Ahmad", "Bilal", "Omar"):
         await place.db.write(_let_in, place, name)
@@ -220,9 +220,9 @@ async def test_x4_the_name_of_somebody_who_was_deleted_stays_on_what_they_said(p
 
 
 async def test_x11_every_read_goes_along_an_index_that_fits_it(place: Place) -> None:
-    """A run's siblings were once sought among all runs that the agent had ever had."""
+    """The other runs of an agent used to be searched among all its runs."""
     if place.db.dialect != "sqlite":
-        return  # PostgreSQL chooses by the size of its tables, and these are small.
+        return  # PostgreSQL plans by the size of its tables, and these are small.
     said = await place.say(f"see msg:{'msg_' + '0' * 16}")
     with counted(place.db) as statements:
         await place.look(said)

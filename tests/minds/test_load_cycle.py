@@ -1,4 +1,4 @@
-"""From the database to what a cycle begins with: the right rows, and as few after ten thousand cycles as after ten."""
+"""Loading the start of a cycle: the right rows, and no more after ten thousand cycles than after ten."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_k7_what_was_compacted_is_kept_with_the_next_cycle_and_read_back(p
 
 
 async def test_k7_300_cycles_with_large_outputs_stay_under_a_small_budget_and_no_summary_is_lost(place: Place) -> None:
-    """As in `test_compaction.py`, through the database."""
+    """Like `test_compaction.py`, through the database."""
     run, budget = await new_run(place), {"maxTokens": 20_000, "minRecentCycles": 3}
     for n in range(1, 301):
         found = await place.db.snapshot(wake, place, consciousness=budget)
@@ -90,7 +90,7 @@ async def test_k7_300_cycles_with_large_outputs_stay_under_a_small_budget_and_no
 
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_r9_a_cycle_that_cannot_be_read_is_shown_by_its_summary(place: Place) -> None:
-    """One such row failed every run of the agent from then on. PostgreSQL refuses to store it."""
+    """Such a row used to fail every later run of the agent. PostgreSQL refuses to store it."""
     run = await new_run(place)
     for n in (1, 2, 3):
         await place.db.write(live, place, run, None, n)
@@ -152,7 +152,7 @@ async def test_k7_waking_costs_the_same_after_ten_thousand_cycles(place: Place) 
     counts, rows = [], []
     for more in (10, 10_000):
         await place.db.write(add_many, place, run, more)
-        # The first waking goes through them once, and what it found is kept with its cycle.
+        # The first cycle reads them once and stores the result.
         found = await place.db.snapshot(wake, place, active=place.space)
         n = await place.db.write(live, place, run, found.past, 1)
         with counted(place.db) as statements:

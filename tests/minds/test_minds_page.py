@@ -1,4 +1,4 @@
-"""docs/minds.md shows what every mind really shows; docs/context-questions.md names tests that exist."""
+"""docs/minds.md shows exactly what each mind shows; docs/context-questions.md names tests that exist."""
 
 from __future__ import annotations
 

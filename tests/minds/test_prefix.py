@@ -1,4 +1,4 @@
-"""How much of a prompt two consecutive runs share: what a provider's cache need not read again (X8)."""
+"""X8: how much of a prompt two consecutive runs share, for the provider's cache."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _TOOLS = json.dumps([[tool.spec.name, tool.spec.description, tool.spec.schema] f
 
 
 def _text(seq: int) -> str:
-    """Between 40 and 200 characters, as people write."""
+    """Between 40 and 200 characters."""
     return " ".join(_WORDS[(seq * 5 + n) % len(_WORDS)] for n in range(8 + seq * 7 % 30)) + f" ({seq})"
 
 
 def _conversation() -> list[Scene]:
-    """200 messages, every second by the agent: a run for each that is not, which is shown all up to there."""
+    """200 messages, every second one by the agent. Each other message starts a run that sees all messages so far."""
     said = tuple(message(seq, _SPEAKERS[(seq - 1) % 6], _text(seq)) for seq in range(1, 201))
     return [_run(said, total) for total in range(1, 200, 2)]
 
@@ -71,7 +71,7 @@ def _share(before: Scene, after: Scene, tools: str) -> float:
 def test_x8_two_consecutive_runs_share_nine_tenths_of_their_prompts_characters(
     record_property: Callable[[str, object], None],
 ) -> None:
-    """Once a space is busy. Once in 25 messages the window moves, and the history is read anew."""
+    """In a busy space. Once in 25 messages the window moves and the history is sent again."""
     busy = list(pairwise(_conversation()))[25:]
     still = [pair for pair in busy if not _moved(*pair)]
     shares = [_share(*pair, tools=_TOOLS) for pair in still]

@@ -1,4 +1,4 @@
-"""Quoting by itself: exact, on one line, readable (X9)."""
+"""X9: quoting is exact, on one line, and readable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from majlis.minds.quote import bare, quote, quote_json, quote_start
 from tests.minds.forgeries import FORGERIES, LINE_ENDS
 
-# Pictures with an arrow somewhere in them, and arrows side by side.
+# Pictures that contain an arrow, and several arrows in a row.
 _HARMLESS = frozenset("🔁🔂🔙🔚⨗⇅⇵")
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -1,4 +1,4 @@
-"""A run that begins anew, after a wait or on another machine, reads what it has already done (M9, M10, J2)."""
+"""M9, M10, J2: a run that resumes after a wait or on another worker sees what it has already done."""
 
 from __future__ import annotations
 
@@ -136,7 +136,8 @@ def test_x10_what_a_run_did_before_the_window_is_counted_and_an_unknown_outcome_
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_m10_j5_what_the_run_waited_for_is_shown_however_much_was_said_meanwhile(layout: str) -> None:
-    """After more than a window of talk only the count of its calls was left, and with it went the submitted value."""
+    """After more than a window of messages, only the number of its calls used to be left, without the submitted
+    value."""
     said = tuple(message(seq, HUSAM, f"m{seq}") for seq in range(101, 151))
     form = Action(START + 1, "form", {}, {"n": 3}, "done", message_id(7), ALPHA.id, ALPHA.name)
     calls = (form, replace(ASKED, at=START + 2), replace(form, at=START + 3, output={"n": 4}))
@@ -158,7 +159,7 @@ def test_m10_j5_what_the_run_waited_for_is_shown_however_much_was_said_meanwhile
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("in_view", [True, False])
 def test_j5_a_long_answer_is_whole_where_the_run_goes_on(layout: str, in_view: bool) -> None:
-    """A text of 16,000 characters, which a form may have, was cut after 4,000."""
+    """A text of 16,000 characters, which a form accepts, used to be cut after 4,000."""
     asked = SAID[1].id if in_view else message_id(99)
     text = "words " * 2_500
     form = Action(START, "form", {}, {"text": text}, "done", asked, ALPHA.id, ALPHA.name)
@@ -171,7 +172,7 @@ def test_j5_a_long_answer_is_whole_where_the_run_goes_on(layout: str, in_view: b
 
 
 def test_x8_what_this_run_did_is_never_in_the_part_that_stays() -> None:
-    """Another run has moved the cursor past this one's messages."""
+    """Another run has moved the cursor past this run's messages."""
     scene = in_alpha(SAID, cursor=4, trigger=trigger_of(SAID[0]), actions=(ASKED,), resume=REPLIED)
     user = perceive(scene).turns[1]
     assert isinstance(user, User)

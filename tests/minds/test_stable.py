@@ -1,4 +1,4 @@
-"""The layout `stable`: the same blocks, so ordered that two runs begin alike (X8)."""
+"""The layout `stable`: the same blocks, ordered so that consecutive prompts start the same (X8)."""
 
 from __future__ import annotations
 

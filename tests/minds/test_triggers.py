@@ -1,4 +1,4 @@
-"""Why the agent runs, in every form (X2, X3), and what it is told by its own settings (X7)."""
+"""The TRIGGER block in all forms (X2, X3), and what depends on the agent's settings (X7)."""
 
 from __future__ import annotations
 

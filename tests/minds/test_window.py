@@ -1,4 +1,4 @@
-"""Which messages are in view, and what is said of those that are not (X4, X10)."""
+"""X4, X10: which messages are in the window, and what the prompt says about the others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_x8_stable_shows_26_to_50_messages_and_moves_by_25() -> None:
 
 
 def test_x4_a_window_of_an_odd_size_is_filled_before_anything_is_left_out() -> None:
-    """An agent with a window of 3 was shown two of three messages."""
+    """An agent with a window of 3 used to see two of three messages."""
     for window in (3, 5, 7, 49):
         starts = [window_start(config(window=window), total) for total in (window, window + 1)]
         assert starts == [1, window // 2 + 1]

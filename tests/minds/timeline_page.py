@@ -1,6 +1,6 @@
-"""The examples of docs/timeline.md, drawn by the code that draws them for models.
+"""The examples of docs/timeline.md, made by the code that makes prompts.
 
-`python -m tests.minds.timeline_page` writes them into the page anew.
+`python -m tests.minds.timeline_page` writes them into the page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.minds.scenes import (
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "timeline.md"
-# The word after `text` is the example's name; people do not see it.
+# The word after `text` is the example's name; readers do not see it.
 _FENCE = re.compile(r"```text (\S+)\n(.*?)```", re.DOTALL)
 _INSTRUCTIONS = "Prepare the figures for the team. Be exact."
 _DEPLOY = Action(START + 200_000, "deploy", {"to": "staging"}, {"ok": True}, "done")
@@ -41,7 +41,7 @@ def on_page(text: str) -> dict[str, str]:
 
 
 def drawn() -> dict[str, str]:
-    """Every example by its name."""
+    """Every example by name."""
     scene = seed_scene(config=config(instructions=_INSTRUCTIONS))
     system, user = perceive(scene).turns
     assert isinstance(system, System)

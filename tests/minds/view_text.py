@@ -1,4 +1,4 @@
-"""What a view says, as text and as lines, and a strict reader of history lines."""
+"""A view as text and as lines, and a strict parser of history lines."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def seen_text(scene: Scene) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Physical lines as the most generous reader sees them: `splitlines` knows ten ways to end a line."""
+    """Physical lines by `splitlines`, which knows ten line endings."""
     return text.splitlines()
 
 

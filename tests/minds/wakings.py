@@ -1,4 +1,4 @@
-"""Wakings made by hand: DataAnalyst with an inbox and a past."""
+"""Cycles for tests: DataAnalyst with an inbox and a past."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tool_result(name: str, result: Any, call: str = "call_1") -> Event:
 
 
 def turns_of(n: int, output: str = '{"ok":true}', closing: str | None = None) -> list[Turn]:
-    """A cycle with one call: from its inbox to its closing words."""
+    """A cycle with one call: from its inbox to its closing text."""
     return [
         User((f'INBOX (1 event, {n}):\n[Family] Husam (human): "request {n}"', "\n\nACTIVE SPACE: none")),
         Said("", (Call(f"call_{n}", "look_up", f'{{"request":{n}}}'),)),

@@ -1,4 +1,4 @@
-"""For the tests of models."""
+"""A scripted model server and clients for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A space "Lobby" as the timeline mind shows it to one of two demo agents, Alef and Ba."""
+"""The space "Lobby" as the timeline mind shows it to one of two demo agents, Alef and Ba."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def plan(name: str, instruction: str) -> dict[str, Any]:
 
 @dataclass
 class Lobby:
-    """What agent `me` is shown. `before` are earlier messages, `after` those that follow the trigger."""
+    """The prompt of agent `me`. `before` are earlier messages, `after` those after the trigger."""
 
     me: str = "Alef"
     people: tuple[str, ...] = ("Husam",)
@@ -68,7 +68,7 @@ class Lobby:
     async def hears(
         self, text: str, sender: str = "Husam", depth: int = 0, expects: bool = False, result: Any = None
     ) -> list[Any]:
-        """The steps of the whole run that a message starts, each answered with `result`, or else with success."""
+        """The steps of the run that a message starts, each answered with `result` or with success."""
         who = PEOPLE[sender]
         return await self.acts(
             {

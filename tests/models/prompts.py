@@ -1,4 +1,4 @@
-"""Small prompts, and what comes of asking a model with one."""
+"""Small prompts, and functions to send them to a model."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def answer(model: Model, prompt: Prompt = PROMPT) -> Answer:
 
 
 def streamed(events: list[ModelEvent]) -> list[tuple[str, str]]:
-    """The calls as somebody sees them who only listens to the deltas."""
+    """The calls, assembled from the deltas only."""
     names = {event.index: event.name for event in events if isinstance(event, CallStarted)}
     texts = dict.fromkeys(names, "")
     for event in events:

@@ -1,4 +1,4 @@
-"""A server that speaks Chat Completions as a test likes, and models that ask it."""
+"""A scripted Chat Completions server, and models that use it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ choices: TypeAdapter[Any] = TypeAdapter(ModelChoice)
 
 
 class Opened:
-    """A server, and models that ask it."""
+    """A server, and models that use it."""
 
     def __init__(self, server: ModelServer) -> None:
         self.server = server

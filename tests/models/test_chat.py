@@ -1,4 +1,4 @@
-"""Our Chat Completions client against a real server: what is sent, what is made of the answer (J7, M15, X13)."""
+"""Our Chat Completions client against a real server: requests, responses and failures (J7, M15, X13)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_what_is_sent_is_what_is_kept(opened: Opened) -> None:
 
 
 async def test_x8_what_is_the_same_in_every_request_is_sent_first(opened: Opened) -> None:
-    """Also who caches by the bytes of a request can know it again: tools and settings, then the messages."""
+    """So that a cache that compares the bytes of a request can match it: tools and settings, then the messages."""
     settings = {"temperature": 0.5, "parallelToolCalls": False, "extraBody": {"cache_prompt": True, "messages": []}}
     await answer(opened.model(settings=settings), replace(SECOND, session_id="s1"))
     body = opened.server.asked[0].body
@@ -240,7 +240,7 @@ async def test_a_failure_says_what_to_do_and_tells_no_secret(opened: Opened) -> 
 
 
 async def test_j7_a_refused_key_is_answered_with_one_readable_advice(opened: Opened) -> None:
-    """It once read "Put a valid key for x there of majlis"."""
+    """It used to read "Put a valid key for x there of majlis"."""
     opened.environ["MY_KEY"] = "very-secret-1"
     place = "in the environment of Majlis, then restart it."
     refused = await opened.fails(Reply(status=401), apiKeyEnv="MY_KEY")
@@ -254,7 +254,7 @@ async def test_j7_a_refused_key_is_answered_with_one_readable_advice(opened: Ope
 
 
 async def test_j7_a_rate_limit_promises_no_further_try(opened: Opened) -> None:
-    """The space also reads it after the last one."""
+    """The space also shows this message after the last attempt."""
     message = (await opened.fails(Reply(status=429))).message
     assert message.endswith("(429). Lower concurrentRuns, or choose a higher tier at the provider.")
 

@@ -1,4 +1,4 @@
-"""From an agent's choice to a model, and the word about keys at start."""
+"""From an agent's model choice to a model, and the log line about keys at startup."""
 
 from __future__ import annotations
 

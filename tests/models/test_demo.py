@@ -1,4 +1,4 @@
-"""The demo model in the timeline mind: what two agents made of rules do in a lobby."""
+"""The demo model in the timeline mind: two rule-based agents in a lobby."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def test_a_greeting_is_answered_by_one_agent(layout: str) -> None:
 
 
 async def test_the_other_agent_adds_one_remark_and_the_talk_ends() -> None:
-    """T4: depth 0, 1, and at 2 nobody answers."""
+    """T4: depths 0 and 1 are answered, depth 2 is not."""
     greeting = texts(await Lobby("Alef").hears("hello"))[0]
     remark = texts(await Lobby("Ba", before=[("Husam", "hello")]).hears(greeting, "Alef", depth=1))[0]
     assert "I am Ba" in remark
@@ -73,7 +73,7 @@ async def test_help_lists_the_rules_and_says_what_it_is() -> None:
     ],
 )
 async def test_a_reminder_becomes_a_plan_and_comes_back(text: str, after: str, what: str) -> None:
-    """P3: what the plan needs to know is in its instruction."""
+    """P3: the instruction of the plan has all that it needs."""
     (first, plans), (second, said) = await Lobby().hears(text)
     assert (first, second) == ("set_plans", "send_message")
     planned = plans["plans"][0]
@@ -106,7 +106,7 @@ async def test_it_remembers_and_tells_what_it_remembers() -> None:
 
 
 async def test_it_asks_and_waits_for_the_answer() -> None:
-    """M4, M10: after the wait the run goes on from the timeline, without asking again."""
+    """M4, M10: after the wait the run continues from the timeline, without asking again."""
     asked = await Lobby().hears("ask me something")
     assert asked == [("send_message", {"text": "Tea or coffee, Husam?", "wait": True})]
     done = (called("send_message", text="Tea or coffee, Husam?", wait=True),)

@@ -1,4 +1,4 @@
-"""The demo model with the consciousness mind: from a prompt as it is really drawn to what it does, call by call."""
+"""The demo model with the consciousness mind, from real prompts to calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.minds.wakings import FAMILY, cycle, plan, said, service, waking
 
 
 async def live(*inbox: Event, result: str = '{"success":true}') -> list[tuple[str, dict[str, Any]]]:
-    """Its calls, with a cycle before this one that did other things."""
+    """Its calls, after an earlier cycle that did other things."""
     view = perceive(waking(*inbox, recent=(cycle(1),)))
     turns: list[Turn] = list(view.turns)
     tools = tuple(tool.spec for tool in built_in_tools("consciousness"))

@@ -1,4 +1,4 @@
-"""Models of the library's providers, seen through its OpenAI client and a real server (J7, M15)."""
+"""Models of the library's providers, through its OpenAI client and a real server (J7, M15)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def test_the_prompt_arrives_as_it_was_meant(opened: Opened) -> None:
 
 
 async def test_a_prompt_without_a_users_turn_gets_one(opened: Opened) -> None:
-    """Several providers refuse it otherwise, and the classic layout is one system message."""
+    """Several providers refuse it otherwise, and the classic layout is a single system message."""
     call = Call("call_a", "send_message", "{}")
     await answer(opened.model(), Prompt((System("All."), Said("", (call,)), Result("call_a", "send_message", "{}"))))
     roles = [message["role"] for message in opened.server.asked[0].messages]
@@ -143,7 +143,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("reply", "code", "retryable"), REFUSALS)
 async def test_every_failure_has_its_code(opened: Opened, reply: Reply, code: str, retryable: bool) -> None:
-    """J7: and it is asked once, because retries are our loop's."""
+    """J7: one request only, because retries belong to our loop."""
     failed = await opened.fails(reply)
     assert (failed.code, failed.retryable) == (code, retryable), failed.message
     assert len(opened.server.asked) == 1

@@ -1,4 +1,4 @@
-"""The scripted model of the tests does what it says, seen by a plain HTTP client."""
+"""The scripted model server of the tests, used by a plain HTTP client."""
 
 from __future__ import annotations
 

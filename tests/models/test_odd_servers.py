@@ -1,5 +1,5 @@
-"""Servers that read the Chat Completions protocol in their own way: no answer is lost over a detail, and none makes
-Majlis itself fail (J7)."""
+"""J7: servers that deviate from the Chat Completions protocol. No response is lost over a detail, and none crashes
+Majlis."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_j7_a_count_of_tokens_that_is_none_is_not_counted(opened: Opened, 
 
 
 async def test_j7_text_in_parts_is_text(opened: Opened) -> None:
-    """Reasoning models of some servers stream lists of parts; only what is text is the answer."""
+    """Reasoning models of some servers stream lists of parts; only the text parts are the answer."""
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "hello"}]
     made = await odd_answer(opened, delta(content=parts), delta(content="!"), delta("stop", content=[]))
     assert made.text == "hello!"
@@ -78,7 +78,7 @@ async def test_j7_what_has_no_known_form_is_a_broken_answer(opened: Opened, chun
 
 
 async def test_j7_a_connection_that_breaks_after_done_costs_nothing(opened: Opened) -> None:
-    """The answer was whole; a server or a proxy that forgets to end its response is not asked the same again."""
+    """The response was complete, so it is not requested again."""
     made = await odd_answer(opened, delta("stop", content="whole"), hang_up=True)
     assert (made.text, len(opened.server.asked)) == ("whole", 1)
 
@@ -91,7 +91,7 @@ async def test_j7_a_connection_that_breaks_after_done_costs_nothing(opened: Open
     ],
 )
 async def test_j7_no_answer_at_all_is_not_silence(opened: Opened, reply: Reply) -> None:
-    """T9: an agent may say nothing, but a server that says nothing has failed."""
+    """T9: an agent may stay silent, but an empty response is a failure."""
     failed = await opened.fails(reply)
     assert (failed.code, failed.retryable) == ("model_broken_stream", True)
 

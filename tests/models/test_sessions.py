@@ -1,4 +1,4 @@
-"""R7: an external session goes out with the request and may come back with the answer."""
+"""R7: an external session is sent with the request and may come back with the response."""
 
 from __future__ import annotations
 

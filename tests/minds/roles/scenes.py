@@ -1,4 +1,4 @@
-"""Scenes of the roles mind made by hand: Designer and DataAnalyst, two agents, with Husam in "Project Alpha"."""
+"""Scenes of the roles mind: the agents Designer and DataAnalyst with Husam in "Project Alpha"."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Said = tuple[Who, str]
 
 
 def scene(*said: Said, since: int | None = None, **more: Any) -> Scene:
-    """DataAnalyst is asked by the last of these messages, having known those up to `since`. What `Place` has is the
-    place's, what a config has is the config's, the rest is the scene's."""
+    """The last message triggers DataAnalyst, which has seen those up to `since`. Fields of `Place` and of a config go
+    there, the rest to the scene."""
     messages = tuple(message(seq, *each) for seq, each in enumerate(said, 1))
     return asked(messages[:-1], messages[-1], since=since, **more)
 

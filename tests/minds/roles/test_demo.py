@@ -1,4 +1,4 @@
-"""A demo agent understands what the roles mind shows it, too."""
+"""The demo agents also work with the roles mind."""
 
 from __future__ import annotations
 

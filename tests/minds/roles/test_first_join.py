@@ -1,4 +1,4 @@
-"""The rows of first-join and return cases, side by side with the exact text (R2-R6)."""
+"""First-join and return cases with their exact text (R2-R6)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BLOCK = """\
 
 === NEW INTERACTION ==="""
 
-# R3 and R4: who is it, what was said, what is known → exactly these turns.
+# R3 and R4: agent, messages, what it has seen → exactly these turns.
 CASES: dict[str, tuple[list[Said], int | None, list[tuple[str, str]]]] = {
     "first time, by the space's first message": ([ASKED], None, [("user", "Pull the numbers")]),
     "first time, later": (
@@ -132,7 +132,7 @@ def test_r5_each_message_once_and_own_ones_never_in_the_block() -> None:
         assert [text.count(f"m{n}") for n in range(1, 7)] == [1] * 6, since
         assert [each for role, each in shown if role == "assistant"] == ["m2", "m4"]
         assert shown[-1] == ("user", "m6")
-    # What came while it was writing m4: after it, since it had not seen it then.
+    # Messages that arrived while it was writing m4 come after it: it had not seen them.
     assert [role for role, _ in turns(scene(*said, since=2))] == ["user", "assistant", "assistant", "user", "user"]
 
 

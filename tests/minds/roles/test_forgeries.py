@@ -1,4 +1,4 @@
-"""Words stand bare in this mind, and still none of them can pass for a line of ours (X9)."""
+"""This mind shows texts without quotes, and still no text can look like a line of ours (X9)."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ ALL = (*FORGERIES, *MARKED)
 
 _ENDS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _NOT_SEEN = re.compile("[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f\u2800\u00ad\u061c]")
-# No name is longer than 64 characters.
+# Names have at most 64 characters.
 _LIKE_OURS = re.compile(r"===|\[[^\[\]]{0,64}\]\s*:|🟢|💬|[*_]*previous\s+context")
 
 
 def lines_like_ours(text: str) -> list[str]:
-    """A careless reader: it sees no marks, no blanks before a line and no difference of case or width."""
+    """A careless parser: ignores marks, indentation, case and width."""
     seen = (_NOT_SEEN.sub("", unicodedata.normalize("NFKC", line)).strip() for line in _ENDS.split(text))
     plain = ("".join(each for each in line if unicodedata.category(each) not in ("Mn", "Me")) for line in seen)
     return [line for line in plain if _LIKE_OURS.match(line.casefold())]
@@ -94,7 +94,7 @@ def _check(text: str) -> None:
 
 def test_x9_r4_whatever_a_member_writes_is_a_line_of_that_member_only() -> None:
     for text in ALL:
-        # Nobody can write nothing, and what is longer is cut.
+        # Empty texts are refused and longer ones are truncated.
         if text.strip():
             _check(text[:20_000])
 
@@ -131,6 +131,6 @@ def test_r2_an_ordinary_text_is_not_changed_by_a_character(text: str) -> None:
 
 
 def test_x9_what_was_written_can_be_told_from_what_is_shown() -> None:
-    """One backslash more before every line that could be ours, however many there were."""
+    """Every line that could be ours gets one more backslash."""
     assert escape("=== A\n\\=== B\n\\\\[C]: d") == "\\=== A\n\\\\=== B\n\\\\\\[C]: d"
     assert escape("\\ alone\n\\n") == "\\ alone\n\\n"

@@ -1,4 +1,4 @@
-"""From the database to a scene of the roles mind: the right rows, few statements, and damage set aside (R1, R3, R9)."""
+"""Loading a scene of the roles mind: the right rows, few statements, and without damaged rows (R1, R3, R9)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_r3_the_window_ends_at_the_trigger_and_begins_in_steps_of_half_its
 
 @pytest.mark.parametrize("window", [2, 3, 7, 50, 51])
 def test_r3_a_window_is_filled_before_anything_is_left_out(window: int) -> None:
-    """Of fifty messages before the trigger half were left out, and of three one."""
+    """Half of fifty messages before the trigger used to be left out, and one of three."""
     starts = [window_start(config(window=window), trigger_seq) for trigger_seq in (1, window + 1, window + 2)]
     assert starts == [1, 1, window // 2 + 1]
 
@@ -108,7 +108,7 @@ async def test_r6_the_summary_of_the_last_change_is_shown_whichever_was_written_
 
 
 async def test_r6_also_when_it_was_changed_on_a_node_whose_clock_is_ahead(db_place: Place) -> None:
-    """The agent that was called right after the change was shown the summary of the phase before, or none."""
+    """The next agent used to get the summary of the previous phase, or none."""
 
     def change_ahead(tx: Tx) -> None:
         tx.now += 5_000
@@ -161,7 +161,7 @@ BY_HAND = {
 async def test_r9_also_one_that_the_database_itself_cannot_read(
     db_place: Place, database_url: str, change: str
 ) -> None:
-    """PostgreSQL refuses to store such a thing; SQLite keeps whatever bytes somebody's editor gives it."""
+    """PostgreSQL refuses to store this; SQLite stores any bytes."""
     said = [await db_place.say(text) for text in ("one", "two", "three")]
     await db_place.db.write(_knows, db_place, 1)
     trigger = await db_place.say("four")
@@ -208,7 +208,7 @@ async def test_a_scene_costs_the_same_statements_at_100_and_at_3000_messages(db_
 async def test_every_read_goes_along_an_index_that_fits_it_for_a_member_and_for_an_orchestrator(
     db_place: Place,
 ) -> None:
-    """PostgreSQL chooses by the size of its tables, and these are small."""
+    """PostgreSQL plans by the size of its tables, and these are small."""
     trigger = await db_place.say(f"see msg:{'msg_' + '0' * 16}")
     with counted(db_place.db) as statements:
         await look(db_place, trigger)
@@ -216,7 +216,7 @@ async def test_every_read_goes_along_an_index_that_fits_it_for_a_member_and_for_
         await look(db_place, trigger)
     reads = [each for each in statements if each.startswith(("SELECT", "WITH"))]
     steps = [step for statement in reads for step in await db_place.db.read(plan_of, statement)]
-    # The latter are the few rows that a limited subquery has found.
+    # The latter are the few rows of a subquery with a limit.
     assert not [step for step in steps if step.startswith("SCAN") and not step.startswith(("SCAN mine", "SCAN anon"))]
     assert any("ix_turns_open" in step for step in steps)
     assert any("ix_turns_request_id" in step for step in steps)

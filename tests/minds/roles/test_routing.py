@@ -1,4 +1,4 @@
-"""The routing view (R8): who has completed what, in words that nobody can forge."""
+"""R8: the routing view shows who has completed what, and cannot be forged."""
 
 from __future__ import annotations
 
