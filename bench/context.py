@@ -29,7 +29,7 @@ from majlis.foundation import open_store, owner_caller
 from majlis.gateway import open_gateway
 from majlis.minds.timeline.load import load_scene
 from majlis.minds.timeline.perceive import perceive
-from majlis.minds.timeline.scene import Who
+from majlis.minds.timeline.scene import Look, Who
 from majlis.models.chat.wire_format import Body
 from majlis.models.port import Prompt
 from majlis.settings import Settings
@@ -78,7 +78,8 @@ class Asking:
         return times
 
     async def _ask(self, space: str, trigger: dict[str, Any]) -> bytes:
-        scene = await self._db.snapshot(load_scene, self._who, self._config, "run_this", trigger, space)
+        look = Look(self._who, self._config, "run_this", trigger, space)
+        scene = await self._db.snapshot(load_scene, look)
         return self._body.bytes(Prompt(perceive(scene).turns, self._specs))
 
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.minds.timeline.load import load_scene
-from majlis.minds.timeline.scene import Resume, Scene, Who
+from majlis.minds.timeline.scene import Look, Resume, Scene, Who
 from majlis.spaces.members import join
 from majlis.spaces.post import Draft, store_message
 from majlis.spaces.shapes import MessageJson
@@ -44,7 +44,7 @@ class Place:
         self, tx: Tx, /, trigger: MessageJson, active: str | None = None, resume: Resume | None = None, **settings: Any
     ) -> Scene:
         agent, space = Who(self.agent.id, self.agent.name, "agent"), active or self.space
-        return load_scene(tx, agent, config(**settings), "run_this", trigger_of(trigger), space, resume=resume)
+        return load_scene(tx, Look(agent, config(**settings), "run_this", trigger_of(trigger), space, resume=resume))
 
 
 async def make_place(db: Database) -> Place:

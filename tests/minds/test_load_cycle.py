@@ -14,7 +14,7 @@ from majlis.minds.consciousness.perceive import perceive
 from majlis.minds.consciousness.remember import lived
 from majlis.minds.consciousness.scene import Past, Waking
 from majlis.minds.consciousness.token_budget import count_turns
-from majlis.minds.timeline.scene import Who
+from majlis.minds.timeline.scene import Look, Who
 from majlis.models.chat.wire_format import chat_messages
 from majlis.models.port import Prompt
 from majlis.runs.end.cycle_end import append_cycle
@@ -37,7 +37,7 @@ async def place(db: Database) -> Place:
 def wake(tx: Tx, /, place: Place, active: str | None = None, **settings: Any) -> Waking:
     agent = Who(place.agent.id, place.agent.name, "agent")
     made = config(mind="consciousness", **{"consciousness": SMALL, **settings})
-    return load_waking(tx, agent, made, "run_this", [said("Hi")], active)
+    return load_waking(tx, Look(agent, made, "run_this", {"events": [said("Hi")]}, active))
 
 
 def live(tx: Tx, place: Place, run_id: str, past: Past | None, n: int, output: str = '"ok"') -> int:

@@ -9,7 +9,7 @@ from majlis.minds.consciousness.load import load_waking
 from majlis.minds.consciousness.perceive import perceive
 from majlis.minds.consciousness.remember import lived
 from majlis.minds.consciousness.scene import Waking
-from majlis.minds.timeline.scene import Who
+from majlis.minds.timeline.scene import Look, Who
 from majlis.runs.end.cycle_end import append_cycle
 from majlis.store.transactions import Database, Tx
 from tests.minds.scenes import config
@@ -21,7 +21,8 @@ CYCLES = range(2, 26)
 
 def wake(tx: Tx, house: House) -> Waking:
     made = config(mind="consciousness", consciousness={"maxTokens": 8_000, "minRecentCycles": 3})
-    return load_waking(tx, Who(house.scout, "Scout", "agent"), made, "run_this", [said("Hi")], house.beta)
+    scout = Who(house.scout, "Scout", "agent")
+    return load_waking(tx, Look(scout, made, "run_this", {"events": [said("Hi")]}, house.beta))
 
 
 async def test_k3_a_moved_consciousness_remembers_everything(

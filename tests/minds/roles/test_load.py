@@ -14,7 +14,7 @@ from majlis.inbox.turns import NewTurn, begin_turn
 from majlis.minds.roles.load import load_scene, window_start
 from majlis.minds.roles.perceive import perceive
 from majlis.minds.roles.scene import Scene
-from majlis.minds.timeline.scene import Who
+from majlis.minds.timeline.scene import Look, Who
 from majlis.spaces.members import leave
 from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.spaces.shapes import MessageJson
@@ -38,7 +38,7 @@ async def look(place: Place, trigger: MessageJson, **settings: Any) -> Scene:
 def _load(tx: Tx, /, place: Place, trigger: MessageJson, **settings: Any) -> Scene:
     agent = Who(place.agent.id, place.agent.name, "agent")
     given = config(mind="roles", **settings)
-    return load_scene(tx, agent, given, "run_this", trigger_of(trigger), trigger["spaceId"])
+    return load_scene(tx, Look(agent, given, "run_this", trigger_of(trigger), trigger["spaceId"]))
 
 
 def _knows(tx: Tx, place: Place, seq: int) -> None:

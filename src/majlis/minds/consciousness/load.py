@@ -19,12 +19,12 @@ from majlis.agents.config.config import AgentConfig
 from majlis.inbox.trigger import to_route
 from majlis.minds.consciousness.compaction import compacted
 from majlis.minds.consciousness.perceive import count_around
-from majlis.minds.consciousness.scene import Cycle, Event, Group, Head, Past, Waking
+from majlis.minds.consciousness.scene import Cycle, Group, Head, Past, Waking
 from majlis.minds.consciousness.token_budget import room_for_past
 from majlis.minds.roles.load import load_routing
 from majlis.minds.roles.scene import Scene as RoutingScene
 from majlis.minds.timeline.load import load_scene, read_active_space
-from majlis.minds.timeline.scene import Action, Scene, Who
+from majlis.minds.timeline.scene import Look, Scene, Who
 from majlis.spaces.damage import Unreadable, reading
 from majlis.store.tables import agents, cycles, members, pasts, spaces
 from majlis.store.tables.columns import word
@@ -58,20 +58,13 @@ _logger = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 
-def load_waking(
-    tx: Tx,
-    agent: Who,
-    config: AgentConfig,
-    run_id: str,
-    inbox: Sequence[Event],
-    active_space_id: str | None,
-    actions: Sequence[Action] = (),
-) -> Waking:
-    world = load_scene(tx, agent, config, run_id, {"type": "cycle"}, None, actions, alone=True)
+def load_waking(tx: Tx, look: Look) -> Waking:
+    agent, config, inbox = look.agent, look.config, look.trigger.get("events", ())
+    world = load_scene(tx, replace(look, trigger={"type": "cycle"}, active_space_id=None, alone=True))
     before, conducts = _read_before(tx, agent.id)
     waking = Waking(
         world,
-        read_active_space(tx, agent.id, active_space_id),
+        read_active_space(tx, agent.id, look.active_space_id),
         tuple(inbox),
         before,
         conducts=conducts,

@@ -15,25 +15,12 @@ from majlis.minds.consciousness.event_lines import inbox_lines
 from majlis.minds.consciousness.instructions import instructions_block
 from majlis.minds.consciousness.remember import closed, restored
 from majlis.minds.consciousness.scene import Cycle, Past, Waking
-from majlis.minds.consciousness.token_budget import (
-    BYTES_PER_TOKEN,
-    count_turns,
-    fair_limit,
-    room_below_inbox,
-    size,
-)
+from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, count_turns, fair_limit, room_below_inbox, size
 from majlis.minds.describe import describe_cycle
 from majlis.minds.quote import quote
 from majlis.minds.roles.routing import routing_text
+from majlis.minds.timeline import blocks
 from majlis.minds.timeline.actions import action_line
-from majlis.minds.timeline.blocks import (
-    active_space_block,
-    goals_block,
-    identity_block,
-    memories_block,
-    plans_block,
-    spaces_block,
-)
 from majlis.minds.timeline.instructions import own_instructions_block
 from majlis.minds.timeline.scene import Scene
 from majlis.minds.view import View
@@ -55,11 +42,11 @@ def perceive(waking: Waking) -> View:
 def system_text(waking: Waking) -> str:
     world = waking.world
     parts = (
-        identity_block(world),
-        spaces_block(world),
-        goals_block(world),
-        memories_block(world),
-        plans_block(world),
+        blocks.identity_block(world),
+        blocks.spaces_block(world),
+        blocks.goals_block(world),
+        blocks.memories_block(world),
+        blocks.plans_block(world),
         instructions_block(waking.conducts),
         own_instructions_block(world.config),
     )
@@ -70,7 +57,7 @@ def inbox_turn(waking: Waking) -> User:
     """In two parts: a provider's cache point is best right after the inbox."""
     world = waking.world
     lines = inbox_lines(waking.inbox, world.now, world.spaces, world.config.consciousness.max_tokens)
-    below = (*_routing(waking), *_already_done(world), active_space_block(waking.active))
+    below = (*_routing(waking), *_already_done(world), blocks.active_space_block(waking.active))
     return User(("\n".join(lines), "".join(f"\n\n{block}" for block in below)))
 
 

@@ -17,7 +17,7 @@ from majlis.minds.roles.scene import Participant, Place, Routing, Scene, Turn
 from majlis.minds.timeline import scene as timeline
 from majlis.minds.timeline.load import load_scene as load_common
 from majlis.minds.timeline.load import read_active_space, read_one, read_quoted, read_window
-from majlis.minds.timeline.scene import Action, ActiveSpace, Resume, Who
+from majlis.minds.timeline.scene import ActiveSpace, Look, Who
 from majlis.minds.timeline.window import stepped_start
 from majlis.spaces.damage import Unreadable, reading
 from majlis.store.transactions import Tx
@@ -26,34 +26,25 @@ from majlis.store.transactions import Tx
 _ANY_TIME: Millis = 2**62
 
 
-def load_scene(
-    tx: Tx,
-    agent: Who,
-    config: AgentConfig,
-    run_id: str,
-    trigger: Mapping[str, Any],
-    active_space_id: str | None,
-    actions: Sequence[Action] = (),
-    resume: Resume | None = None,
-    tried: str | None = None,
-) -> Scene:
-    """`tried` is the first run that attempted this trigger, if there was one."""
-    # Without its text: the messages that it quotes are read below, together with those that the history quotes.
+def load_scene(tx: Tx, look: Look) -> Scene:
+    agent, config, trigger = look.agent, look.config, look.trigger
+    # Without the trigger's text: the messages that it quotes are read below, with those that the history quotes.
     silent = {name: value for name, value in trigger.items() if name != "text"}
-    common = load_common(tx, agent, config, run_id, silent, None, actions, resume, alone=True)
+    common = load_common(tx, replace(look, trigger=silent, active_space_id=None, alone=True))
     common = replace(common, trigger=trigger)
     space_id = trigger.get("spaceId")
-    first = tx.one(statements.KNOWN_THEN, {"run": tried}) if tried else None
+    first = tx.one(statements.KNOWN_THEN, {"run": look.tried}) if look.tried else None
     tried_at = first.created_at if first else _ANY_TIME
     row = _place(tx, agent, config, trigger, tried_at) if space_id is not None else None
-    moved = active_space_id not in (None, row and row.id)
-    elsewhere = read_active_space(tx, agent.id, active_space_id) if moved else None
+    moved = look.active_space_id not in (None, row and row.id)
+    elsewhere = read_active_space(tx, agent.id, look.active_space_id) if moved else None
     if row is None:
         return Scene(common, elsewhere=elsewhere)
     common = replace(common, active=ActiveSpace(row.id, row.name, row.head_seq, row.processed_seq or 0))
     place = _as_place(row, _known_then(first, row) if first else row.processed_seq)
     if _conducts(row, agent):
         return Scene(common, place, elsewhere=elsewhere, routing=_read_routing(tx, agent, place, trigger))
+    resume = look.resume
     start = window_start(config, place.trigger_seq)
     history, damaged = read_window(tx, place.id, start, place.trigger_seq - 1)
     quoted = {named for text in (trigger["text"], *(each.text for each in history)) for named in references(text)}

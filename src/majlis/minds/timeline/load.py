@@ -13,9 +13,9 @@ from majlis.agents.config.config import AgentConfig
 from majlis.minds.quote import references
 from majlis.minds.timeline import statements
 from majlis.minds.timeline.scene import (
-    Action,
     ActiveSpace,
     Goal,
+    Look,
     Memory,
     Message,
     OtherRun,
@@ -32,23 +32,14 @@ from majlis.store.transactions import Tx
 _MAX_AWAITED = 3
 
 
-def load_scene(
-    tx: Tx,
-    agent: Who,
-    config: AgentConfig,
-    run_id: str,
-    trigger: Mapping[str, Any],
-    active_space_id: str | None,
-    actions: Sequence[Action] = (),
-    resume: Resume | None = None,
-    alone: bool = False,
-) -> Scene:
-    """A space that the agent is no longer a member of is not active (A7). `alone`: the agent has no other open run."""
+def load_scene(tx: Tx, look: Look) -> Scene:
+    """A space that the agent is no longer a member of is not active (A7)."""
+    agent, config, trigger = look.agent, look.config, look.trigger
     listed = tx.all(statements.OWN_SPACES[tx.dialect], {"agent": agent.id})
     by_space = groupby(listed, key=lambda row: row.space_id)
     spaces = tuple(_own_space(agent, list(rows)) for _, rows in by_space)
-    active = _active(tx, agent, active_space_id, listed)
-    history = _history(tx, config, trigger, resume, active) if active else ()
+    active = _active(tx, agent, look.active_space_id, listed)
+    history = _history(tx, config, trigger, look.resume, active) if active else ()
     kept: dict[str, list[sa.Row[Any]]] = defaultdict(list)
     for row in tx.all(statements.KEPT, {"agent": agent.id}):
         kept[row.what].append(row)
@@ -56,7 +47,7 @@ def load_scene(
         now=tx.now,
         agent=agent,
         config=config,
-        run_id=run_id,
+        run_id=look.run_id,
         trigger=trigger,
         active=active,
         auto_set=active is not None and trigger.get("spaceId") == active.id,
@@ -67,9 +58,9 @@ def load_scene(
         goals=tuple(Goal(row.id, row.text, row.number, bool(row.long_term)) for row in kept["goal"]),
         memories=tuple(Memory(row.id, row.text) for row in kept["memory"]),
         plans=tuple(Plan(row.id, row.name, row.text, row.cron, row.run_after, row.number) for row in kept["plan"]),
-        other_runs=() if alone else _other_runs(tx, agent, run_id, spaces),
-        actions=tuple(actions),
-        resume=resume,
+        other_runs=() if look.alone else _other_runs(tx, agent, look.run_id, spaces),
+        actions=look.actions,
+        resume=look.resume,
     )
 
 

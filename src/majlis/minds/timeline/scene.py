@@ -126,6 +126,24 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What a scene is loaded for."""
+
+    agent: Who
+    config: AgentConfig
+    run_id: str
+    # T11, in the API's form.
+    trigger: Mapping[str, Any]
+    active_space_id: str | None
+    actions: tuple[Action, ...] = ()
+    resume: Resume | None = None
+    # The agent has no other open run.
+    alone: bool = False
+    # Roles: the first run that attempted this trigger, if there was one.
+    tried: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     now: Millis
     agent: Who

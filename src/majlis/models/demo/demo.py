@@ -13,9 +13,7 @@ from dataclasses import replace
 
 import orjson
 
-from majlis.models.demo.reminder import reminder_steps
-from majlis.models.demo.rules import GREETING, otherwise, remark, rule_steps
-from majlis.models.demo.say import Step, say, unaddressed
+from majlis.models.demo.rules import GREETING, Step, otherwise, remark, reminder_steps, rule_steps, say, unaddressed
 from majlis.models.demo.welcome import welcome_steps
 from majlis.models.outline import Outline, Seen, names
 from majlis.models.port import (

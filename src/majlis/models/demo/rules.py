@@ -5,16 +5,56 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from majlis.models.demo.reminder import REMIND, plan_reminder
-from majlis.models.demo.say import Step, say, shortened
 from majlis.models.outline import Seen
 
 # The tool with which the demo agents ask people for approval (J5).
 ASKING = "ask_approval"
 ABOUT = "I follow rules; I am not a language model."
 
+_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "five": 5, "ten": 10, "half an": 30}
+_WHEN = (
+    r"(?:in (?P<count{0}>\d{{1,5}}|half an|an?|one|two|three|five|ten) (?P<unit{0}>second|minute|hour|day|week)s?"
+    r"|(?P<tomorrow{0}>tomorrow))"
+)
+_REMIND = re.compile(
+    rf"\bremind me\b,? (?:{_WHEN.format(1)},? (?:to|that|about|of) (?P<what1>.+)"
+    rf"|(?:to|that|about|of) (?P<what2>.+?),? {_WHEN.format(2)}\W*$"
+    rf"|{_WHEN.format(3)}\W*$)",
+    re.IGNORECASE | re.DOTALL,
+)
+_INSTRUCTION = re.compile(r"In space (?P<space>\S+) remind (?P<who>.+?): (?P<what>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Step:
+    tool: str
+    input: dict[str, Any]
+
+
 Steps = list[Step]
+
+
+def say(seen: Seen, text: str, wait: bool = False) -> Step:
+    """Uses only the inputs that the agent's send_message has."""
+    inputs = seen.tools.get("send_message", frozenset())
+    given: dict[str, Any] = {"text": text}
+    if wait and "wait" in inputs:
+        given["wait"] = True
+    if seen.event.get("senderExpectsReply") and not seen.resumed and "messageId" in inputs:
+        given["messageId"] = seen.event["messageId"]
+    return Step("send_message", given)
+
+
+def shortened(text: str, length: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def unaddressed(text: str) -> str:
+    """Without the names at the beginning: "@Rawi hello" becomes "hello"."""
+    return re.sub(r"^(?:\s*@\S+[\s,:]+)+", "", text).replace("@", "").strip() or text
 
 
 @dataclass(frozen=True)
@@ -97,6 +137,39 @@ def _talk(seen: Seen, _found: re.Match[str]) -> Steps:
     ]
 
 
+def _remind(seen: Seen, found: re.Match[str]) -> Steps:
+    if seen.active is None:
+        return []
+    form = "1" if found["what1"] else "2" if found["what2"] else "3"
+    what = shortened(found[f"what{form}"], 300).rstrip(".!") if form != "3" else "it is time"
+    after = _run_after(found, form)
+    plan = {
+        "name": f"Reminder: {shortened(what, 40)}",
+        "instruction": f"In space {seen.active.id} remind {seen.asker}: {what}",
+        "runAfter": after,
+    }
+    return [Step("set_plans", {"plans": [plan]}), say(seen, f"I will remind you in {after}, {seen.asker}: {what}.")]
+
+
+def reminder_steps(seen: Seen) -> Steps:
+    """For the run that the plan starts. Ignores plans that are not reminders."""
+    found = _INSTRUCTION.fullmatch(seen.event["instruction"])
+    if not found:
+        return []
+    reminder = f"{found['who']}, you asked me to remind you: {found['what']}."
+    return [Step("enter_space", {"spaceId": found["space"]}), say(seen, reminder)]
+
+
+def _run_after(found: re.Match[str], form: str) -> str:
+    if found[f"tomorrow{form}"]:
+        return "1 day"
+    said, unit = found[f"count{form}"].lower(), found[f"unit{form}"].lower()
+    if said == "half an":
+        unit = "minute"
+    count = max(1, int(said) if said.isdigit() else _COUNTS[said])
+    return f"{count} {unit}{'s' if count > 1 else ''}"
+
+
 def meet(seen: Seen, name: str) -> Steps:
     memory = {"key": f"name_of_{seen.asker}", "value": f"{seen.asker} is called {name}"}
     greeting = say(seen, f'Hello {name}, nice to meet you! I will remember your name. Say "help" to see what I can do.')
@@ -121,7 +194,7 @@ def otherwise(seen: Seen) -> Steps:
 
 RULES = (
     Rule(_words(r"\bhelp\b|what can you do"), _help),
-    Rule(REMIND, plan_reminder, "remind me in 1 minute to stretch"),
+    Rule(_REMIND, _remind, "remind me in 1 minute to stretch"),
     Rule(_words(r"(what|do) (do )?you (remember|know)|what did i tell you"), _recall, "what do you remember?"),
     Rule(_words(r"\bremember (?:that |to )?(?P<fact>.+)"), _remember, "remember that the door code is on the fridge"),
     Rule(_words(r"\bask me\b"), _ask, "ask me something"),

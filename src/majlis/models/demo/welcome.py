@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from majlis.models.demo.rules import ABOUT, meet, rule_steps
-from majlis.models.demo.say import Step, say, shortened, unaddressed
+from majlis.models.demo.rules import ABOUT, Step, meet, rule_steps, say, shortened, unaddressed
 from majlis.models.outline import Line, Seen, Space
 
 _SERVICE = "majlis"

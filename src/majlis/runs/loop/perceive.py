@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from majlis.agents.config.config import AgentConfig
-from majlis.minds.consciousness import perceive as consciousness
 from majlis.minds.consciousness.load import load_waking
-from majlis.minds.consciousness.scene import Waking
-from majlis.minds.roles import load as roles_loading
-from majlis.minds.roles import perceive as roles_perceiving
+from majlis.minds.consciousness.perceive import perceive as perceive_cycle
+from majlis.minds.roles.load import load_scene as load_roles_scene
+from majlis.minds.roles.perceive import perceive as perceive_roles
 from majlis.minds.roles.scene import Scene as RolesScene
 from majlis.minds.timeline.load import load_scene
-from majlis.minds.timeline.perceive import perceive
-from majlis.minds.timeline.scene import Resume, Scene, Who
+from majlis.minds.timeline.perceive import perceive as perceive_timeline
+from majlis.minds.timeline.scene import Look, Resume, Scene, Who
 from majlis.minds.view import View
 from majlis.runs.loop.earlier_calls import load_actions
 from majlis.runs.run import Run
@@ -36,46 +35,25 @@ def mind_of(config: AgentConfig) -> Mind:
 
 def _load_timeline(tx: Tx, run: Run) -> Scene | RolesScene:
     """An orchestrator sees its routing view, whatever its mind (R8)."""
+    look = _look(tx, run)
     if "orchestrates" in run.trigger:
-        routing = _load_roles(tx, run)
+        routing = load_roles_scene(tx, look)
         if routing.routing is not None:
             return routing
-    return load_scene(
-        tx,
+    return load_scene(tx, look)
+
+
+def _look(tx: Tx, run: Run) -> Look:
+    return Look(
         Who(run.agent_id, run.agent_name, "agent"),
         run.config,
         run.id,
         run.trigger,
         run.active_space_id,
-        actions=load_actions(tx, run.earlier) if run.earlier else (),
-        resume=_resume(run),
-        alone=run.alone,
-    )
-
-
-def _load_roles(tx: Tx, run: Run) -> RolesScene:
-    return roles_loading.load_scene(
-        tx,
-        Who(run.agent_id, run.agent_name, "agent"),
-        run.config,
-        run.id,
-        run.trigger,
-        run.active_space_id,
-        actions=load_actions(tx, run.earlier) if run.earlier else (),
-        resume=_resume(run),
-        tried=run.earlier[0] if run.earlier else None,
-    )
-
-
-def _load_consciousness(tx: Tx, run: Run) -> Waking:
-    return load_waking(
-        tx,
-        Who(run.agent_id, run.agent_name, "agent"),
-        run.config,
-        run.id,
-        run.trigger.get("events", ()),
-        run.active_space_id,
-        actions=load_actions(tx, run.earlier) if run.earlier else (),
+        load_actions(tx, run.earlier) if run.earlier else (),
+        _resume(run),
+        run.alone,
+        run.earlier[0] if run.earlier else None,
     )
 
 
@@ -95,11 +73,11 @@ def _resume(run: Run) -> Resume | None:
 
 
 def _perceive_timeline(scene: Scene | RolesScene) -> View:
-    return perceive(scene) if isinstance(scene, Scene) else roles_perceiving.perceive(scene)
+    return perceive_timeline(scene) if isinstance(scene, Scene) else perceive_roles(scene)
 
 
 _MINDS = {
     "timeline": Mind(_load_timeline, _perceive_timeline),
-    "roles": Mind(_load_roles, roles_perceiving.perceive),
-    "consciousness": Mind(_load_consciousness, consciousness.perceive),
+    "roles": Mind(lambda tx, run: load_roles_scene(tx, _look(tx, run)), perceive_roles),
+    "consciousness": Mind(lambda tx, run: load_waking(tx, _look(tx, run)), perceive_cycle),
 }
