@@ -78,7 +78,7 @@ test('space admins set tool rules and the roles of members', async () => {
   await page.getByRole('textbox', { name: 'Tools for rule 1' }).fill('web_*')
   await page.getByRole('combobox', { name: 'Action for rule 1' }).selectOption({ label: 'Deny' })
   await page.getByRole('complementary').getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved').waitFor()
+  await page.getByText('Saved', { exact: true }).waitFor()
   expect((await app.owner.client.spaces.get(space.id)).toolPolicy).toEqual([{ tools: 'web_*', do: 'deny' }])
   const his = await app.open(omar!, at())
   await composer(his).waitFor()
