@@ -29,7 +29,7 @@ async def change(url: str, statement: str) -> None:
 
 async def furnish(url: str, folder: Path) -> None:
     gateway = await open_gateway(Settings(database_url=url, data_dir=folder))
-    await gateway.furnish()
+    await gateway.create_lobby()
     await gateway.close()
 
 

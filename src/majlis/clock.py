@@ -1,4 +1,4 @@
-"""Time in one place: milliseconds since 1970 (UTC) inside, ISO 8601 with Z on the wire."""
+"""Time: milliseconds since 1970 (UTC) in code, ISO 8601 with Z on the wire."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def now() -> Millis:
 
 
 def advance(millis: Millis) -> None:
-    """For tests: the whole process lives this much later from now on. Time never goes back."""
+    """For tests: moves the clock of this process forward."""
     global _ahead
     _ahead += millis
 
 
 def stand_still() -> None:
-    """For tests: from now on only `advance` moves the time, however slow the machine is."""
+    """For tests: stops the clock. From now on only `advance` moves it."""
     global _standing
     _standing = time.time_ns() // 1_000_000
 
@@ -35,13 +35,13 @@ def iso(at: Millis) -> str:
 
 @lru_cache(4096)
 def _to_the_second(seconds: int) -> str:
-    """Kept, since the same few hundred moments of a conversation are written again for every run that reads it."""
+    """Cached: every run formats the times of the same few hundred messages."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def parse_iso(text: str) -> Millis:
-    """Raises ValueError for anything that is not a full date and time with a zone."""
+    """Raises ValueError for anything but a full date and time with a time zone."""
     at = datetime.fromisoformat(text)
     if at.tzinfo is None:
-        raise ValueError("a time needs a zone, for example 2026-02-18T15:07:00.000Z")
+        raise ValueError("a time needs a time zone, for example 2026-02-18T15:07:00.000Z")
     return round(at.timestamp() * 1000)

@@ -1,4 +1,4 @@
-"""The one root exception. Whatever a caller did wrong is a MajlisError; the edge turns it into the one error shape."""
+"""The base exception and its kinds. The API turns them into error responses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 class MajlisError(Exception):
-    """A refusal with a stable code and a sentence that says what to do next."""
+    """An error with a stable code, and a message that says what happened and what to do."""
 
     status = 500
 
@@ -18,7 +18,7 @@ class MajlisError(Exception):
 
 
 class Malformed(MajlisError):
-    """The request could not be read at all."""
+    """The request could not be parsed."""
 
     status = 400
 
@@ -32,7 +32,7 @@ class Forbidden(MajlisError):
 
 
 class NotFound(MajlisError):
-    """Not there, or not for this caller to know of: the two are never told apart."""
+    """Does not exist, or the caller may not know that it exists."""
 
     status = 404
 
@@ -50,7 +50,7 @@ class Invalid(MajlisError):
 
 
 class TooMany(MajlisError):
-    """Too often; `details.retryAfterSeconds` becomes the Retry-After header."""
+    """A rate limit was exceeded. `retry_after` becomes the Retry-After header."""
 
     status = 429
 
@@ -64,7 +64,7 @@ class Unavailable(MajlisError):
 
 
 class ConfigurationError(MajlisError):
-    """Majlis cannot start like this. The command line prints it as one line and exits with 2."""
+    """Majlis cannot start with this configuration. The command line prints one line and exits with 2."""
 
     def __init__(self, message: str) -> None:
         super().__init__("configuration", message)

@@ -1,5 +1,5 @@
-"""What a gateway stands on: an up-to-date database, the server's key, and its owner. The command line changes those
-directly, and would wait three times as long for everything else that a gateway is made of."""
+"""The basis of a gateway: a migrated database, the server key and the owner. Commands that need no more use only this
+module, since importing the whole gateway takes three times as long."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Foundation:
     owner_id: str
 
 
-async def found(settings: Settings) -> Foundation:
+async def prepare_foundation(settings: Settings) -> Foundation:
     key = load_server_key(settings)
     db = await open_store(settings)
     try:
@@ -45,7 +45,7 @@ async def found(settings: Settings) -> Foundation:
 
 
 async def open_store(settings: Settings) -> Database:
-    """The database, migrated; or one line that says why not."""
+    """Opens and migrates the database."""
     db = open_database(settings.database)
     try:
         if revisions := await migrate(db):
@@ -55,15 +55,15 @@ async def open_store(settings: Settings) -> Database:
         if isinstance(error, (sa.exc.DBAPIError, OSError)):
             reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
             raise ConfigurationError(
-                f"The database {shown(settings.database)} cannot be opened: {reason}. "
-                "Check --database-url, and that the server runs and lets this user in."
+                f"Cannot open the database {shown(settings.database)}: {reason}. "
+                "Check --database-url, that the server is running, and that it accepts this user."
             ) from None
         raise
     return db
 
 
 def owner_caller(tx: Tx, owner_id: str) -> Caller:
-    """The owner this process began with; or another, if that one was deleted or has made way for an import."""
+    """This owner, or another one if it was deleted or replaced by an import."""
     owners = sa.select(entities).where(LIVING, entities.c.role == "owner")
     row = tx.one(owners.where(entities.c.id == owner_id)) or tx.execute(owners.order_by(entities.c.id).limit(1)).one()
     return Caller(row.id, row.name, row.type, row.role, OWNER_TOKEN_ID)
@@ -75,7 +75,7 @@ def find_owner(tx: Tx) -> str | None:
 
 
 def _set_up(tx: Tx, key: bytes, owner_name: str) -> tuple[str, str]:
-    """The gateway's id and its owner, made on the first start. Two nodes that start at once agree on both."""
+    """Creates the gateway's id and its owner on the first start. Nodes that start together agree on both."""
     if tx.dialect == "postgresql":
         tx.execute(sa.text("LOCK TABLE gateway IN SHARE ROW EXCLUSIVE MODE"))
     check_server_key(tx, key)

@@ -1,4 +1,4 @@
-"""A running gateway: settings, database, bus and hub put together. The one place that knows them all."""
+"""A gateway: puts together settings, database, bus, hub, tools, models and worker."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from majlis import janitor
 from majlis.cards.close import withdraw_cards_of_member
 from majlis.entities.sessions import issue_sign_in_code
 from majlis.entities.tokens import Hasher
-from majlis.foundation import found, owner_caller
+from majlis.foundation import owner_caller, prepare_foundation
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
 from majlis.live.nats_bus import NatsBus
-from majlis.lobby import furnish
+from majlis.lobby import create_lobby
 from majlis.models.models import Models
 from majlis.runs.engine import Configs, Engine
 from majlis.runs.worker import Worker
@@ -34,7 +34,7 @@ class Gateway:
         self.owner_id = owner_id
         token = settings.owner_token
         self._owner_hash = hasher.hash(token.get_secret_value()) if token else None
-        self._sweeper: asyncio.Task[None] | None = None
+        self._janitor: asyncio.Task[None] | None = None
         db.hooks.left += [withdraw_cards_of_member, leave_to_agents]
         db.hooks.max_chain_depth = settings.max_chain_depth
         self.models = Models(demo=settings.demo_choice)
@@ -45,7 +45,7 @@ class Gateway:
     async def start(self) -> None:
         await self.bus.start()
         await self.hub.start()
-        self._sweeper = asyncio.create_task(janitor.sweep_forever(self.db, self.settings), name="janitor")
+        self._janitor = asyncio.create_task(janitor.clean_forever(self.db, self.settings), name="janitor")
         if self.worker is not None:
             self.worker.start()
 
@@ -54,18 +54,17 @@ class Gateway:
             await self.worker.stop()
         await self.models.close()
         await self.tools.close()
-        if self._sweeper is not None:
-            self._sweeper.cancel()
+        if self._janitor is not None:
+            self._janitor.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._sweeper
+                await self._janitor
         await self.hub.close()
         await self.bus.close()
         await self.db.close()
 
-    async def furnish(self) -> None:
-        """A new gateway begins with a Lobby, unless the settings say otherwise."""
+    async def create_lobby(self) -> None:
         if self.settings.demo:
-            await self.db.write(lambda tx: furnish(tx, owner_caller(tx, self.owner_id)))
+            await self.db.write(lambda tx: create_lobby(tx, owner_caller(tx, self.owner_id)))
 
     def is_owner_token(self, token_hash: str) -> bool:
         return self._owner_hash is not None and hmac.compare_digest(self._owner_hash, token_hash)
@@ -76,7 +75,7 @@ class Gateway:
 
 
 async def open_gateway(settings: Settings) -> Gateway:
-    """A gateway on an up-to-date database, not started yet."""
-    base = await found(settings)
+    """The gateway is not started yet."""
+    base = await prepare_foundation(settings)
     bus: Bus = NatsBus(settings.bus_url, base.gateway_id) if settings.bus_url else InProcessBus()
     return Gateway(settings, base.db, bus, base.hasher, base.owner_id)

@@ -1,4 +1,4 @@
-"""Running the HTTP server: uvicorn, with live streams ended first when it is told to stop."""
+"""Runs the HTTP server: uvicorn, which ends live streams first when it stops."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GRACE_SECONDS = 10
 
 
 class _Protocol(HttpToolsProtocol):
-    """Lets a stream cut off a reader that has stalled: ASGI itself has no word for that."""
+    """Lets a stream disconnect a client that has stopped reading, which ASGI does not offer."""
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -51,25 +51,24 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         self._gateway = gateway
-        self._told_to_stop = asyncio.Event()
+        self._stop_requested = asyncio.Event()
 
     def stop(self) -> None:
         self.should_exit = True
-        self._told_to_stop.set()
+        self._stop_requested.set()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self._told_to_stop.set()
+        self._stop_requested.set()
 
     async def main_loop(self) -> None:
-        """Waits to be told. Uvicorn's own looks ten times a second, which wakes an idle machine for nothing."""
+        """Waits for the signal to stop, where uvicorn would poll ten times a second."""
         await self.on_tick(0)
-        await self._told_to_stop.wait()
+        await self._stop_requested.wait()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """SIGTERM and Ctrl-C are ways to stop, not failures: unlike uvicorn's own, these do not strike again at
-        the end and make the exit code one of a death by signal."""
+        """Uvicorn's own handlers raise the signal again at the end, which makes a normal stop look like a failure."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.handle_exit, number, None)
@@ -85,10 +84,10 @@ class Server(uvicorn.Server):
 
 
 def bind(settings: Settings) -> socket.socket:
-    """Listen before anything else, so that a port in use is one clear line and not a half-started gateway."""
+    """Called before the gateway starts, so that a port in use is one clear error."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # The protocol is named because asyncio turns off Nagle's algorithm only where it is: an answer in two writes would
-    # wait 40 ms for the client's delayed acknowledgement.
+    # asyncio turns off Nagle's algorithm only if the protocol is given. Otherwise a response in two writes would wait
+    # 40 ms for the client's delayed acknowledgement.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -97,7 +96,7 @@ def bind(settings: Settings) -> socket.socket:
         listener.close()
         raise ConfigurationError(
             f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
-            "Choose another with --port, or stop what is using it."
+            "Choose another port with --port, or stop the program that uses it."
         ) from None
     listener.listen(4096)
     listener.setblocking(False)

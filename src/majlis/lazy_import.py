@@ -1,5 +1,5 @@
-"""Heavy packages are imported when they are first needed, in a thread. One at a time: two threads that import packages
-with circular imports at once can block each other, and Python then gives one of them half a module."""
+"""Imports heavy packages when they are first needed, in a thread. One at a time: if two threads import packages with
+circular imports, Python avoids a deadlock by giving one of them a partly initialized module."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import threading
 from importlib import import_module
 from types import ModuleType
 
-_one_at_a_time = threading.RLock()
+_lock = threading.RLock()
 
 
 def import_alone(name: str) -> ModuleType:
-    with _one_at_a_time:
+    with _lock:
         return import_module(name)

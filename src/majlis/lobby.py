@@ -1,7 +1,6 @@
-"""The Lobby: what a new gateway begins with, so that the first thing one sees is somebody to talk to.
+"""Creates the Lobby of a new gateway: a space with two demo agents that need no API key.
 
-Two demo agents that need no key. One is told that the house has opened, welcomes whoever comes and waits for an answer.
-Made once, only where there is no space and no agent yet; `demo = false` leaves it out.
+It is created once, if there are no spaces and no agents yet. `demo = false` turns it off.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ _MARK: dict[Dialect, sa.Executable] = {
 }
 
 
-def furnish(tx: Tx, owner: Caller) -> str | None:
-    """The Lobby's id, if it was made now. Of two nodes that start at once, one does it."""
+def create_lobby(tx: Tx, owner: Caller) -> str | None:
+    """The Lobby's id, if this call created it. Of two nodes that start together, one does."""
     if tx.execute(_MARK[tx.dialect], {"key": "furnished", "value": "yes"}).rowcount == 0:
         return None
     if tx.execute(sa.select(sa.or_(sa.exists(sa.select(spaces.c.id)), sa.exists(sa.select(agents.c.id))))).scalar_one():
         return None
-    lobby = create_space(tx, owner, "Lobby", "A place to begin. Say hello, or ask for help.")
+    lobby = create_space(tx, owner, "Lobby", "A place to start. Say hello, or ask for help.")
     made = {}
     for name in (HOST, GUEST):
         config = parse_config({"instructions": _INSTRUCTIONS[name], "tools": [_ASKING] if name == HOST else []})

@@ -1,4 +1,4 @@
-"""Logging: one line an event on stderr, for people on a terminal and JSON elsewhere."""
+"""Logging to stderr, one line per event: text on a terminal, JSON elsewhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _traceback = structlog.processors.ExceptionRenderer(structlog.tracebacks.Excepti
 def set_up_logging(settings: Settings) -> None:
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
-    # Plain tracebacks: the libraries' own would print local variables, and some of those are secrets.
+    # Plain tracebacks: other formatters print local variables, which may contain secrets.
     renderer: Processor = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
         if text
@@ -33,16 +33,12 @@ def set_up_logging(settings: Settings) -> None:
         *([] if text else [_traceback]),
     ]
     structlog.configure(
-        processors=[
-            *shared,
-            structlog.processors.StackInfoRenderer(),
-            renderer,
-        ],
+        processors=[*shared, structlog.processors.StackInfoRenderer(), renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    # Libraries log through the standard library; only what is worth a warning gets through.
+    # Libraries log through the standard library; only their warnings are shown.
     formatter = structlog.stdlib.ProcessorFormatter(processor=renderer, foreign_pre_chain=shared)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)

@@ -1,4 +1,4 @@
-"""The server's key: from the environment, or made once and kept in the data directory, readable by its owner only."""
+"""The server key: from the environment, or created once in the data directory with mode 600."""
 
 from __future__ import annotations
 
@@ -32,33 +32,31 @@ def load_server_key(settings: Settings) -> bytes:
         if not path.exists():
             _make(path)
     except OSError as error:
-        raise ConfigurationError(
-            f"The data directory {settings.data_dir} cannot be written ({error.strerror}). "
-            "Choose another with --data-dir."
-        ) from None
+        problem = f"Cannot write to the data directory {settings.data_dir} ({error.strerror})."
+        raise ConfigurationError(f"{problem} Choose another with --data-dir.") from None
     key = path.read_bytes().strip()
     if len(key) < _MIN_LENGTH:
-        raise ConfigurationError(f"The server's key in {path} is damaged. Restore it from a backup.")
+        raise ConfigurationError(f"The server key in {path} is damaged. Restore it from a backup.")
     return key
 
 
 def _make(path: Path) -> None:
-    """Written aside and then linked into place: of two processes that start at once, one makes the key, and the
-    other reads it whole."""
-    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=".server-key-")  # readable by its owner only
+    """Writes a temporary file and links it: of two processes that start together, one creates the key and the other
+    reads it complete."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".server-key-")  # created with mode 600
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_hex(32))
             file.flush()
             os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):
-            os.link(aside, path)
+            os.link(temporary, path)
     finally:
-        os.unlink(aside)
+        os.unlink(temporary)
 
 
 def check_server_key(tx: Tx, key: bytes) -> None:
-    """Every node must have the key the database was set up with, or no token of the others would work here."""
+    """All nodes need the same key: tokens of one would not work on another."""
     mark = hashlib.sha256(b"majlis key mark" + key).hexdigest()
     found = tx.execute(sa.select(gateway.c.value).where(gateway.c.key == "server_key_mark")).scalar_one_or_none()
     if found is None:

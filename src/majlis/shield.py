@@ -1,4 +1,4 @@
-"""Waiting for work that is not to be broken off: whoever is canceled meanwhile first learns how it ended."""
+"""Waits for work that must not be interrupted."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ T = TypeVar("T")
 
 
 async def unbroken(work: asyncio.Future[T]) -> T:
+    """Finishes even if cancelled; cancellation is re-raised afterwards."""
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
-        # There may be more than one: from the bus, from a worker that looks for itself, from who closes everything.
+        # There may be several cancellations: by the bus, by the worker's polling, by a shutdown.
         while not work.done():
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.wait([work])
         if not work.cancelled():
-            work.exception()  # looked at, so that nobody warns of it
+            work.exception()  # retrieved, so that asyncio does not warn
         raise

@@ -1,4 +1,4 @@
-"""What people write tools with: `@majlis.tool` and `majlis.ToolContext`. Imports nothing: `import majlis` is light."""
+"""`@majlis.tool` and `majlis.ToolContext`, for authors of tools. Imports nothing, so that `import majlis` is fast."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ MARK = "__majlis_tool__"
 
 
 def tool(function: F) -> F:
-    """Makes a function a tool: its type hints are the schema of the input, its docstring is what models are told.
-
-    The function itself stays as it is and can be called as before.
-    """
+    """Makes a function a tool. Its type hints become the input schema, its docstring the description for models. The
+    function itself does not change."""
     setattr(function, MARK, True)
     return function
 
 
 class Told:
-    """Nothing is left to wait for; `await` is allowed, for who likes to write it."""
+    """Allows `await context.progress(…)` in async tools, although there is nothing to wait for."""
 
     def __await__(self) -> Generator[None, None, None]:
         yield from ()
@@ -32,8 +30,8 @@ def nobody_listens(_text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """Who calls, and the key under which a repeated call can be recognised. A tool gets it in the parameter that is
-    annotated with this class."""
+    """The calling agent and run, and a key to recognize a repeated call. Passed to the parameter that is annotated with
+    this class."""
 
     agent_id: str
     agent_name: str
@@ -44,7 +42,7 @@ class ToolContext:
     tell: Callable[[str], None] = nobody_listens
 
     def progress(self, text: str) -> Told:
-        """Shows a line in the space while the tool works, if the tool is visible there. From any thread; only the
-        latest line counts, and none is kept."""
+        """Shows a line in the space while the tool runs, if the tool is visible there. Replaces the previous line.
+        Works from any thread."""
         self.tell(text)
         return Told()

@@ -1,6 +1,6 @@
-"""OpenTelemetry spans, when somebody wants them: the usual OTEL_… variables switch them on.
+"""Optional OpenTelemetry tracing, enabled by the usual OTEL_… variables.
 
-The code only knows the API, which does nothing by itself. The SDK and an exporter come with `majlis[otel]`.
+The rest of the code uses only the API, which does nothing by itself. `majlis[otel]` installs the SDK and an exporter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _logger = structlog.get_logger(__name__)
 
 
 def set_up_tracing() -> Callable[[], None]:
-    """Returns what is to be called at the end, so that the last spans leave too."""
+    """Returns a function to call at the end, which sends the last spans."""
     if not any(os.environ.get(name) for name in _WANTED) or os.environ.get("OTEL_SDK_DISABLED") == "true":
         return lambda: None
     try:
@@ -25,11 +25,11 @@ def set_up_tracing() -> Callable[[], None]:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        _logger.warning("OTEL_… variables are set, but the SDK is missing: install majlis[otel]")
+        _logger.warning("OTEL_… variables are set, but the SDK is missing; install majlis[otel]")
         return lambda: None
     name = {"service.name": os.environ.get("OTEL_SERVICE_NAME", "majlis")}
     provider = TracerProvider(resource=Resource.create(name))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
-    _logger.info("spans are sent to an OpenTelemetry collector")
+    _logger.info("sending spans to an OpenTelemetry collector")
     return provider.shutdown

@@ -28,7 +28,7 @@ async def test_sweeping_takes_old_events_ended_tokens_and_messages_of_deleted_sp
     await world.owner.ok("DELETE", f"/api/spaces/{gone}")
     await world.owner.ok("DELETE", f"/api/entities/{sara.id}")
     db, settings = world.gateway.db, world.gateway.settings
-    assert await janitor.sweep(db, settings) == 0
+    assert await janitor.clean(db, settings) == 0
 
     long_ago = clock.now() - 1000 * HOUR
 
@@ -39,7 +39,7 @@ async def test_sweeping_takes_old_events_ended_tokens_and_messages_of_deleted_sp
 
     before = await db.read(counts)
     await db.write(age)
-    assert await janitor.sweep(db, settings) == 2 + 3 + 1
+    assert await janitor.clean(db, settings) == 2 + 3 + 1
     after = await db.read(counts)
     assert {name: before[name] - after[name] for name in before} == {"events": 2, "messages": 3, "tokens": 1}
     assert [message["text"] for message in (await world.owner.history(stays))["messages"]] == ["s0", "s1", "s2"]

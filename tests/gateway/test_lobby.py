@@ -15,7 +15,7 @@ from tests.world import serve_world
 @pytest.fixture
 async def house(settings: Settings) -> AsyncIterator[House]:
     async with ModelServer() as unused, serve_world(settings) as world:
-        await world.gateway.furnish()
+        await world.gateway.create_lobby()
         yield House(world, unused)
 
 
@@ -59,12 +59,12 @@ async def test_the_demo_agents_welcome_wait_remember_remind_and_stop(house: Hous
 
 
 async def test_a_lobby_is_made_once_and_not_where_somebody_lives_already(house: House, settings: Settings) -> None:
-    await house.world.gateway.furnish()
+    await house.world.gateway.create_lobby()
     assert len(await house.owner.ok("GET", "/api/spaces")) == 1
 
 
 async def test_a_gateway_can_begin_empty(settings: Settings) -> None:
     async with serve_world(settings.model_copy(update={"demo": False})) as world:
-        await world.gateway.furnish()
+        await world.gateway.create_lobby()
         assert await world.owner.ok("GET", "/api/spaces") == []
         assert await world.owner.ok("GET", "/api/agents") == []

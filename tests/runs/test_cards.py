@@ -241,7 +241,7 @@ async def test_j5_the_same_id_of_two_calls_in_one_run_asks_twice(house: House) -
 @pytest.mark.parametrize(("answer", "said"), [(True, "The kettle is on."), (False, "OK, the kettle stays off.")])
 async def test_j5_the_demo_agents_ask_for_approval(settings: Settings, answer: bool, said: str) -> None:
     async with ModelServer() as unused, serve_world(settings) as world:
-        await world.gateway.furnish()
+        await world.gateway.create_lobby()
         house = House(world, unused)
         await house.until_waiting()
         [lobby] = await house.owner.ok("GET", "/api/spaces")

@@ -15,7 +15,7 @@ from majlis.entities.caller import Caller
 from majlis.entities.entities import access_entity, find_by_names, list_entities
 from majlis.entities.tokens import Hasher, end_tokens, issue
 from majlis.errors import ConfigurationError
-from majlis.foundation import Foundation, found, owner_caller
+from majlis.foundation import Foundation, owner_caller, prepare_foundation
 from majlis.settings import Settings
 from majlis.store.ids import looks_like_id
 from majlis.store.migrate import revision
@@ -70,7 +70,7 @@ async def open_foundation(settings: Settings) -> Foundation:
                 f"The server key is missing: {settings.data_dir} has no server.key. Set MAJLIS_SECRET_KEY, "
                 "or select the right directory with --data-dir."
             )
-    return await found(settings)
+    return await prepare_foundation(settings)
 
 
 async def as_owner(settings: Settings, work: Callable[[Tx, Hasher, Caller], T]) -> T:

@@ -107,7 +107,7 @@ async def _serve(settings: Settings) -> None:
 
     listener = bind(settings)
     gateway = await open_gateway(settings)
-    await gateway.furnish()
+    await gateway.create_lobby()
     base_url = address(settings, listener)
     link = await gateway.sign_in_link(base_url)
     server = Server(gateway)
