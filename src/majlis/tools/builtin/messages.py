@@ -255,16 +255,11 @@ def size_of(line: Mapping[str, Any]) -> int:
 
 
 def _line(row: sa.Row[Any]) -> dict[str, Any]:
-    line: dict[str, Any] = {
+    optional = {"kind": None if row.kind == "text" else row.kind, "tool": row.tool, "replyTo": row.reply_to}
+    return {
         "messageId": row.id,
         "timestamp": iso(row.created_at),
         "sender": {"id": row.sender_id, "name": row.sender_name, "type": row.sender_type},
         "text": row.text,
+        **{name: value for name, value in optional.items() if value is not None},
     }
-    if row.kind != "text":
-        line["kind"] = row.kind
-    if row.tool is not None:
-        line["tool"] = row.tool
-    if row.reply_to is not None:
-        line["replyTo"] = row.reply_to
-    return line

@@ -15,7 +15,6 @@ from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
 from majlis.lazy_import import import_alone
 from majlis.tools.mcp.offer import Offered, offer
-from majlis.tools.mcp.results import NotCalled
 from majlis.tools.mcp.routes import find_route
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
@@ -35,6 +34,10 @@ RETRY_SECONDS = 10.0
 # A server that hangs costs a run the whole timeout, so the next attempt comes after this many times the time it took.
 RETRY_TIMES = 4
 _logger = structlog.get_logger(__name__)
+
+
+class NotCalled(MajlisError):
+    """The server did not accept the connection: the call was not made and may be made over a new one."""
 
 
 @dataclass(slots=True)
