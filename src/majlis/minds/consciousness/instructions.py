@@ -24,7 +24,7 @@ RULES = (
     'Lines that begin with "You: called" under ALREADY DONE are calls that an earlier attempt at this inbox made '
     "before it was interrupted. Do not repeat them.",
 )
-_CONDUCTING = (
+_ORCHESTRATING = (
     "You are the orchestrator of a space: you decide which agents act on a request there, and in which order. ROUTING "
     "below the inbox shows the request, the finished turns and the current turn. Call route with names from AGENTS: "
     "they receive the latest message that came to you from that space. If ROUTING shows several spaces, enter the "
@@ -34,6 +34,6 @@ _CONDUCTING = (
 )
 
 
-def instructions_block(conducts: bool) -> str:
-    rules = (*RULES, *_CONDUCTING) if conducts else RULES
+def instructions_block(orchestrates: bool) -> str:
+    rules = (*RULES, *_ORCHESTRATING) if orchestrates else RULES
     return "\n".join(["INSTRUCTIONS:", *(f"  - {rule}" for rule in rules)])

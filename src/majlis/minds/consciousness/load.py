@@ -32,7 +32,7 @@ from majlis.store.transactions import Tx
 
 # Routing views in one prompt. The agent reads further orchestrated spaces with read_messages.
 _MAX_ROUTINGS = 5
-_CONDUCTS = sa.exists().where(
+_ORCHESTRATES = sa.exists().where(
     members.c.entity_id == agents.c.id,
     spaces.c.id == members.c.space_id,
     spaces.c.orchestrator_id == agents.c.id,
@@ -40,7 +40,7 @@ _CONDUCTS = sa.exists().where(
     spaces.c.deleted_at.is_(None),
 )
 _BEFORE = (
-    sa.select(*pasts.c, _CONDUCTS.label("conducts"))
+    sa.select(*pasts.c, _ORCHESTRATES.label("orchestrates"))
     .select_from(agents)
     .outerjoin(pasts, pasts.c.agent_id == agents.c.id)
     .where(agents.c.id == sa.bindparam("agent"))
@@ -61,14 +61,14 @@ T = TypeVar("T")
 def load_waking(tx: Tx, look: Look) -> Waking:
     agent, config, inbox = look.agent, look.config, look.trigger.get("events", ())
     world = load_scene(tx, replace(look, trigger={"type": "cycle"}, active_space_id=None, alone=True))
-    before, conducts = _read_before(tx, agent.id)
+    before, orchestrates = _read_before(tx, agent.id)
     waking = Waking(
         world,
         read_active_space(tx, agent.id, look.active_space_id),
         tuple(inbox),
         before,
-        conducts=conducts,
-        routings=_routings(tx, agent, config, world, inbox) if conducts else (),
+        orchestrates=orchestrates,
+        routings=_routings(tx, agent, config, world, inbox) if orchestrates else (),
     )
     heads = _read_rows(tx, agent.id, before.through, _HEADS, _head, lambda n: Head(n, 0, "(cannot be read)", 0))
     settings = config.consciousness
@@ -92,10 +92,10 @@ def _read_before(tx: Tx, agent_id: str) -> tuple[Past, bool]:
     try:
         with reading():
             row = tx.execute(_BEFORE, asked).one()
-            return _past(row), bool(row.conducts)
+            return _past(row), bool(row.orchestrates)
     except (Unreadable, KeyError):
         _logger.warning("the compacted past is damaged and is made again", agent=agent_id)
-        return Past(), bool(tx.execute(_BEFORE.with_only_columns(_CONDUCTS), asked).scalar_one())
+        return Past(), bool(tx.execute(_BEFORE.with_only_columns(_ORCHESTRATES), asked).scalar_one())
 
 
 def _past(row: sa.Row[Any]) -> Past:

@@ -34,7 +34,7 @@ _MIN_ROUTING = 1_000
 
 def perceive(waking: Waking) -> View:
     turns = _merged([System(system_text(waking)), *_past(waking), inbox_turn(waking)])
-    beside = ("route",) if waking.conducts else ()
+    beside = ("route",) if waking.orchestrates else ()
     outline = partial(describe_cycle, waking)
     return View(turns, {}, waking.active.id if waking.active else None, outline, beside=beside)
 
@@ -47,7 +47,7 @@ def system_text(waking: Waking) -> str:
         blocks.goals_block(world),
         blocks.memories_block(world),
         blocks.plans_block(world),
-        instructions_block(waking.conducts),
+        instructions_block(waking.orchestrates),
         own_instructions_block(world.config),
     )
     return "\n\n".join(part for part in parts if part is not None)

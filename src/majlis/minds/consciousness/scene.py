@@ -69,5 +69,5 @@ class Waking:
     # The past was compacted for this cycle and must be stored with it.
     compacted: bool = False
     # The agent is an orchestrator (R8). `routings` has a view for each orchestrated space in the inbox.
-    conducts: bool = False
+    orchestrates: bool = False
     routings: tuple[RoutingScene, ...] = ()

@@ -42,7 +42,7 @@ def load_scene(tx: Tx, look: Look) -> Scene:
         return Scene(common, elsewhere=elsewhere)
     common = replace(common, active=ActiveSpace(row.id, row.name, row.head_seq, row.processed_seq or 0))
     place = _as_place(row, _known_then(first, row) if first else row.processed_seq)
-    if _conducts(row, agent):
+    if _is_orchestrator(row, agent):
         return Scene(common, place, elsewhere=elsewhere, routing=_read_routing(tx, agent, place, trigger))
     resume = look.resume
     start = window_start(config, place.trigger_seq)
@@ -65,7 +65,7 @@ def load_routing(
 ) -> Scene | None:
     """The routing view of an event; None if the agent is no longer the orchestrator of the space."""
     row = _place(tx, agent, config, event, _ANY_TIME)
-    if row is None or not _conducts(row, agent):
+    if row is None or not _is_orchestrator(row, agent):
         return None
     place = _as_place(row, row.processed_seq)
     return Scene(replace(common, trigger=event), place, routing=_read_routing(tx, agent, place, event))
@@ -81,7 +81,7 @@ def _place(tx: Tx, agent: Who, config: AgentConfig, trigger: Mapping[str, Any], 
     return tx.one(statements.PLACE, {**asked, "agent": agent.id, "window": config.window})
 
 
-def _conducts(row: sa.Row[Any], agent: Who) -> bool:
+def _is_orchestrator(row: sa.Row[Any], agent: Who) -> bool:
     return bool(row.triggers == "orchestrated" and row.orchestrator_id == agent.id)
 
 
