@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from majlis.agents import own_rows
 from majlis.clock import iso
 from majlis.errors import Invalid
-from majlis.spaces.text import checked_text
+from majlis.spaces.post import checked_text
 from majlis.store import ids
 from majlis.store.tables import goals
 from majlis.store.transactions import Tx

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from majlis.agents import own_rows
 from majlis.clock import iso
-from majlis.spaces.text import checked_text
+from majlis.spaces.post import checked_text
 from majlis.store.tables import memories
 from majlis.store.transactions import Tx
 

@@ -13,7 +13,7 @@ from majlis.agents import own_rows
 from majlis.agents.schedules import Schedule, next_cron, read_schedule
 from majlis.clock import Millis, iso
 from majlis.errors import Invalid
-from majlis.spaces.text import checked_text
+from majlis.spaces.post import checked_text
 from majlis.store import ids
 from majlis.store.tables import plans
 from majlis.store.transactions import Tx

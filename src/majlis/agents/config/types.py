@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from operator import is_
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, JsonValue
@@ -37,7 +39,7 @@ class Wire(BaseModel):
 
 
 T = TypeVar("T")
-Maybe = Annotated[T | None, Field(exclude_if=lambda value: value is None)]
+Maybe = Annotated[T | None, Field(exclude_if=partial(is_, None))]
 """Optional: null means the same as omitted, and the dumped config omits it."""
 
 
