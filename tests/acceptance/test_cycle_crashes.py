@@ -28,7 +28,7 @@ from tests.world import Person, World, serve_world
 REQUEST, MORE, LAST = "Please handle o-1.", "And hurry.", "Charged."
 CLOSING = "Charged o-1 and told them."
 ACTS = ["enter_space", "charge", "peek_inbox", "send_message"]
-WRITES = ("claim", "commit_call", "begin_call", "finish_call", "complete")
+WRITES = ("claim", "commit_call", "start_call", "finish_call", "complete")
 PLACES = {f"{write}: {when} its commit" for write in WRITES for when in ("before", "after")}
 PLACES |= {f"charge: {when} its effect" for when in ("before", "after")}
 

@@ -19,8 +19,8 @@ LAST = "Charged."
 NEVER = 10_000
 # Where the worker crashes after the approval: the state in the journal, and the number of effects.
 DEATHS = {
-    "begin_approved: before its commit": ("done", 1),
-    "begin_approved: after its commit": ("started", 0),
+    "start_approved: before its commit": ("done", 1),
+    "start_approved: after its commit": ("started", 0),
     "charge: after its effect": ("started", 1),
     "finish_call: after its commit": ("done", 1),
 }

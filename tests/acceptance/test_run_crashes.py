@@ -27,7 +27,7 @@ from tests.world import Person, World, serve_world
 PARTS = 2
 REQUEST, FIRST, QUESTION, ANSWER, LAST = "Please handle o-1.", "I am on it.", "May I ship it?", "Ship it.", "Shipped."
 UNKNOWN = "outcome unknown"
-WRITES = ("claim", "commit_call", "begin_call", "finish_call", "complete")
+WRITES = ("claim", "commit_call", "start_call", "finish_call", "complete")
 PLACES = {f"{write}: {when} its commit" for write in WRITES for when in ("before", "after")}
 PLACES |= {f"{tool}: {when} its effect" for tool in ("charge", "stamp") for when in ("before", "after")}
 
