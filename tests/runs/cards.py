@@ -1,4 +1,4 @@
-"""What tests of interactive tools and policies share: an agent that has put up a card, and answers to it."""
+"""For tests of interactive tools and policies: an agent that has put up a card, and answers to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUESTION = "Shall I deploy 1.4?"
 async def asked(
     house: House, *replies: Reply, tool: dict[str, Any] = APPROVE, **config: Any
 ) -> tuple[Person, str, Any]:
-    """An agent that waits for people's answer in a space with the owner: agent, space, the card's message."""
+    """An agent that waits for an answer in a space with the owner: agent, space, the card's message."""
     bot = await house.agent("Bot", tools=[tool], **config)
     space = await house.space("Releases", bot)
     house.model.script = sequence(call(tool["name"], question=QUESTION), *replies)
@@ -32,6 +32,6 @@ async def submit(person: Person, card: Any, result: Any) -> httpx.Response:
 
 
 async def card_in(house: House, space: str) -> Any:
-    """The newest card, as it is now."""
+    """The newest card, in its current state."""
     page = await house.owner.history(space, limit=200)
     return [message for message in page["messages"] if message["kind"] == "tool" and message["tool"]["ui"]][-1]

@@ -11,7 +11,7 @@ from tests.runs.house import House, open_house
 
 @pytest.fixture
 def wake_ups_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The worker does not look for itself: it hears of something at once, or never."""
+    """The worker does not poll: a wake-up arrives at once, or never."""
     monkeypatch.setattr(majlis.runs.worker, "POLL_MILLIS", 3_600_000)
 
 

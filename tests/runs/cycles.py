@@ -1,4 +1,4 @@
-"""What tests of the consciousness mind share: scripts that speak in cycles, and what of a cycle a test looks at."""
+"""For tests of the consciousness mind: scripts by cycle, and parts of a cycle."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.world import Person
 
 
 def this_cycle(asked: Asked) -> list[dict[str, Any]]:
-    """From the last inbox on."""
+    """The turns from the last inbox on."""
     begins = [at for at, each in enumerate(asked.messages) if each["role"] == "user" and _is_inbox(each["content"])]
     return asked.messages[begins[-1] :]
 
 
 def step(asked: Asked) -> int:
-    """0 for the first request of a cycle, or of another try at it."""
+    """0 for the first request of a cycle, or of a retry of it."""
     return sum(message["role"] == "assistant" for message in this_cycle(asked))
 
 
@@ -29,14 +29,14 @@ def inbox(asked: Asked) -> list[str]:
 
 
 def done_before(asked: Asked) -> list[str]:
-    """What an earlier try at this inbox has done."""
+    """What an earlier attempt at this inbox has done."""
     parts: list[str] = this_cycle(asked)[0]["content"].split("\n\n")
     found = [part for part in parts if part.startswith("ALREADY DONE")]
     return found[0].split("\n")[1:] if found else []
 
 
 def each_cycle(*replies: Reply | Script) -> Script:
-    """For every cycle anew: these one after the other, then nothing more."""
+    """In every cycle: these replies in order, then silence."""
 
     def reply(asked: Asked) -> Reply | Awaitable[Reply]:
         at = step(asked)
@@ -61,7 +61,7 @@ async def consciousness(house: House, agent: Person) -> list[Any]:
 
 
 def calls_of(cycle: Any) -> list[str]:
-    """Calls and results in their order: `enter_space`, `= enter_space` for what it came to."""
+    """Calls and results in order: `enter_space`, then `= enter_space` for its result."""
     names: dict[str, str] = {}
     found: list[str] = []
     for message in cycle["messages"]:

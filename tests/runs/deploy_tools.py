@@ -1,4 +1,4 @@
-"""Tools of tests whose effects a test can count."""
+"""Tools whose effects a test can count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def deploy(version: str, password: str = "", *, ctx: ToolContext) -> dict[str, s
 
 
 def explode(password: str) -> None:
-    """Fails, and talks about it."""
+    """Fails with a message."""
     raise RuntimeError(f"wrong password {password}")
 
 

@@ -1,4 +1,4 @@
-"""An agent whose model fails, and what people are told."""
+"""An agent whose model fails, and the notices about it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.runs.house import House
 
 
 async def failing(house: House, *replies: Reply, **config: Any) -> tuple[str, Any]:
-    """An agent whose model answers so, and a message for it."""
+    """An agent whose model gives these replies, and a message for it: space, message."""
     house.try_models_once()
     scout = await house.agent("Scout", **config)
     space = await house.space("Project Alpha", scout)

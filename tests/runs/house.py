@@ -1,4 +1,4 @@
-"""A gateway with agents whose model a test scripts: people speak over HTTP, agents answer through the real engine."""
+"""A gateway with agents whose model is scripted: people use HTTP, agents run in the real engine."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class House:
         return await self.owner.create_space(name, *members, **more)
 
     async def until_idle(self) -> None:
-        """Nothing is owed now and nobody works: whatever was to happen has happened."""
+        """Waits until no delivery is due and no run is active."""
         await until(lambda: self.world.gateway.db.read(_is_quiet))
-        # A run that is settled has a few lines to go yet: its figures and its span.
+        # After its last commit a run still records metrics and its span.
         worker = self.world.gateway.worker
         await until(lambda: worker is None or not worker.active)
 
@@ -55,12 +55,12 @@ class House:
         return await self.owner.ok("GET", f"/api/runs/{run_id}")
 
     async def deliveries(self, message: Any) -> list[tuple[str, str]]:
-        """Agent's name and state, for each agent that is owed this message."""
+        """Name and state for each agent that this message was delivered to."""
         listed = await self.owner.ok("GET", f"/api/messages/{message['id']}/deliveries")
         return sorted((each["agentName"], each["state"]) for each in listed)
 
     async def tell(self, agent: Person, payload: Any = None, **more: Any) -> Any:
-        """An event from outside: the run has no space of its own."""
+        """An event from outside: the run has no space."""
         body = {"serviceName": "Shop", "payload": payload, **more}
         return await self.owner.ok("POST", f"/api/agents/{agent.id}/trigger", body)
 
@@ -68,7 +68,7 @@ class House:
         await self.owner.ok("DELETE", f"/api/spaces/{space}/members/{member.id}")
 
     async def leave_to(self, space: str, admin: Person) -> None:
-        """The owner goes, so that only the others are there."""
+        """The owner leaves, so that only the others are there."""
         await self.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": admin.id, "role": "admin"})
         await self.remove(space, self.owner)
 
@@ -76,11 +76,11 @@ class House:
         return [asked for asked in self.model.asked if asked.agent == agent]
 
     def invocations(self, agent: str) -> list[Asked]:
-        """What the agent was shown, each time it was woken: requests that only go on after a call are left out."""
+        """The first request of each invocation: what the agent was shown."""
         return [asked for asked in self.asked(agent) if asked.step == 0]
 
     def try_models_once(self) -> None:
-        """A failing model fails the run at once; nobody waits for the tries within a run."""
+        """A failing model fails the run at once, without retries within the run."""
         self.world.gateway.engine.retry_seconds = ()
 
     async def texts(self, space: str) -> list[tuple[str, str]]:
@@ -91,7 +91,7 @@ class House:
         await until(lambda: self.world.gateway.db.read(_are_waiting, count))
 
     def advance(self, seconds: float) -> None:
-        """Time passes, and the worker notices."""
+        """Moves the clock, and wakes the worker."""
         clock.advance(int(seconds * 1000))
         worker = self.world.gateway.worker
         assert worker is not None
@@ -99,7 +99,7 @@ class House:
 
 
 def timeline(asked: Asked) -> list[str]:
-    """The space's history as the model read it: `Sara: "hello"  [NEW] ← TRIGGER`, without ids and times."""
+    """The history as the model read it: `Sara: "hello"  [NEW] ← TRIGGER`, without ids and times."""
     found = _TIMELINE_LINE.findall(asked.text)
     return [_WHO.sub(r"\1: ", line) or resume for line, resume in found]
 
@@ -111,7 +111,7 @@ def block(asked: Asked, heading: str) -> list[str]:
 
 
 def once(*replies: Reply) -> Script:
-    """For every invocation anew: these one after the other, then nothing more."""
+    """In every invocation: these replies in order, then silence."""
     return lambda asked: replies[asked.step] if asked.step < len(replies) else silent()
 
 

@@ -1,4 +1,4 @@
-"""An agent that has asked and waits."""
+"""An agent that has asked a question and waits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.world import Person
 
 
 async def asking(house: House, *replies: Reply, name: str = "Asker", **config: Any) -> tuple[Person, str, Any]:
-    """An agent that has asked "Well?" in a space with the owner and waits there: agent, space, its question."""
+    """An agent that has asked "Well?" in a space with the owner and waits there: agent, space, question."""
     asker = await house.agent(name, **config)
     space = await house.space("Project Alpha", asker)
     house.model.script = sequence(say("Well?", wait=True), *replies)

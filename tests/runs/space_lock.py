@@ -1,4 +1,4 @@
-"""A test's own transaction, which others have to wait for."""
+"""A transaction of the test that blocks others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from majlis.store.transactions import Database, Tx
 
 @asynccontextmanager
 async def space_locked(db: Database, space: str) -> AsyncIterator[None]:
-    """Whoever wants to write to this space waits. On SQLite that is whoever wants to write."""
+    """Writes to this space wait; on SQLite, all writes."""
     holds, goes_on, goes_on_in_thread = asyncio.Event(), asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 

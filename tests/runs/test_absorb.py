@@ -1,4 +1,4 @@
-"""J1, T6: what a run takes over with `absorb_run` is all that the other one was, its tries and its depth included."""
+"""J1, T6: `absorb_run` takes over everything of the other run, including its attempts and its depth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def test_t6_a_run_that_absorbs_another_goes_on_at_the_greater_depth(house: House) -> None:
-    """Guide, asked by a person, asks Scout, which waits at depth 1; an event from outside lets Scout take that over."""
+    """A person asks Guide, Guide asks Scout, and Scout waits at depth 1. An event from outside makes Scout absorb that
+    run."""
     scout, guide = await house.agent("Scout"), await house.agent("Guide")
     space = await house.space("Project Alpha", scout, guide, triggers="mentioned")
     asks, waits = say("@Scout which colour?"), say("Which one do you like?", wait=True)

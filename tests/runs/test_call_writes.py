@@ -1,4 +1,4 @@
-"""C2: a transaction may be tried more than once, and only the try that commits counts."""
+"""C2: a transaction may run more than once; only the attempt that commits counts."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ def settings(settings: Settings) -> Settings:
 
 
 class Torn(Exception):
-    """The database wants it done again."""
+    """The database wants the transaction to be repeated."""
 
 
 async def test_c2_a_try_that_is_torn_leaves_no_number_of_a_message_behind(world: World) -> None:
-    """The number stayed, and another's message that got it was then taken for the agent's own: seen, never read."""
+    """The number used to remain, and a message of another member with that number counted as the agent's own: seen,
+    never read."""
     bot = await world.agent("Bot")
     space = await world.owner.create_space("Releases", bot)
     config = parse_config({"tools": [tool("deploy", visible=True)]})

@@ -1,4 +1,4 @@
-"""Behaviour J3: a canceled run stops at once, says nothing more, and what it was saying disappears."""
+"""J3: a canceled run stops at once and sends nothing more; its unfinished text disappears."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_j3_a_run_that_has_ended_cannot_be_canceled(house: House) -> None:
 
 
 async def test_j3_nothing_is_sent_after_a_cancel_between_answer_and_call(house: House) -> None:
-    """The model's answer is complete when the cancel comes: its call is not made."""
+    """The model's response is complete when the cancel comes: its call is not made."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
 
@@ -120,7 +120,7 @@ async def test_j3_a_waiting_run_can_be_canceled(house: House) -> None:
 
 @pytest.mark.usefixtures("wake_ups_only")
 async def test_j3_a_run_that_rests_between_two_tries_is_canceled_at_once(house: House) -> None:
-    """The provider asks for half a minute: the cancel does not wait for it."""
+    """The provider asks for half a minute; the cancel does not wait for it."""
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(Reply(status=429, headers={"Retry-After": "30"}), say("never said"))
     await house.owner.say(space, "Scout?")
@@ -135,7 +135,7 @@ async def test_j3_a_run_that_rests_between_two_tries_is_canceled_at_once(house: 
 
 
 async def test_j3_a_queued_run_can_be_canceled(house: House) -> None:
-    """Answered, and no room to go on: nobody works on it, and nobody will."""
+    """It was answered but has no free slot: no worker has it."""
     scout = await house.agent("Scout", limits={"concurrentRuns": 1})
     alpha, beta = await house.space("Project Alpha", scout), await house.space("Project Beta", scout)
     slow = Reply(gate=asyncio.Event())

@@ -1,4 +1,4 @@
-"""Behaviour J3: a run is canceled while it goes from one space to another."""
+"""J3: a run is canceled while it moves from one space to another."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.mark.parametrize("engine", ["postgresql"])
 async def test_j3_a_run_that_goes_elsewhere_while_its_cancel_waits_leaves_nothing_under_way_there(house: House) -> None:
-    """The space it was asked in is busy for a moment, and the cancel stands in line there. On SQLite nobody can get
-    ahead of it: one writes at a time."""
+    """The first space is locked for a moment, and the cancel waits for it. On SQLite there is only one writer, so this
+    cannot happen."""
     scout = await house.agent("Scout", tools=[tool("hold", visible=True)])
     alpha, beta = await house.space("Alpha", scout), await house.space("Beta", scout)
     goes = call("enter_space", spaceId=beta)

@@ -1,4 +1,4 @@
-"""The engine's transactions are not torn by a cancel: who is canceled meanwhile first learns how they ended."""
+"""A cancel does not interrupt the engine's transactions: it is raised after they have ended."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.runs.house import House
 
 
 async def test_j3_a_run_that_is_canceled_twice_still_waits_for_its_transaction(house: House) -> None:
-    """The bus told of a cancel, and the worker's own look a moment later: the second one tore what the first had
-    left whole, and nobody looked at how it ended."""
+    """The bus reported a cancel, and the worker's own poll a moment later: the second one used to interrupt the
+    transaction."""
     ended: list[bool] = []
     complaints: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))

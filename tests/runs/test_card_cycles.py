@@ -1,4 +1,4 @@
-"""J5, K1: a consciousness asks and goes on; the answer, or that there is none, is an event of its own."""
+"""J5, K1: a consciousness asks and continues; the answer, or its absence, is a separate event."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_j5_k1_a_consciousness_goes_on_and_the_answer_is_an_event(house: H
 async def test_j5_k1_a_consciousness_hears_that_nobody_answered_and_that_a_card_is_gone(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of three questions in one cycle the third is one too many here."""
+    """Of three questions in one cycle, the third exceeds the limit here."""
     monkeypatch.setattr(asking, "MAX_OPEN", 2)
     scout = await conscious(house, tools=[APPROVE, {**APPROVE, "name": "later", "execution": {"timeoutSeconds": 9999}}])
     space = await house.space("Releases", scout)

@@ -1,4 +1,4 @@
-"""J5: how a card ends without an answer: out of time, withdrawn, its agent or space gone; and who may not answer."""
+"""J5: cards that end without an answer: timed out, withdrawn, agent or space deleted; and who may not answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_j5_time_over_resumes_with_a_timeout_and_a_late_answer_is_a_confli
 
 
 async def test_j5_an_answer_and_the_deadline_in_the_same_instant_end_a_card_once(settings: Settings) -> None:
-    """Nobody works here, so that whoever wins is seen in the rows."""
+    """Without workers, so that the rows show which one won."""
     async with ModelServer() as model:
         async with serve_world(settings) as world:
             house = House(world, model)
@@ -59,7 +59,7 @@ async def test_j5_an_answer_and_the_deadline_in_the_same_instant_end_a_card_once
             )
             won = [answer.status_code == 200 for answer in answers]
             assert all(answer.status_code in (200, 409) for answer in answers)
-            # How many it found due; which of them it closed is what the others lost.
+            # The number it found due. It closed those that were not answered.
             assert timed_out <= len(spaces)
             for card, answered in zip(found, won, strict=True):
                 now = await house.owner.ok("GET", f"/api/messages/{card['id']}")

@@ -1,4 +1,4 @@
-"""Behaviour J5: interactive tools. A card in the space, a run that is a row, and the first answer that fits."""
+"""J5: interactive tools. A card in the space, a waiting run, and the first valid answer."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_j5_a_card_shows_the_question_and_the_run_waits_as_a_row(house: Ho
     worker = house.world.gateway.worker
     assert worker is not None
     assert (worker.active, house.model.open_requests) == (0, 0)
-    # Words in the space are no answer.
+    # A message in the space is not an answer.
     await house.owner.say(space, "yes!")
     await house.until_idle()
     assert (await house.run(run["id"]))["status"] == "waiting_tool"
@@ -90,7 +90,7 @@ async def test_j5_the_submitted_value_is_the_result_in_the_same_run(house: House
     steps = await house.owner.ok("GET", f"/api/runs/{run['id']}/steps")
     [step] = [step for step in steps if step.get("name") == "approve"]
     assert (step["state"], step["output"]) == ("done", {"approved": True, "comment": "Go"})
-    # M10: a fresh call, with nothing left open, and everything on the timeline.
+    # M10: a new request without open calls; everything is on the timeline.
     resumed = house.invocations("Bot")[-1]
     assert {message["role"] for message in resumed.messages} == {"system", "user"}
     assert timeline(resumed)[1:] == [
@@ -207,7 +207,7 @@ async def test_j5_without_an_active_space_the_model_is_told_to_enter_one(house: 
 
 
 async def test_j5_calls_after_a_card_are_not_made(house: House) -> None:
-    """As after a message that waits: the model decides anew once it has the answer."""
+    """As after a message that waits: the model decides again when it has the answer."""
     bot = await house.agent("Bot", tools=[APPROVE])
     space = await house.space("Releases", bot)
     both = calls(("approve", {"question": QUESTION}), ("send_message", {"text": "I am deploying!"}))
@@ -221,7 +221,7 @@ async def test_j5_calls_after_a_card_are_not_made(house: House) -> None:
 
 
 async def test_j5_the_same_id_of_two_calls_in_one_run_asks_twice(house: House) -> None:
-    """Some models count their calls from 1 in every answer."""
+    """Some models number their calls from 1 in every response."""
     raw = _raw_call("approve", '{"question": "?"}', "call_1")
     bot, space = await house.agent("Bot", tools=[APPROVE]), ""
     space = await house.space("Releases", bot)

@@ -1,4 +1,4 @@
-"""Behaviour X13: what a run was shown can be read back, byte for byte. And what it cost, on steps, run and metrics."""
+"""X13: what a run was shown can be read back, byte for byte. Its cost is on steps, run and metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.runs.house import House
 
 
 def sent(asked: Asked) -> str:
-    """As JSON text, so that the order of keys counts, too."""
+    """As JSON text, so that the order of keys counts too."""
     return json.dumps({"messages": asked.body["messages"], "tools": asked.body["tools"]}, ensure_ascii=False)
 
 
@@ -56,7 +56,7 @@ async def test_x13_concurrent_runs_keep_a_context_each(house: House) -> None:
 
 
 async def test_x13_the_request_that_failed_can_be_read_back_as_well(house: House) -> None:
-    """It is the one that people want to look at: was it too long, or odd?"""
+    """It is the one that people want to inspect."""
     house.try_models_once()
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(call("get_memories"), Reply(status=400, text="I do not like this"))

@@ -1,4 +1,4 @@
-"""Behaviours C1–C3, C5: what counts as seen, and that only a run which completes makes it so."""
+"""C1–C3, C5: what counts as seen, and that only a completed run moves the cursor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def test_c2_a_failed_run_leaves_everything_new(house: House) -> None:
     await house.owner.say(space, "two")
     await house.until_idle()
     lines = timeline(house.model.asked[-1])
-    # C3: one's own message is seen all the same.
+    # C3: the agent's own message counts as seen.
     assert lines[:2] == ['Owner: "one"  [NEW]', 'Scout: "half done"  [SEEN]']
     assert lines[-1] == 'Owner: "two"  [NEW] ← TRIGGER'
 
@@ -151,7 +151,7 @@ async def test_c5_nobody_can_set_or_read_an_agents_cursor(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout, triggers="mentioned")
     message = await house.owner.say(space, "unheard")
-    # The agent's own token may move what people call read; what its runs have processed stays.
+    # The agent's token can move its read position, but not the cursor of its runs.
     await scout.ok("POST", f"/api/spaces/{space}/read", {"lastMessageId": message["id"]})
     await house.owner.say(space, "@Scout now")
     await house.until_idle()

@@ -1,4 +1,4 @@
-"""K8, T12, J2: a cycle that fails leaves consciousness as it was; its events come again, with what was done already."""
+"""K8, T12, J2: a failed cycle does not change consciousness; its events come again, with what was already done."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def test_k8_a_failed_cycle_is_tried_again_with_all_its_events_and_shown_wh
     entered, sent = done_before(again)
     assert "You: called enter_space(" in entered
     assert sent.endswith('You: called send_message("On it") in "Dev Channel"')
-    # It goes on where the failed try had gone: what the model reads of itself is true.
+    # It continues in the space that the failed attempt had entered.
     assert f'ACTIVE SPACE: "Dev Channel" (id: {dev})' in again.last["content"]
     assert await house.texts(dev) == [("Husam", "three"), ("Scout", "On it"), ("Scout", "Done")]
     assert [await house.deliveries(each) for each in asked] == [[("Scout", "done")]] * 2
@@ -62,7 +62,7 @@ async def test_t12_each_event_has_its_own_number_of_tries_and_every_space_is_tol
     rest = iter(gates)
 
     def script(asked: Asked) -> Reply:
-        """Busy with each of two orders for as long as the test likes; cannot bear "one"."""
+        """Waits for the test in each of two orders; fails on "one"."""
         lines = inbox(asked)
         if "[Service: Shop]" in lines[0]:
             return Reply(gate=next(rest))
@@ -88,7 +88,7 @@ async def test_t12_each_event_has_its_own_number_of_tries_and_every_space_is_tol
         notices = [text for who, text in await house.texts(space) if who == "Majlis"]
         assert len(notices) == 1
         assert notices[0].startswith("Scout could not answer Husam's message: ")
-    # What came later has a try left, and is answered without those that failed.
+    # Later events have an attempt left, and are handled without the failed ones.
     assert await house.deliveries(later) == [("Scout", "pending")]
     house.advance(2)
     await house.until_idle()
@@ -108,7 +108,7 @@ async def test_j7_what_asking_again_cannot_mend_fails_at_once(house: House) -> N
 
 
 async def test_k6_whoever_has_acted_in_an_earlier_try_cannot_skip(house: House) -> None:
-    """The side effect would be in nobody's memory."""
+    """The effect would be missing in the stored cycle."""
     house.try_models_once()
     husam, scout = await house.person("Husam"), await conscious(house)
     family = await house.space("Family", husam, scout)

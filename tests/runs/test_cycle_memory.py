@@ -1,4 +1,4 @@
-"""Behaviours K3, K7, J6: what of a cycle stays in memory, and how long its requests may get."""
+"""K3, K7, J6: what a cycle stores, and how long its requests may get."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def test_j6_a_cycle_that_reaches_a_limit_is_kept_and_every_call_in_it_has_
 
 
 async def test_j6_what_comes_from_the_providers_cache_does_not_count_against_a_cycle(house: House) -> None:
-    """Its memory is in every request: ten of them would always be too many."""
+    """Every request includes its memory: ten of them would always exceed the limit."""
     scout = await conscious(house, limits={"tokensPerRun": 1_000})
     cached = call("get_memories")
     cached.usage = (900, 850, 10)
@@ -40,7 +40,7 @@ async def test_j6_what_comes_from_the_providers_cache_does_not_count_against_a_c
 
 
 async def test_k3_every_request_begins_with_the_one_before_it_word_for_word(house: House) -> None:
-    """So a provider's cache holds all of it but what is new."""
+    """So a provider's cache has everything except the new part."""
     husam, scout = await house.person("Husam"), await conscious(house)
     family = await house.space("Family", husam, scout)
     house.model.script = each_cycle(call("enter_space", spaceId=family), say("Hello"), silent("Said hello."))
@@ -122,7 +122,7 @@ async def test_k3_what_a_schema_calls_secret_is_not_remembered(house: House) -> 
 
 
 async def test_k7_x13_a_cycle_of_many_large_answers_stays_within_its_budget(house: House) -> None:
-    """Each answer was cut, and yet eighteen of them made a request three times as long as the budget."""
+    """Each result was cut, and yet eighteen of them made a request three times as long as the budget."""
     output = {"rows": "x" * 20_000}
     tool = {"name": "table", "description": "Rows.", "type": "static", "execution": {"output": output}}
     scout = await conscious(house, tools=[tool], consciousness={"maxTokens": 6_000, "minRecentCycles": 2})
@@ -134,7 +134,7 @@ async def test_k7_x13_a_cycle_of_many_large_answers_stays_within_its_budget(hous
     for asked in requests:
         assert _tokens(asked.messages) <= 6_000
         assert all(len(results) == len(said) for said, results in _pairs(asked.messages))
-    # What the model has not read yet is worth more than what it has; and what was cut before is not wrapped again.
+    # Results that the model has not read yet are kept longer. A truncated result is not truncated again.
     *read, latest = [message for message in requests[-1].messages if message["role"] == "tool"]
     assert len(latest["content"]) >= 2_000
     assert max(len(message["content"]) for message in read) > 40
@@ -148,7 +148,7 @@ async def test_k7_x13_a_cycle_of_many_large_answers_stays_within_its_budget(hous
 
 
 async def test_k7_a_secret_is_masked_before_the_call_that_holds_it_is_cut(house: House) -> None:
-    """Of arguments that are cut nobody could tell where the secret is."""
+    """In truncated arguments the secret cannot be found any more."""
     schema = {
         "type": "object",
         "properties": {"note": {"type": "string"}, "key": {"type": "string", "writeOnly": True}},
@@ -168,14 +168,14 @@ async def test_k7_a_secret_is_masked_before_the_call_that_holds_it_is_cut(house:
 
 
 def _tokens(messages: list[dict[str, Any]]) -> float:
-    """Of all that is said, called and answered."""
+    """Of all messages, calls and results."""
     calls = [each["function"] for message in messages for each in message.get("tool_calls") or ()]
     texts = [message.get("content") or "" for message in messages] + [each["arguments"] for each in calls]
     return len("".join(texts).encode()) / 4
 
 
 def _pairs(messages: list[dict[str, Any]]) -> list[tuple[list[str], list[str]]]:
-    """For each turn with calls: their ids, and those of the results right after it."""
+    """For each turn with calls: their ids, and those of the results after it."""
     found: list[tuple[list[str], list[str]]] = []
     for message in messages:
         if message["role"] == "tool":

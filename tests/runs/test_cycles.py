@@ -1,4 +1,4 @@
-"""Behaviours K, A5, J5 for the consciousness mind: an agent that lives in cycles, told by what it was shown and did."""
+"""K, A5, J5 for the consciousness mind: what an agent is shown and does in its cycles."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_k4_the_walk_through_of_the_seed_six_steps_over_two_spaces(house: 
     assert kept["messages"][0]["content"].startswith("INBOX (1 event, ")
     assert '[Family] Husam (human): "Send the report to the dev channel"' in kept["messages"][0]["content"]
 
-    # The next cycle remembers all of it, word for word, and still stands where it was (A5).
+    # The next cycle has all of it, word for word, and the same active space (A5).
     house.model.script = each_cycle(say("You are welcome"))
     await husam.say(family, "Thanks!")
     await house.until_idle()
@@ -193,7 +193,7 @@ async def test_k6_skip_as_the_first_act_leaves_no_trace_but_its_reason(house: Ho
         ("model", None, "done"),
         ("tool", "skip", "done"),
     ]
-    # The next prompt knows nothing of it. And whoever has acted cannot make it undone.
+    # The next prompt has nothing of it. After an action, skipping is refused.
     await husam.say(family, "And tomorrow?")
     await house.until_idle()
     assert "Who cooks tonight?" not in house.asked("Scout")[-1].text
@@ -294,7 +294,7 @@ async def test_k9_a_thousand_agents_that_sleep_cost_no_task_thread_or_connection
     before = await wake_one()
     await db.write(sleep)
     after = await wake_one()
-    # A pool of either may grow by one or two meanwhile, for reasons of its own.
+    # Either pool may grow by one or two meanwhile.
     assert after[0] <= before[0] + 5
     assert after[1] <= before[1] + 5
     assert len(await house.runs()) == 2
@@ -312,7 +312,7 @@ async def test_k2_the_database_refuses_a_second_cycle_of_an_agent(house: House) 
     with pytest.raises(sa.exc.IntegrityError):
         await house.world.gateway.db.write(begin)
     await house.world.gateway.db.write(begin, clock.now())
-    # What is owed waits for that cycle's end.
+    # Deliveries wait until that cycle has ended.
     await house.tell(scout)
     worker = house.world.gateway.worker
     assert worker is not None
@@ -322,7 +322,7 @@ async def test_k2_the_database_refuses_a_second_cycle_of_an_agent(house: House) 
 
 
 async def test_k2_a_cycle_has_not_begun_before_the_one_before_it_had_ended(settings: Settings) -> None:
-    """Who claims may have waited for the agent: by their times two cycles were under way at once, for a few
+    """A claim may have waited for the agent's lock: by their times, two cycles used to overlap by a few
     milliseconds."""
     async with open_house(settings.model_copy(update={"workers": 0})) as house:
         scout = await conscious(house)

@@ -1,6 +1,6 @@
-"""R9: a stored message that nobody can read is set aside wherever it is needed, and holds up nobody's work.
+"""R9: a damaged message is left out wherever it is needed, and blocks no work.
 
-SQLite keeps whatever bytes somebody's editor gives it; PostgreSQL refuses to store most such things.
+SQLite stores any bytes; PostgreSQL refuses most of these.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.model_server import Reply, by_agent, call, say, silent
 from tests.runs.house import House, once
 
 BYTES = pytest.mark.parametrize("engine", ["sqlite"])
-# What can be read and is no message. PostgreSQL stores some of it, too.
+# Readable values that are not messages. PostgreSQL stores some of them too.
 MISSHAPEN = [
     ("sqlite", "text = x'ff00'"),
     ("sqlite", "created_at = 'yesterday'"),
@@ -36,7 +36,7 @@ async def damage(house: House, message: Any) -> None:
 @pytest.mark.parametrize(("engine", "damage"), MISSHAPEN)
 @pytest.mark.parametrize("mind", ["timeline", "roles", "consciousness"])
 async def test_r9_nor_does_one_that_is_no_message(house: House, mind: str, damage: str) -> None:
-    """The worker stood still for everybody, and no page of the space could be read."""
+    """It used to stop the worker for all agents, and every page of the space failed."""
     scout = await house.agent("Scout", mind=mind, limits={"concurrentRuns": 1})
     space = await house.space("Project Alpha", scout)
     gate = asyncio.Event()
@@ -59,7 +59,7 @@ async def test_r9_nor_does_one_that_is_no_message(house: House, mind: str, damag
 @BYTES
 @pytest.mark.parametrize("mind", ["timeline", "roles", "consciousness"])
 async def test_r9_one_that_an_agent_is_owed_is_dropped_and_holds_up_nobody(house: House, mind: str) -> None:
-    """The worker could take nothing any more, for any agent, as long as it was owed."""
+    """While it was pending, the worker could not claim anything for any agent."""
     scout, other = await house.agent("Scout", mind=mind, limits={"concurrentRuns": 1}), await house.agent("Other")
     space, elsewhere = await house.space("Project Alpha", scout), await house.space("Elsewhere", other)
     gate = asyncio.Event()

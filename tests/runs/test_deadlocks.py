@@ -1,4 +1,4 @@
-"""Behaviour M12: agents that wait for each other in a ring are noticed, and the youngest wait ends."""
+"""M12: agents that wait for each other in a ring are detected, and the youngest wait ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.world import Person
 
 @pytest.fixture(autouse=True)
 def looks_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The worker notices a ring when the test lets time pass, not whenever its second is over."""
+    """The worker checks for rings when the test moves the clock, not once a second."""
     monkeypatch.setattr(majlis.runs.worker, "POLL_MILLIS", 3_600_000)
 
 
@@ -29,7 +29,7 @@ async def agents_only(house: House, name: str, *agents: Person) -> str:
 
 
 def ringing(first: str, second: str, one: str = "Ann", other: str = "Bob") -> Any:
-    """Ann asks in the first space and waits; Bob, asked, asks back in the second space and waits."""
+    """Ann asks in the first space and waits; Bob then asks back in the second space and waits."""
 
     def script(asked: Asked) -> Reply:
         if "RESUME" in asked.text:
@@ -44,7 +44,7 @@ def ringing(first: str, second: str, one: str = "Ann", other: str = "Bob") -> An
 
 
 async def ring(house: House, ann: Person, first: str, second: str) -> None:
-    """Until both wait for each other, and nobody has noticed."""
+    """Waits until both wait for each other, before the ring is detected."""
     house.model.script = ringing(first, second)
     await house.tell(ann)
     await house.until_waiting(2)
@@ -66,13 +66,13 @@ async def test_m12_two_agents_that_wait_for_each_other_in_two_spaces_are_noticed
     assert timeline(resumed)[-1] == (
         "← RESUME: timeout (deadlock: everyone who could answer was waiting, too). Continue from here."
     )
-    # Only the youngest: Ann waits on, since Bob can answer again.
+    # Only the youngest wait ends: Bob can now answer Ann.
     assert not [asked for asked in house.asked("Ann") if "RESUME" in asked.text]
     assert [run["status"] for run in await all_runs(ann) if run["trigger"]["type"] == "service"] == ["waiting_reply"]
 
 
 async def test_m12_a_ring_at_the_depth_limit_is_noticed_too(house: House) -> None:
-    """Messages that deep trigger nobody, so each of the two had to be woken from outside."""
+    """Messages at that depth trigger no agent, so both are triggered from outside."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
     deep = await house.space("Deep", ann, bob)
@@ -85,7 +85,7 @@ async def test_m12_a_ring_at_the_depth_limit_is_noticed_too(house: House) -> Non
         if asked.trigger_text in ("1", "2", "3"):
             return say(str(int(asked.trigger_text) + 1)) if asked.step == 0 else silent()
         if asked.trigger_text == "4":
-            # Bob hears "3", Ann hears "4"; both go to wait where only they are.
+            # Bob gets "3", Ann gets "4"; both then wait in spaces with only these two.
             return [call("enter_space", spaceId=first), say("Bob?", wait=True)][asked.step]
         return (
             [call("enter_space", spaceId=second), say("Ann?", wait=True)][asked.step]
@@ -117,7 +117,7 @@ async def test_m12_a_person_in_one_of_the_spaces_may_still_answer(house: House) 
 
 
 async def test_m12_when_the_last_person_leaves_the_agents_are_noticed(house: House) -> None:
-    """Both waits had begun while somebody could have answered, and would have lasted for their whole time."""
+    """Both waits started while a person could have answered. They used to last until their time-out."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await house.space("First", ann, bob), await house.space("Second", ann, bob)
     await ring(house, ann, first, second)
@@ -129,7 +129,7 @@ async def test_m12_when_the_last_person_leaves_the_agents_are_noticed(house: Hou
 
 
 async def test_m12_somebody_who_may_only_read_cannot_answer(house: House) -> None:
-    """A viewer in the space made the ring look as if it could be answered."""
+    """A viewer in the space used to hide the ring."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     viewer = await house.person("Viewer")
     first, second = [await house.space(name, ann, bob) for name in ("First", "Second")]
@@ -141,7 +141,7 @@ async def test_m12_somebody_who_may_only_read_cannot_answer(house: House) -> Non
 
 
 async def test_m12_when_the_last_person_may_only_read_from_now_on_the_agents_are_noticed(house: House) -> None:
-    """Only leaving was looked at: who became a viewer left the agents to wait for their whole time."""
+    """Only leaving used to be checked: when the last person became a viewer, the agents waited until their time-out."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await house.space("First", ann, bob), await house.space("Second", ann, bob)
     await ring(house, ann, first, second)
@@ -154,7 +154,7 @@ async def test_m12_when_the_last_person_may_only_read_from_now_on_the_agents_are
 
 
 async def test_m12_who_waits_for_a_ring_without_being_in_it_waits_on(house: House) -> None:
-    """Cy's was the youngest wait of all that were stuck, and ended in place of the ring's."""
+    """Cy's wait is the youngest, and used to be ended instead of one in the ring."""
     ann, bob, cy = [await house.agent(name) for name in ("Ann", "Bob", "Cy")]
     first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
     third = await agents_only(house, "Third", cy, ann)
@@ -173,7 +173,7 @@ async def test_m12_who_waits_for_a_ring_without_being_in_it_waits_on(house: Hous
 
 
 async def test_m12_several_rings_are_noticed_at_once(house: House) -> None:
-    """One of them a second: the last of many waited for its whole time."""
+    """Only one ring a second used to be ended."""
     ann, bob, cy, dee = [await house.agent(name) for name in ("Ann", "Bob", "Cy", "Dee")]
     first, second = [await agents_only(house, name, ann, bob) for name in ("First", "Second")]
     third, fourth = [await agents_only(house, name, cy, dee) for name in ("Third", "Fourth")]
@@ -189,7 +189,7 @@ async def test_m12_several_rings_are_noticed_at_once(house: House) -> None:
 
 
 async def test_m12_a_ring_is_noticed_behind_any_number_of_older_waits(house: House) -> None:
-    """Only the thousand oldest waits among agents were looked at."""
+    """Only the thousand oldest waits among agents used to be checked."""
     ann, bob, old, idle = [await house.agent(name) for name in ("Ann", "Bob", "Old", "Idle")]
     first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
     crowd = await agents_only(house, "Crowd", old, idle)
@@ -214,7 +214,7 @@ async def test_m12_one_agent_that_waits_for_a_sleeping_one_is_no_ring(house: Hou
 
 
 def add_waits(tx: Tx, agent: Person, space: str, count: int) -> None:
-    """Runs that wait there with the whole of their time before them."""
+    """Runs that wait there, far from their time-out."""
     row: dict[str, Any] = {
         "agent_id": agent.id,
         "status": "waiting_reply",

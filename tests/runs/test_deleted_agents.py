@@ -1,4 +1,4 @@
-"""What becomes of a run whose agent is deleted while it waits."""
+"""A run whose agent is deleted while it waits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.runs.questions import asking
 
 
 async def test_m8_a_deleted_agent_waits_for_nobody(house: House) -> None:
-    """Its run was shown as waiting until the time was up, and an answer found nobody who would read it."""
+    """Its run used to be shown as waiting until the time-out, and an answer was lost."""
     asker, _, _ = await asking(house)
     await house.owner.ok("DELETE", f"/api/agents/{asker.id}")
     house.advance(1)

@@ -1,4 +1,4 @@
-"""Behaviours T12, J7: a model that fails delays an event and never loses it; people read what they can do about it."""
+"""T12, J7: a failing model delays an event and never loses it; people read what they can do."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_t12_a_failed_run_is_offered_again_and_the_second_try_succeeds(hou
 
 async def test_t12_the_third_failure_is_the_last_and_the_space_says_so(house: House) -> None:
     space, message = await failing(house, *[Reply(status=503)] * 4)
-    # Not before its time: 1 s, then 4 s.
+    # Not before the back-off of 1 s, then 4 s.
     house.advance(0.5)
     await house.until_idle()
     assert len(await house.runs()) == 1
@@ -83,7 +83,7 @@ async def test_t12_a_retry_is_shown_what_the_first_try_has_done(house: House) ->
     assert did.startswith('You: called set_memories({"memories":[{"key":"colour","value":"blue"}]}) → {"success":true')
     assert said == 'You: called send_message("Working on it.")'
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Working on it.")]
-    # The first try has answered: nobody was passed over.
+    # The first attempt has replied, so no notice says otherwise.
     assert await house.deliveries(message) == [("Scout", "done")]
 
 
@@ -115,7 +115,7 @@ async def test_t12_every_message_is_covered_when_a_busy_agent_fails(house: House
 
 
 async def test_t12_a_run_that_fails_after_it_was_resumed_goes_on_once(house: House) -> None:
-    """Question and answer are both owed again; one run must go on with both, not one for each."""
+    """Question and answer are both pending again; one run must handle both."""
     house.try_models_once()
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
@@ -155,7 +155,7 @@ async def test_j7_a_refused_key_fails_at_once_and_tells_what_to_do_without_the_k
         everything = [run, await house.owner.history(space)]
         everything += [await house.owner.ok("GET", f"/api/runs/{run['id']}/{part}") for part in ("steps", "context")]
         assert "sk-very-secret" not in json.dumps(everything)
-        # Trying again would not help.
+        # A retry would not help.
         house.advance(3600)
         await house.until_idle()
         assert len(model.asked) == 1
@@ -272,7 +272,7 @@ async def test_j7_an_unknown_tool_is_a_result_that_names_the_known_ones(house: H
 
 
 async def test_j7_a_mistake_of_majlis_itself_is_told_as_such_and_offered_again(house: House) -> None:
-    """A time-out in the middle of a transaction is no limit of the run: it must not count as completed."""
+    """A time-out within a transaction is not a limit of the run: the run must not count as completed."""
     broken = iter([None, TimeoutError("the database took too long")])
 
     def fail_once(_: object, statement: object, *__: object) -> None:
@@ -281,7 +281,7 @@ async def test_j7_a_mistake_of_majlis_itself_is_told_as_such_and_offered_again(h
 
     engine = house.world.gateway.db.engine
     sa.event.listen(engine, "before_execute", fail_once)
-    # Hot statements go through SQLAlchemy only while something listens to this event.
+    # Hot statements use SQLAlchemy only while this event has a listener.
     sa.event.listen(engine, "before_cursor_execute", lambda *_: None)
     space, message = await failing(house, say("Here."), say("Here."))
     [run] = await house.runs()
@@ -309,7 +309,7 @@ async def test_j7_text_without_a_message_is_noted_on_the_run(house: House) -> No
 
 
 async def test_t12_an_answer_is_settled_too_when_the_agent_is_removed_before_the_next_try(house: House) -> None:
-    """The retry of the question does not come any more: the answer that waited for it must not stay open for ever."""
+    """The question is not retried any more, so the answer that waited for it must not stay open."""
     house.try_models_once()
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
@@ -326,7 +326,7 @@ async def test_t12_an_answer_is_settled_too_when_the_agent_is_removed_before_the
 
 
 async def test_t12_an_answer_elsewhere_is_offered_by_itself_when_its_question_is_dropped(house: House) -> None:
-    """The agent was removed from where it was asked, not from where it was answered."""
+    """The agent was removed from the space of the question, not from that of the answer."""
     house.try_models_once()
     scout = await house.agent("Scout")
     alpha, beta = await house.space("Alpha", scout), await house.space("Beta", scout)
@@ -347,7 +347,7 @@ async def test_t12_an_answer_elsewhere_is_offered_by_itself_when_its_question_is
 
 
 async def until_settled(house: House, messages: list[Any]) -> None:
-    """Each time all is quiet the clock is moved on, until nobody is owed anything."""
+    """Moves the clock whenever the gateway is idle, until no delivery is pending."""
     for _ in range(10):
         await house.until_idle()
         states = [state for message in messages for _, state in await house.deliveries(message)]

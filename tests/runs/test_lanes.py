@@ -1,4 +1,4 @@
-"""R5 in the cluster: of one roles agent and one space only one run is under way, whoever claims it."""
+"""R5 in a cluster: one run at a time for each roles agent and space, whichever worker claims it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def nodes(database_url: str) -> AsyncIterator[list[Database]]:
 
 
 def _talk(tx: Tx) -> None:
-    """Ten messages in each of two spaces, for a roles agent in both."""
+    """Ten messages in each of two spaces with a roles agent."""
     husam, coder = add_caller(tx, "Husam"), add_agent(tx, "Coder")
     config = {"mind": "roles", "limits": {"concurrentRuns": 5}}
     tx.execute(agents.update().where(agents.c.id == coder.id).values(config=config))
@@ -42,7 +42,7 @@ async def test_r5_three_workers_that_claim_at_once_get_the_first_message_of_each
     nodes: list[Database],
 ) -> None:
     await nodes[0].write(_talk)
-    # More slots than messages, and fewer: a look that is full of what has to wait goes on behind it.
+    # More slots than messages, and fewer: a look continues behind deliveries that have to wait.
     found = await asyncio.gather(*(node.write(claim, f"w{n}", 30 if n else 4, (), ()) for n, node in enumerate(nodes)))
     taken = [run.trigger for each in found for run in each.runs]
     assert sorted((trigger["spaceName"], trigger["text"]) for trigger in taken) == [("One", "m0"), ("Two", "m0")]

@@ -1,4 +1,4 @@
-"""Behaviour J2 for a machine that slept: a worker that is alive goes on with its own runs, whatever the clock says."""
+"""J2 on a machine that was suspended: a live worker keeps its runs, whatever the clock says."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.world import serve_world
 
 
 async def test_j2_a_worker_does_not_take_over_the_run_that_it_is_working_on(house: House) -> None:
-    """A laptop that was closed for a minute: every lease is over, and nobody has died."""
+    """A laptop that was closed for a minute: all leases have expired, and no worker has died."""
     space = await house.space("Project Alpha", await house.agent("Scout"))
     slow = say("Here I am.")
     slow.gate = asyncio.Event()
@@ -30,7 +30,7 @@ async def test_j2_a_worker_does_not_take_over_the_run_that_it_is_working_on(hous
         await house.owner.say(space, "Scout?")
         await house.model.until_asked(1)
         house.advance(60)
-        # A message that is answered meanwhile shows that the worker has looked for work since.
+        # A reply to another message shows that the worker has looked for work since.
         other = await house.space("Project Beta", await house.agent("Other"))
         await house.owner.say(other, "hello")
         await house.model.until_asked(2)
@@ -60,7 +60,7 @@ async def test_j2_a_run_can_be_canceled_after_the_machine_slept(house: House) ->
 
 
 async def test_t8_a_queue_is_not_forgotten_when_the_agents_limit_is_used_up_elsewhere(settings: Settings) -> None:
-    """Nobody tells the second worker that the first one's run has ended: it has to find out by looking."""
+    """The second worker gets no wake-up when the first one's run ends: it has to poll."""
     async with ModelServer() as model, AsyncExitStack() as second_server:
         slow = silent()
         slow.gate = asyncio.Event()
@@ -73,7 +73,7 @@ async def test_t8_a_queue_is_not_forgotten_when_the_agents_limit_is_used_up_else
             await model.until_asked(1)
             second = House(await second_server.enter_async_context(serve_world(settings)), model)
             await second.owner.say(space, "two")
-            # Once this one is at work, the second worker has looked at Scout's queue as well, and passed it over.
+            # When this run is active, the second worker has also looked at Scout's queue.
             await second.owner.say(other, "hello")
             await model.until_asked(2)
             slow.gate.set()
@@ -83,7 +83,7 @@ async def test_t8_a_queue_is_not_forgotten_when_the_agents_limit_is_used_up_else
 
 
 async def test_j2_a_lease_is_renewed_by_the_time_that_has_passed(house: House) -> None:
-    """Not by how often the worker has looked: on a busy database ten looks may take longer than a lease lasts."""
+    """Not by the number of polls: on a busy database ten of them may take longer than a lease."""
     space = await house.space("Project Alpha", await house.agent("Scout"))
     slow = silent()
     slow.gate = asyncio.Event()
@@ -102,7 +102,7 @@ def _is_leased_anew(tx: Tx) -> bool:
 
 
 async def test_j2_a_worker_notices_that_its_run_was_taken_over_and_ended_meanwhile(house: House) -> None:
-    """It was taken for dead, and woke in the middle of a sentence: people saw it speak on in a run that was over."""
+    """It was presumed dead and woke up while streaming: people saw a run that had ended continue."""
     space = await house.space("Project Alpha", await house.agent("Scout"))
     slow = say("What I am saying here was said by somebody else.")
     slow.gate_mid = asyncio.Event()
@@ -117,14 +117,14 @@ async def test_j2_a_worker_notices_that_its_run_was_taken_over_and_ended_meanwhi
 
 
 async def test_j3_a_run_that_is_canceled_before_it_could_begin_takes_up_no_place(house: House) -> None:
-    """Canceled in the very moment of its claim: its task never ran, and nobody took it off the list of runs."""
+    """Canceled at the moment of its claim, its task never ran, and it stayed in the list of runs."""
     bus, worker = house.world.gateway.bus, house.world.gateway.worker
     assert worker is not None
     made: list[asyncio.Task[Any]] = []
     loop = asyncio.get_running_loop()
 
     def cancel_at_once(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> asyncio.Task[Any]:
-        """The word of the cancel stands before the run's first step in the loop's queue."""
+        """The cancel is in the loop's queue before the run's first step."""
         begun = work.cr_frame.f_locals.get("loop") if work.__qualname__ == "Worker._execute" else None
         if begun is not None:
             loop.call_soon(bus.publish, ENDED, begun.run.id.encode())

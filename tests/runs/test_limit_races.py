@@ -1,4 +1,4 @@
-"""A run's time runs out while one of its calls commits: what was committed has happened, and the run's end knows it."""
+"""A run times out while one of its calls commits: the commit counts, and the run's end reflects it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.model_server import Reply, call, say, silent
 from tests.runs.house import House
 from tests.runs.space_lock import space_locked
 
-# Time enough for a busy machine to come to the call.
+# Enough time for a busy machine to reach the call.
 SECONDS = 2
 DEPLOY: dict[str, Any] = {
     "name": "deploy",
@@ -25,7 +25,7 @@ DEPLOY: dict[str, Any] = {
 
 
 async def out_of_time(house: House, reply: Reply, **config: Any) -> tuple[str, Any, Any]:
-    """The space, the message and the run, whose time ran out while the reply's call was being committed."""
+    """The space, the message and the run that timed out while the call of the reply was being committed."""
     scout = await house.agent("Scout", limits={"runSeconds": SECONDS}, **config)
     space = await house.space("Project Alpha", scout)
     reply.gate = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Behaviour J6: a run that reaches a limit ends there, completed, and says so. T8: so many runs at once, no more."""
+"""J6: a run that reaches a limit ends as completed and says so. T8: the limit of concurrent runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_j6_steps(house: House) -> None:
 
 
 async def test_j6_tokens(house: House) -> None:
-    """100 in and 10 out each time: the second answer passes the limit, so there is no third request."""
+    """Each request uses 100 in and 10 out: the second response exceeds the limit, so there is no third request."""
     await limited(house, lambda asked: call("get_memories"), tokensPerRun=150)
     [run] = await house.runs()
     assert (run["status"], run["reason"]) == ("completed", "limit")
@@ -70,7 +70,7 @@ async def test_j6_seconds_of_work_and_not_of_waiting(house: House) -> None:
     house.advance(20)
     first.gate.set()
     await house.until_waiting()
-    # Two minutes of waiting are free.
+    # Two minutes of waiting do not count.
     house.advance(120)
     await house.owner.say(space, "one")
     await house.model.until_asked(2)
@@ -112,7 +112,7 @@ async def test_j6_time_that_runs_out_in_the_middle_of_a_sentence_takes_it_back(h
     house.model.script = sequence(slow, stuck)
     await house.owner.say(space, "Ask me")
     await house.model.until_asked(1)
-    # Two seconds are left, of which a busy machine may need some to begin.
+    # Two seconds are left; a busy machine may need some of them to start.
     house.advance(8)
     slow.gate.set()
     await house.until_waiting()
@@ -150,7 +150,7 @@ async def test_t8_two_messages_run_at_the_same_time_and_each_lists_the_other(hou
 
 
 async def test_t8_eight_messages_and_a_limit_of_three(house: House) -> None:
-    """Never more than three requests are open; the rest queue, and none is dropped."""
+    """At most three requests are open; the rest are queued, and none is dropped."""
     _, space = await agent_in_space(house, limits={"concurrentRuns": 3})
     gates: list[asyncio.Event] = []
     most = 0
@@ -175,7 +175,7 @@ async def test_t8_eight_messages_and_a_limit_of_three(house: House) -> None:
     assert len(house.model.asked) == 8
     covered = {run["trigger"]["messageId"] for run in await house.runs() if run["status"] == "completed"}
     assert covered == set(messages)
-    # The first three were taken together: each of them lists the two others.
+    # The first three were claimed together: each lists the two others.
     for asked in house.model.asked[:3]:
         assert len(block(asked, "ACTIVE RUNS")) == 3
     for asked in house.model.asked[3:]:
@@ -200,7 +200,7 @@ async def test_t8_an_agent_at_its_limit_holds_up_nobody_else(house: House) -> No
 
 
 async def test_t8_an_answered_run_of_an_agent_at_its_limit_holds_up_no_other_answered_run(settings: Settings) -> None:
-    """With a single free slot, the run that cannot go on yet must not hide the one that can."""
+    """With one free slot, a run that cannot continue yet must not hide one that can."""
     async with open_house(settings.model_copy(update={"workers": 2})) as house:
         busy, other = await house.agent("Busy", limits={"concurrentRuns": 1}), await house.agent("Other")
         first, second, third = [
@@ -235,7 +235,7 @@ async def agent_in_space(house: House, **config: Any) -> tuple[Any, str]:
 
 
 async def say_together(house: House, space: str, texts: list[str]) -> list[str]:
-    """In one transaction, so that all of them are owed at the same moment. Their ids."""
+    """In one transaction, so that all become due at the same time. Returns their ids."""
     owner = Caller(house.owner.id, "Owner", "human", "owner", "tok_y")
 
     def post(tx: Tx) -> list[str]:

@@ -1,4 +1,4 @@
-"""Behaviour A7: membership counts at the moment of the act. Who is removed is out at once, mid-run and mid-stream."""
+"""A7: membership is checked at the moment of each action. A removed member is out at once, mid-run and mid-stream."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a7_an_agent_removed_while_it_speaks_falls_silent_at_once(house: H
 
 
 async def test_a7_an_agent_removed_between_two_steps_streams_nothing_more(house: House) -> None:
-    """The stream of the next step must not open either, though the run stands in the space."""
+    """The stream of the next step must not open, although the run is in that space."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
 
@@ -131,7 +131,7 @@ async def test_a7_an_agent_removed_while_it_waits_is_resumed_by_nobody_there_and
 
 
 async def test_a7_an_agent_removed_after_it_was_answered_does_not_read_the_answer(house: House) -> None:
-    """Its run is queued behind another one when the removal comes."""
+    """Its run is queued behind another one when it is removed."""
     scout = await house.agent("Scout", limits={"concurrentRuns": 1})
     busy, space = await house.space("Busy", scout), await house.space("Project Alpha", scout)
     blocking = silent()

@@ -1,4 +1,4 @@
-"""An agent's mind can be changed at any time: a run ends as it began, and nothing that is owed is lost."""
+"""An agent's mind can be changed at any time: a run keeps its mind until it ends, and no delivery is lost."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_k3_a_cycle_ends_as_a_cycle_and_what_came_meanwhile_are_runs_of_th
     assert [(run["trigger"]["text"], run["status"]) for run in runs] == [
         (text, "completed") for text in ("one", "two", "three")
     ]
-    # Back again it goes on where it was.
+    # With its first mind again, it continues from its earlier cycles.
     await change(house, scout, "consciousness")
     await husam.say(family, "four")
     await house.until_idle()

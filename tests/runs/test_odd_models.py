@@ -1,4 +1,4 @@
-"""J7: models and configs that are not as one expects hold up nothing for ever, lose nothing, and are counted."""
+"""J7: unusual models and configs block nothing, lose nothing, and are counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def test_j7_an_answer_that_a_filter_stopped_is_counted_all_the_same(house: House) -> None:
-    """It was paid for, and nobody saw it: the usage of a failed run said 0."""
+    """Its cost used to be missing: the usage of a failed run was 0."""
     stopped = {"choices": [{"delta": {}, "finish_reason": "content_filter"}]}
     usage = {"choices": [], "usage": {"prompt_tokens": 70, "completion_tokens": 5}}
     raw = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in (stopped, usage)) + "data: [DONE]\n\n"
@@ -33,7 +33,7 @@ async def test_j7_an_answer_that_a_filter_stopped_is_counted_all_the_same(house:
 
 
 async def test_j7_a_config_that_cannot_be_read_fails_the_run_with_its_reason(house: House) -> None:
-    """Written by another version of Majlis. The run was taken up again every 30 seconds, for ever, and nobody knew."""
+    """A config of another version of Majlis. The run used to be claimed again every 30 seconds, without a message."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     await house.world.gateway.db.write(_spoil, scout.id)
@@ -48,7 +48,7 @@ async def test_j7_a_config_that_cannot_be_read_fails_the_run_with_its_reason(hou
 
 
 def _spoil(tx: Tx, agent_id: str) -> None:
-    """Without what a claim asks for, too: that held up everybody's work."""
+    """Also removes what a claim needs: this used to block the work of all agents."""
     row = tx.execute(sa.select(agents.c.config).where(agents.c.id == agent_id)).one()
     kept = {key: value for key, value in row.config.items() if key not in ("limits", "mind")}
     changed = {"config": {**kept, "frobnicate": 1}, "version": agents.c.version + 1}
@@ -80,7 +80,7 @@ async def test_j7_odd_arguments_are_a_result_that_the_model_can_mend(house: Hous
 
 
 async def test_j7_what_no_database_keeps_is_taken_out_of_a_models_words(house: House) -> None:
-    """A cycle is remembered by them."""
+    """A cycle stores them."""
     space, message = await failing(house, Reply(text="I looked\0 around."), mind="consciousness")
     [run] = await house.runs()
     assert (run["status"], run["error"]) == ("completed", None)
@@ -92,7 +92,7 @@ async def test_j7_what_no_database_keeps_is_taken_out_of_a_models_words(house: H
 
 @pytest.mark.parametrize("mind", ["timeline", "consciousness"])
 async def test_j7_a_provider_that_asks_for_minutes_gets_them_and_nobody_sits_and_waits(house: House, mind: str) -> None:
-    """It was asked every half minute whatever it said, and the event had failed before the provider was ready."""
+    """It used to be asked every half minute, and the event had failed before the provider was ready."""
     scout = await house.agent("Scout", mind=mind, limits={"attempts": 2})
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(Reply(status=429, headers={"Retry-After": "120"}), silent())

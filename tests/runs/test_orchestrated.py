@@ -1,4 +1,4 @@
-"""Behaviour R8: an orchestrator decides who acts, and is called again when they all have."""
+"""R8: an orchestrator decides which agents act, and is triggered again when all have acted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def stage(house: House, conductor: str = "roles", **parts: Part) -> tuple[str, dict[str, Person]]:
-    """Maestro conducts Planner and Coder, who have minds of their own, in an orchestrated space."""
+    """Maestro orchestrates Planner and Coder, which have their own minds."""
     minds = {"Maestro": conductor, "Planner": "roles", "Coder": "timeline"}
     agents = {name: await house.agent(name, mind=mind) for name, mind in minds.items()}
     maestro = agents["Maestro"].id
@@ -34,7 +34,7 @@ def view(asked: Asked) -> str:
 
 
 def section(asked: Asked, heading: str) -> list[str]:
-    """Lines of one part of the view, without ids and times."""
+    """The lines of one part of the view, without ids and times."""
     [part] = [part for part in view(asked).split("\n\n") if part.startswith(f"{heading}:")]
     return [line.partition("] ")[2] or line.strip() if "[2" in line else line.strip() for line in part.split("\n")[1:]]
 
@@ -91,7 +91,7 @@ async def test_r8_from_a_request_to_its_end_in_two_turns(house: House) -> None:
         ("plan", "build", agents["Maestro"].id),
         (None, "plan", agents["Maestro"].id),
     ]
-    # What Planner was shown the second time: its own words, and that it is its turn again.
+    # What Planner was shown the second time: its own message, and its new turn.
     again = house.invocations("Planner")[1].messages
     assert [message["role"] for message in again[1:]] == ["user", "assistant", "user"]
 
@@ -112,7 +112,7 @@ async def test_r8_an_orchestrator_routes_where_it_is_one_and_nowhere_else(house:
 
 
 async def test_r8_a_consciousness_conducts_from_its_inbox(house: House) -> None:
-    """It had no `route` among its tools, and was shown no routing view."""
+    """It used to have neither the `route` tool nor a routing view."""
     steps = [call("route", agents=["Planner"], reason="needs a plan"), silent("Routed."), say("Done."), silent("Done.")]
     space, agents = await stage(house, "consciousness", Maestro=steps, Planner=says("Two pages."))
     other = await house.space("Elsewhere", agents["Maestro"])
@@ -128,7 +128,7 @@ async def test_r8_a_consciousness_conducts_from_its_inbox(house: House) -> None:
     assert "\n\nNOW:\n  Turn 1 is finished.\n\n" in finished
     assert "ORIGINAL REQUEST:" in finished
     assert '"Make me a site"' in finished
-    # What comes from elsewhere brings no view with it, but the tools stay what they are.
+    # Events from elsewhere come without a view, but the tools stay the same.
     await house.owner.say(other, "Hello")
     await house.until_idle()
     latest = house.asked("Maestro")[-1]
@@ -197,7 +197,7 @@ async def test_r8_reading_the_view_changes_nothing_and_a_second_request_sees_the
 
 
 def _ledger(tx: Tx) -> list[Any]:
-    """Turns, and what is owed in them."""
+    """Turns, and their deliveries."""
     of_turns = sa.select(deliveries.c.event_id, deliveries.c.state).where(deliveries.c.event_id.like("trn%"))
     return [tuple(row) for statement in (sa.select(turns), of_turns) for row in tx.all(statement)]
 
@@ -225,7 +225,7 @@ async def test_r8_a_failed_canceled_or_removed_agent_does_not_hold_a_turn_for_ev
 
 
 async def test_r8_what_is_pending_for_an_agent_that_leaves_counts_as_completed(settings: Settings) -> None:
-    """One slot: what Coder is owed has not begun when it is removed."""
+    """With one slot, Coder's delivery is still pending when it is removed."""
     async with open_house(settings.model_copy(update={"workers": 1})) as house:
         gate = asyncio.Event()
 
@@ -312,7 +312,7 @@ async def test_r8_a_message_to_somebody_goes_to_them_and_an_answer_within_a_turn
         ("Coder", "@Coder help"),
         ("Maestro", "@Coder help"),
         ("Maestro", "Go"),
-        # Coder was not in the turn: what it says to nobody in particular is for the orchestrator.
+        # Coder was not in the turn: a message of it without mentions goes to the orchestrator.
         ("Maestro", "Helped."),
         ("Planner", "Go"),
     ]

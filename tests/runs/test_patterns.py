@@ -1,4 +1,4 @@
-"""Five patterns of conversation for agents that never wait: each run reads what it needs from its context."""
+"""Five conversation patterns for agents that never wait: each run reads what it needs from its context."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def test_t3_t4_pattern_3_three_agents_discuss_and_each_contributes_when_it
     await house.until_idle()
     said = [("Husam", asked_for), *((name, text) for (name, _), text in parts.items())]
     assert await house.texts(space) == said
-    # Every message woke each agent but its sender, once.
+    # Every message triggered each agent except its sender once.
     runs = await house.runs()
     for depth, (sender, text) in enumerate(said):
         woken = [run for run in runs if run["trigger"]["text"] == text]

@@ -1,4 +1,4 @@
-"""J4, J5: policies. A tool is allowed, denied, or called once a person has approved it; then once, whatever happens."""
+"""J4, J5: policies. A call is allowed, denied, or made once after a person's approval."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def test_j4_nobody_approves_in_time(house: House) -> None:
 
 
 async def test_j4_only_a_person_permits_a_call(house: House) -> None:
-    """Neither the agent itself nor another one, nor a service."""
+    """Not the agent itself, another agent, or a service."""
     bot, space, card = await asking(house)
     other = await house.world.agent("Other")
     robot = await house.world.person("Robot", type="service")
@@ -140,7 +140,7 @@ async def test_j4_the_policy_of_a_space_holds_there_and_only_there(house: House)
     await house.owner.say(free, "go")
     await house.until_idle()
     assert len(deployed) == 1
-    # The stricter of the two counts, and a change holds from the next call on.
+    # The stricter of the two applies, and a change applies from the next call on.
     await house.owner.ok("PATCH", f"/api/spaces/{strict}", {"toolPolicy": ASK})
     await house.owner.say(strict, "go")
     await house.until_waiting()
@@ -148,7 +148,7 @@ async def test_j4_the_policy_of_a_space_holds_there_and_only_there(house: House)
     await house.owner.ok("PATCH", f"/api/spaces/{strict}", {"toolPolicy": denied})
     await submit(house.owner, await card_in(house, strict), True)
     await house.until_idle()
-    # Denied meanwhile: what was approved is not made.
+    # Denied in the meantime: the approved call is not made.
     assert len(deployed) == 1
     await house.owner.ok("PATCH", f"/api/spaces/{strict}", {"toolPolicy": None})
     assert (await house.owner.space(strict))["toolPolicy"] == []
@@ -224,7 +224,7 @@ async def test_j4_k1_a_consciousness_is_told_and_makes_the_very_same_call_once(h
     card = await card_in(house, space)
 
     def again(asked: Asked) -> Reply:
-        """Another version was never permitted; and this one once."""
+        """Another version was never permitted; this one was, once."""
         versions = ["1.5", "1.4", "1.4"]
         return call("deploy", version=versions[step(asked)]) if step(asked) < 3 else silent()
 

@@ -1,6 +1,7 @@
-"""Behaviours M8, T7 under concurrency: of several things that would end a wait, one does; the losers change nothing.
+"""M8, T7 under concurrency: exactly one of several events ends a wait; the others change nothing.
 
-The domain's verbs are called from two databases, as two nodes would."""
+The functions are called on two databases, like by two nodes.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +28,13 @@ from tests.world import World
 
 WAITS = 500
 SPACES = 10
-# Much more than the test takes, so that only the clock's steps make a wait due.
+# Much longer than the test takes, so that only the steps of the clock make a wait due.
 STEP = 60_000
 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Nobody works here: the waits end, and that is all."""
+    """Without workers: waits end, and no run continues."""
     return settings.model_copy(update={"workers": 0, "requests_per_second": 0})
 
 
@@ -46,8 +47,8 @@ async def nodes(world: World, database_url: str) -> AsyncIterator[list[Database]
 
 
 async def waiting_runs(world: World, count: int) -> list[tuple[str, str, str]]:
-    """Runs that wait for an answer to a message of their own, the first of them for one step of the clock, the next
-    for two, and so on: run, space and message."""
+    """Runs that wait for an answer to their own message: the first for one step of the clock, the next for two, and so
+    on. Run, space and message of each."""
     scout = await world.agent("Scout")
     spaces = [await world.owner.create_space(f"Space {n}", scout) for n in range(SPACES)]
     sender = Caller(scout.id, "Scout", "agent", "member", "tok_x")
@@ -90,8 +91,8 @@ async def test_m8_an_answer_and_the_deadline_in_the_same_instant_end_a_wait_once
         clock.advance(STEP)
         answer = nodes[n % 2].write(post_message, owner, space, Draft("answer", reply_to=question))
         deadline = nodes[1 - n % 2].write(time_out)
-        # Who is asked first has a little advantage, so they take turns; and now and then one of them is clearly first,
-        # since on a busy machine the other might never win.
+        # The first one has a small advantage, so they take turns. Now and then one of them is clearly first, because on
+        # a busy machine the other might never win.
         if n % 10 == 0:
             await answer
             ended = await deadline
@@ -110,7 +111,7 @@ async def test_m8_an_answer_and_the_deadline_in_the_same_instant_end_a_wait_once
     assert hows["replied"] + hows["timeout"] == WAITS
     assert hows["timeout"] == timed_out
     assert min(hows["replied"], hows["timeout"]) > 0
-    # Who was resumed by an answer took its delivery; every other answer is owed to the agent as usual.
+    # A run that was resumed by an answer took its delivery; every other answer is delivered as usual.
     owed = await world.gateway.db.read(_deliveries)
     assert len(owed) == WAITS
     taken = {run_id for state, run_id in owed if state == "taken"}
@@ -143,7 +144,7 @@ async def test_m8_two_answers_a_deadline_and_a_cancel_leave_one_winner(world: Wo
         status, how, _ = outcomes[run_id]
         assert status == ("canceled" if was_canceled else "queued")
         assert how in ("replied", "timeout", None)
-    # Each answer is owed once, and taken by at most one run, which is the one that it resumed.
+    # Each answer is delivered once, and taken at most by the run that it resumed.
     owed = await world.gateway.db.read(_deliveries)
     assert len(owed) == 40
     taken = [run_id for state, run_id in owed if state == "taken" and run_id]
@@ -167,7 +168,7 @@ async def test_t7_the_same_event_offered_by_two_nodes_is_delivered_once(world: W
 
 
 def _outcomes(tx: Tx) -> dict[str, tuple[str, str | None, str | None]]:
-    """How each wait ended: status of the run, outcome, and by which message."""
+    """How each wait ended: status of the run, outcome, and the message."""
     rows = tx.all(sa.select(runs.c.id, runs.c.status, runs.c.wait))
     found = {row.id: (row.status, (row.wait or {}).get("outcome") or {}) for row in rows}
     return {run: (status, how.get("status"), how.get("messageId")) for run, (status, how) in found.items()}

@@ -1,4 +1,4 @@
-"""J4: whatever a tool answers becomes plain JSON of bounded size, or an error."""
+"""J4: any tool result becomes plain JSON of limited size, or an error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_what_is_harmless_stays_as_it_is() -> None:
 
 
 class Array(list[Any]):
-    """Counts how many of its children were looked at."""
+    """Counts how many of its children were read."""
 
     looked_at = 0
 

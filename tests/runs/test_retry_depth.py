@@ -1,4 +1,4 @@
-"""T6: no chain begins anew by a failure: the next try goes on at the depth of what the failed one was answered."""
+"""T6: a failure does not restart a chain: the retry has the depth of the answer to the failed run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def test_t6_a_try_after_a_failure_is_as_deep_as_the_answer_that_the_failed_one_had(house: House) -> None:
-    """Ann, asked by a person, asks Bob and waits; his answer is two deep. Her model fails over it, once."""
+    """A person asks Ann, and Ann asks Bob and waits; his answer has depth 2. Then her model fails once."""
     house.try_models_once()
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     space = await house.space("Project Alpha", ann, bob, triggers="mentioned")

@@ -1,4 +1,4 @@
-"""Behaviours R: an agent of the roles mind from message to message, through the real engine."""
+"""R: agents with the roles mind, from message to message, in the real engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def roles(house: House, name: str, **config: Any) -> Person:
 
 
 def conversation(asked: Asked) -> list[tuple[str, str]]:
-    """What followed the system message."""
+    """The turns after the system message."""
     assert asked.messages[0]["role"] == "system"
     return [(turn["role"], turn["content"]) for turn in asked.messages[1:]]
 
@@ -142,7 +142,7 @@ async def test_r5_one_run_at_a_time_in_a_space_and_beside_each_other_in_two(hous
     shown = {asked.messages[-1]["content"]: conversation(asked) for asked in house.invocations("Coder")}
     assert shown["b"][:-2] == [("user", "a")]
     assert shown["b"][-2][1].startswith("=== YOU SENT MESSAGES HERE AFTER"), "it answered a after b was written"
-    # Its answer to a came after c, so c's run knows of none of the answers but that they are there.
+    # Its answer to a came after c, so the run of c sees only that there are answers.
     assert [text for role, text in shown["c"] if role == "user" and not text.startswith("===")] == ["a", "b", "c"]
     assert [text for _, text in await house.texts(here)] == ["a", "b", "c", "to a", "to b", "to c"]
     for asked in house.invocations("Coder"):
@@ -151,7 +151,7 @@ async def test_r5_one_run_at_a_time_in_a_space_and_beside_each_other_in_two(hous
 
 
 async def test_r5_what_waits_in_one_space_keeps_nobody_else_waiting(settings: Settings) -> None:
-    """More than one look can hold: what waits behind a run must not hide what stands behind it in the ledger."""
+    """More than fits in one look: deliveries that wait for a run must not hide those after them."""
     async with open_house(settings.model_copy(update={"workers": 3})) as house:
         coder, scout = await roles(house, "Coder"), await house.agent("Scout")
         busy, other = await house.space("Busy", coder), await house.space("Other", coder)
@@ -207,7 +207,7 @@ async def test_r6_what_an_agent_hands_over_is_shown_to_those_who_come_after(hous
         ("user", "@Coder build it"),
     ]
     assert 'phase: "build"' in asked.system
-    # By a person, and to somebody who has missed something besides.
+    # By a person, and to an agent that has also missed messages.
     await house.owner.ok("POST", f"/api/spaces/{space}/phase", {"phase": "review", "summary": "It stands."})
     await house.owner.say(space, "nobody in particular")
     await house.owner.say(space, "@Planner look at it")

@@ -1,4 +1,4 @@
-"""An agent's mind can be changed at any time: what is owed to it waits, whoever it will be when it hears of it."""
+"""An agent's mind can be changed at any time: pending deliveries wait and are handled by its new mind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The basic scenarios of triggers, waits and active spaces, one test each, through the real engine."""
+"""The basic scenarios of triggers, waits and active spaces, one test each, in the real engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Behaviours P4–P6 through the engine: plans, heartbeats and services wake an agent that stands nowhere."""
+"""P4–P6 in the engine: plans, heartbeats and services trigger an agent without an active space."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
 async def planning(house: House, **when: str) -> tuple[Person, str]:
-    """An agent that has planned something, and its space."""
+    """An agent that has a plan, and its space."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     plan = {"name": "Look again", "instruction": "Look at Project Alpha.", **when}

@@ -1,4 +1,4 @@
-"""Behaviour M15: what an agent says streams to the space while the model writes it, and nothing else of it does."""
+"""M15: an agent's message streams to the space while the model writes it; nothing else does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def deltas(follower: Follower, stream_id: str) -> list[Event]:
 
 
 def contiguous(pieces: list[Event]) -> str:
-    """The text, put together from deltas that must follow each other without a gap."""
+    """The text of deltas, which must follow each other without a gap."""
     text = ""
     for piece in pieces:
         assert piece.data["offset"] == len(text)
@@ -82,7 +82,7 @@ async def test_m15_many_small_pieces_become_few_deltas(house: House) -> None:
         start = await follower.until("tool-call.start")
         await follower.until_message(text)
         seconds = asyncio.get_running_loop().time() - began
-    # 670 pieces; at most 20 a second, and the last one.
+    # 670 pieces; at most 20 deltas a second, and the last one.
     assert len(deltas(follower, start.data["streamId"])) <= 20 * seconds + 2
     await house.until_idle()
 
@@ -186,7 +186,7 @@ async def test_m15_who_comes_later_is_told_what_is_being_said_and_by_whom(house:
                 second_text: Any = stream["text"]
             reply.gate_mid.set()
             await later.until_message(TEXT)
-            # Offsets tell where each delta belongs, whatever the newcomer had been told already.
+            # Offsets tell where each delta belongs, whatever a new client has already received.
             for event in deltas(later, delta.data["streamId"]):
                 assert event.data["offset"] <= len(second_text)
                 second_text = second_text[: event.data["offset"]] + event.data["textDelta"]

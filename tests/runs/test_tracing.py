@@ -1,4 +1,4 @@
-"""Spans for whoever wants them: what a run did, how long it took and what it cost, and not a word of what was said."""
+"""Spans show what a run did, how long it took and what it cost, without any message text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS = ("the safe opens with Sesame", "nobody but us knows Sesame", "thinking o
 
 @pytest.fixture
 def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    """Only the engine's own tracer: the provider of the whole process can be set once, and is not ours to set."""
+    """Only the engine's tracer: the provider of a process can be set only once."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -109,7 +109,7 @@ async def test_a_refused_call_is_an_ordinary_result_and_its_words_stay_here(
 
 async def test_a_database_error_takes_no_words_along(house: House, spans: InMemorySpanExporter) -> None:
     async def meanwhile(asked: Asked) -> Reply:
-        """Another worker has the run now and has written this step: ours is refused by the journal's key."""
+        """Another worker has the run now and has written this step: ours violates the journal's key."""
         [run] = await house.runs()
         entry = Entry(0, "model", 0, output={"text": "", "calls": []})
         await house.world.gateway.db.write(write_entries, run["id"], [entry])
@@ -127,7 +127,7 @@ async def test_a_database_error_takes_no_words_along(house: House, spans: InMemo
 
 @dataclass
 class Collector:
-    """What an OpenTelemetry collector is to us: a place to post spans to."""
+    """Receives spans like an OpenTelemetry collector."""
 
     url: str = ""
     received: list[ExportTraceServiceRequest] = field(default_factory=list)
@@ -167,7 +167,7 @@ def collector() -> Iterator[Collector]:
             self.end_headers()
 
         def log_message(self, *_: Any) -> None:
-            """Nobody reads it."""
+            """Prints nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         opened.url = f"http://127.0.0.1:{server.server_address[1]}"
@@ -191,7 +191,7 @@ WITHOUT_SDK = "import sys; sys.modules['opentelemetry.sdk.trace'] = None\n"
 
 
 async def set_up(program: str, **variables: str) -> str:
-    """What it prints, in a process of its own: a provider is set for the whole of one, and for good."""
+    """What the program prints. In its own process, because a provider is set once for a whole process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-W", "error", "-c", program, env=os.environ | variables, stdout=asyncio.subprocess.PIPE
     )

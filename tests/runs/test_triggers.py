@@ -1,4 +1,4 @@
-"""Behaviours T: who is triggered by what, once."""
+"""T: which agents a message triggers, once each."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def test_t3_the_sender_is_never_triggered(house: House) -> None:
     house.model.script = by_agent({"First": [say("said in a run")]})
     await house.owner.say(space, "hello")
     await house.until_idle()
-    # By REST, too.
+    # Over REST too.
     await agents[1].say(space, "said by REST")
     await house.until_idle()
     for text, sender in (("said in a run", "First"), ("said by REST", "Second")):
@@ -95,7 +95,7 @@ async def test_t4_t5_depth_grows_with_every_hop_and_ends_with_a_notice(house: Ho
     assert (notice["kind"], notice["replyTo"]) == ("notice", deepest["id"])
     assert notice["text"].startswith("Agents have replied to each other 5 times in a row")
     assert await house.deliveries(deepest) == await house.deliveries(notice) == []
-    # Stored and streamed like any other.
+    # It is stored and streamed like any other.
     streamed = [e.data["streamId"] for e in follower.seen if e.type == "tool-call.complete"]
     assert len(streamed) == 5
     assert [e.data["message"]["id"] for e in follower.seen if e.type == "space.message"][-3:-1] == [
@@ -131,7 +131,7 @@ async def test_t5_a_person_starts_afresh(house: House) -> None:
 
 
 async def test_t5_ten_agents_that_always_answer_come_to_an_end(settings: Settings) -> None:
-    """Each message wakes nine others, to the limit: 10 + 10·9 messages, and nobody is woken by the last ones."""
+    """Each message triggers nine others, up to the limit: 10 + 10·9 messages; the last ones trigger none."""
     agents, limit = 10, 2
     async with open_house(settings.model_copy(update={"max_chain_depth": limit})) as house:
         crowd = [await house.agent(f"Agent {n}", limits={"steps": 1}) for n in range(agents)]
@@ -145,7 +145,7 @@ async def test_t5_ten_agents_that_always_answer_come_to_an_end(settings: Setting
         bound = sum(agents * (agents - 1) ** (depth - 1) for depth in range(1, limit + 1))
         assert Counter(m["chainDepth"] for m in said) == {0: 1, 1: 10, 2: 90}
         assert len(said) - 1 == bound == 100
-        # One notice for the whole chain, not one for each of the ninety.
+        # One notice for the whole chain, not one for each of the ninety messages.
         assert len(notices) == 1
         assert len(await house.runs()) == 10 + 90
         assert page["total"] == len(said) + len(notices)
@@ -193,7 +193,7 @@ async def test_t6_an_agent_never_speaks_at_depth_0(house: House) -> None:
     await house.until_idle()
     [run] = await house.runs(other)
     assert run["chainDepth"] == 1
-    # Nor in a run that a service started.
+    # Nor in a run triggered by a service.
     house.model.script = by_agent({"Scout": [call("enter_space", spaceId=space), say("in a run")]})
     await house.tell(scout)
     await house.until_idle()

@@ -1,4 +1,4 @@
-"""J2: what a run has spent is kept with the model it was spent on, also when its worker dies or its agent changes."""
+"""J2: a run's usage is stored with the model it used, also when its worker dies or its agent changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_j2_a_run_keeps_the_model_that_it_has_used(house: House) -> None:
 
 
 async def test_j2_a_run_that_is_canceled_before_it_has_asked_again_keeps_its_model(house: House) -> None:
-    """It is taken up with another model, and has spent nothing on that one."""
+    """It is resumed with another model, on which it has spent nothing."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     stuck = silent()
@@ -55,7 +55,7 @@ async def test_j2_a_run_that_is_canceled_before_it_has_asked_again_keeps_its_mod
 
 
 async def test_j2_a_run_keeps_the_longest_name_a_model_may_have(house: House) -> None:
-    """The width of a column, which only PostgreSQL insists on."""
+    """Only PostgreSQL enforces the width of a column."""
     longest = {**house.model.model, "provider": "p" * 64, "name": "n" * 200}
     scout = await house.world.agent("Scout", model=longest)
     space = await house.space("Project Alpha", scout)

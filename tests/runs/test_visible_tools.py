@@ -1,4 +1,4 @@
-"""J4: visible tools. Their arguments stream while they are written; what the schema calls secret is seen nowhere."""
+"""J4: visible tools. Their arguments stream while the model writes them; secret fields are never shown."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def test_j3_a_canceled_run_leaves_no_call_that_looks_as_if_it_went_on(hous
 
 
 async def test_j6_a_run_that_ends_in_the_middle_of_a_call_leaves_none_that_looks_as_if_it_went_on(house: House) -> None:
-    """Its time was over while the tool worked: the space showed a call under way for ever."""
+    """It timed out during the call, and the space showed the call as running forever."""
     bot = await house.agent("Bot", tools=[tool("hold", visible=True)], limits={"runSeconds": 4})
     space = await house.space("Releases", bot)
     house.model.script = sequence(call("hold"))
@@ -121,7 +121,7 @@ async def test_j6_a_run_that_ends_in_the_middle_of_a_call_leaves_none_that_looks
 
 
 async def test_j4_what_the_schema_calls_secret_is_seen_nowhere(house: House, capfd: pytest.CaptureFixture[str]) -> None:
-    """Not by those who watch, nor in what is kept once it is over; the tool itself got it."""
+    """Neither on streams nor in stored data afterwards; the tool itself got it."""
     sara = await house.person("Sara")
     tools = [tool("deploy", visible=True, inputSchema=SCHEMA), tool("explode", visible=True, inputSchema=SCHEMA)]
     bot = await house.agent("Bot", tools=tools, policy=[{"tools": "deploy", "do": "ask"}])
@@ -142,7 +142,7 @@ async def test_j4_what_the_schema_calls_secret_is_seen_nowhere(house: House, cap
         await follower.until_message("Done.")
         seen = json.dumps([event.data for event in follower.seen])
     await house.until_idle()
-    # The tool had it: it answered with it, and that was masked, too.
+    # The tool got it: it returned it, and that was masked too.
     [made] = [
         each["tool"]
         for each in (await sara.history(space))["messages"]
@@ -180,7 +180,7 @@ async def test_j2_a_secret_is_kept_only_while_the_call_waits_for_permission(hous
 
 @pytest.mark.parametrize("end", ["canceled", "limit"])
 async def test_j2_a_secret_is_forgotten_when_the_run_ends_in_the_middle_of_the_call(house: House, end: str) -> None:
-    """Nobody makes that call again, and what it was given stayed in the database for ever."""
+    """The call is not repeated, and its secret used to stay in the database."""
     limits = {"runSeconds": 4} if end == "limit" else {}
     hold = tool("hold", inputSchema=SCHEMA, visible=True)
     space = await house.space("Releases", await house.agent("Bot", tools=[hold], limits=limits))
@@ -199,7 +199,7 @@ async def test_j2_a_secret_is_forgotten_when_the_run_ends_in_the_middle_of_the_c
 
 
 async def test_j2_a_secret_is_forgotten_when_a_run_ends_that_a_dead_worker_had_begun(house: House) -> None:
-    """The call's outcome is unknown and it is not idempotent: it is not made again, nor is what it was given kept."""
+    """The call has an unknown outcome and is not idempotent: it is not repeated, and its secret is not kept."""
     bot = await house.agent("Bot", tools=[tool("deploy", inputSchema=SCHEMA)])
     await house.world.gateway.db.write(_leave_behind, bot.id)
     assert SECRET in await house.world.gateway.db.read(_everything)
@@ -213,7 +213,7 @@ async def test_j2_a_secret_is_forgotten_when_a_run_ends_that_a_dead_worker_had_b
 
 
 async def test_j2_a_call_whose_secret_did_not_come_along_is_not_made_without_it(house: House) -> None:
-    """An import brings approved calls, and no secrets: the tool would have been given the mask for a password."""
+    """An import brings approved calls without secrets: the tool used to get the mask as a password."""
     space = await wants_to_deploy(house)
     card = await card_in(house, space)
     await house.world.gateway.db.write(lambda tx: tx.execute(steps.update().values(secret=sa.null())).rowcount)
@@ -262,10 +262,10 @@ def test_secrets_are_found_wherever_a_schema_puts_them() -> None:
 
 
 def _with_secret(user: str, password: SecretStr) -> None:
-    """A Python tool says it with a type."""
+    """A Python tool marks it with a type."""
 
 
 def _everything(tx: Tx) -> str:
-    """Whatever the database keeps of calls, but for what the model itself was shown."""
+    """All stored data about calls, except what the model itself was shown."""
     rows = [tx.all(sa.select(table)) for table in (steps, messages, events, cards)]
     return str([tuple(row) for table in rows for row in table])

@@ -1,4 +1,4 @@
-"""Behaviours M8, M9: what ends a wait besides an answer in time, and what comes too late."""
+"""M8, M9: what ends a wait besides an answer in time, and answers that come too late."""
 
 from __future__ import annotations
 

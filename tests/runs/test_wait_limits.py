@@ -1,4 +1,4 @@
-"""Behaviour M11: how often a run may wait, and how many of an agent's runs."""
+"""M11: how often a run may wait, and how many of an agent's runs may wait."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def test_m11_an_agent_has_five_waiting_runs_at_most(house: House) -> None:
 
 
 async def test_m11_runs_that_ask_at_the_same_moment_in_different_spaces_are_counted_too(house: House) -> None:
-    """On PostgreSQL each once saw the others not yet waiting, and the limit was passed."""
+    """On PostgreSQL the runs used not to see each other's waits, and the limit was exceeded."""
     asker = await house.agent("Asker", limits={"waitingRuns": 2})
     house.model.script = lambda asked: (
         silent() if any(not result["success"] for result in asked.results) else say("Well?", wait=True)

@@ -1,4 +1,4 @@
-"""Behaviours M8, M9, M12: how a wait ended can be read in the run's journal, not only in what the model was shown."""
+"""M8, M9, M12: the run's journal shows how a wait ended, not only the prompt."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.world import Person
 
 
 async def waited(reader: Person, run_id: str) -> Any:
-    """What the calls that could wait came to."""
+    """The results of the calls that could wait."""
     journal = await reader.ok("GET", f"/api/runs/{run_id}/steps")
     return [step["output"] for step in journal if step.get("name") == "send_message"]
 
 
 async def test_m9_a_wait_that_timed_out_has_the_result_timeout_and_no_reply(house: House) -> None:
-    """It read "waiting" for ever, and nobody could tell a time-out from an answer."""
+    """It used to read "waiting" forever."""
     _, _, question = await asking(house, silent())
     [run] = await house.runs()
     assert await waited(house.owner, run["id"]) == [{"success": True, "messageId": question["id"], "status": "waiting"}]

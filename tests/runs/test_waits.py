@@ -1,4 +1,4 @@
-"""Behaviours M4–M12: a run that waits is a row; what ends its wait, and what it reads when it goes on."""
+"""M4–M12: a waiting run is only a row; what ends its wait, and what it sees when it resumes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_m6_m7_an_unthreaded_answer_resumes_the_run_and_triggers_no_other(
     await house.until_idle()
     [run] = await house.runs()
     assert (run["id"], run["status"], run["wait"]) == (resumed.data["runId"], "completed", None)
-    # One invocation more (two requests: its message, and that it has nothing to add), and one delivery.
+    # One more invocation (two requests: its message, then silence), and one delivery.
     assert len(house.invocations("Asker")) == 2
     assert len(house.model.asked) - asked_before == 2
     assert await house.deliveries(answer) == [("Asker", "done")]
@@ -74,7 +74,7 @@ async def test_m6_m7_an_unthreaded_answer_resumes_the_run_and_triggers_no_other(
 
 
 async def test_m10_a_resumed_run_reads_its_question_the_time_between_and_the_answer(house: House) -> None:
-    """No dangling call: the conversation begins anew, with everything that has happened on the timeline."""
+    """No open call: a new conversation with everything that has happened on the timeline."""
     sara = await house.person("Sara")
     asker = await house.agent("Asker")
     space = await house.space("Project Alpha", asker, sara)
@@ -159,7 +159,7 @@ async def test_m5_m7_a_reply_resumes_only_the_run_that_waits_on_that_message(hou
     house.model.script = script
     opening = await house.owner.say(space, "one")
     await house.until_waiting(1)
-    # Not an answer to the first question: it names another message.
+    # Not an answer to the first question: it replies to another message.
     await house.owner.say(space, "two", replyTo=opening["id"])
     await house.until_waiting(2)
     one, two = await house.runs(asker)
@@ -168,7 +168,7 @@ async def test_m5_m7_a_reply_resumes_only_the_run_that_waits_on_that_message(hou
     await house.until_idle()
     assert [run["status"] for run in await house.runs(asker)] == ["completed", "waiting_reply"]
     assert await house.deliveries(reply) == [("Asker", "done")]
-    # A reply to something that nobody waits on is an ordinary trigger.
+    # A reply to a message without a wait is an ordinary trigger.
     await house.owner.say(space, "to nothing", replyTo=opening["id"])
     await house.until_idle()
     runs = await house.runs(asker)
@@ -178,7 +178,7 @@ async def test_m5_m7_a_reply_resumes_only_the_run_that_waits_on_that_message(hou
 
 
 async def test_m7_one_message_wakes_an_agent_with_two_waits_once(house: House) -> None:
-    """The wait that began last is answered; the other one goes on."""
+    """The latest wait is answered; the other one continues."""
     asker = await house.agent("Asker")
     space = await house.space("Project Alpha", asker)
     house.model.script = lambda asked: silent() if "RESUME" in asked.text else say("Well?", wait=True)
@@ -208,7 +208,7 @@ async def test_m6_one_message_resumes_the_waits_of_several_agents(house: House) 
 
     house.model.script = script
     await house.owner.say(space, "Ask me")
-    # The question of one resumes the other, whoever was first; so wait until only the answered are left.
+    # Each question resumes the other run, in either order; so wait until only answered runs are left.
     await house.until_idle()
     assert len([run for run in await house.runs() if run["status"] == "waiting_reply"]) == 1
     await house.owner.say(space, "an answer for all")
@@ -286,7 +286,7 @@ async def test_other_runs_of_the_agent_are_told_of_the_wait(house: House) -> Non
 
 
 async def test_m3_two_runs_that_ask_in_each_others_space_at_the_same_moment_both_wait(house: House) -> None:
-    """Each tells of its pause in the space of the other: neither may stand in the other's way for good."""
+    """Each reports its pause in the other's space: neither may block the other."""
     agents = {name: await house.agent(name) for name in ("Ann", "Bob")}
     spaces = {"Ann": await house.space("A", *agents.values()), "Bob": await house.space("B", *agents.values())}
     there = {"Ann": spaces["Bob"], "Bob": spaces["Ann"]}
@@ -316,7 +316,7 @@ async def test_m3_two_runs_that_ask_in_each_others_space_at_the_same_moment_both
 
 
 async def test_j5_an_agent_that_may_only_read_from_now_on_can_still_be_answered(house: House) -> None:
-    """Who may only read is told of like who leaves; what it had asked is not withdrawn for that."""
+    """A member that becomes a viewer is reported like one that leaves, but its cards are not withdrawn."""
     bot, space, card = await put_up_card(house)
     await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": bot.id, "role": "viewer"})
     assert (await submit(house.owner, card, True)).status_code == 200

@@ -1,4 +1,4 @@
-"""A worker that stops lets its runs finish for a moment, and in that moment it still hears what concerns them."""
+"""A worker that stops gives its runs a moment to finish, and still reacts to events about them."""
 
 from __future__ import annotations
 
