@@ -1,5 +1,5 @@
-"""Statements are compiled once in a process. SQLAlchemy does it once for each engine, and every test has an engine of
-its own: compiling the same statements for each of them took a tenth of all tests' time."""
+"""Shares compiled statements in a process. SQLAlchemy caches them for each engine, and every test has its own engine:
+compiling them again took a tenth of all tests' time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SIZE = 5000
 
 
 class Shared(LRUCache[Any, Any]):
-    """A statement's key begins with its engine's dialect. What counts is which dialect that is, not whose."""
+    """A statement's key starts with its engine's dialect object; here, with its class."""
 
     def get(self, key: Any, default: Any = None) -> Any:
         return super().get(_of_kind(key), default)

@@ -1,4 +1,4 @@
-"""The tests' own databases: one that was used before cannot be told from a new one."""
+"""The databases of the tests: a reused one cannot be distinguished from a new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of the tests themselves: every test once, and the long ones first."""
+"""The order of the tests: each once, and the long ones first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tests' own surroundings: whatever starts the tests, the processes that they start are the same."""
+"""The environment of the tests: processes that they start are the same under every runner."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.environment import isolate
 isolate()
 subprocess.run([sys.executable, "-c", {SHOW!r}], check=True)
 """
-# As a runner may leave a process that it starts.
+# As a runner may start a process.
 SPOIL = f"""
 import os, signal, sys
 os.umask(0o077)

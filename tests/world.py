@@ -1,4 +1,4 @@
-"""A served gateway as its users see it: people and agents with tokens, speaking HTTP."""
+"""A served gateway as its users see it: people and agents with tokens, over HTTP."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.follower import Follower
 
 
 class Person:
-    """Anyone with a token: what they send and what comes back."""
+    """An entity with a token, and its requests."""
 
     def __init__(self, base_url: str, token: str, id: str, name: str) -> None:
         self.id = id
@@ -26,7 +26,7 @@ class Person:
         self.token = token
         self.base_url = base_url
         self.http = httpx.AsyncClient(
-            verify=False,  # plain HTTP: loading certificates for every person of every test would take its time
+            verify=False,  # plain HTTP: loading certificates for every client takes time
             base_url=base_url,
             headers={"Authorization": f"Bearer {token}"},
             timeout=60,
@@ -46,7 +46,7 @@ class Person:
         return await self.http.delete(path)
 
     async def ok(self, method: str, path: str, body: Any = None, **params: Any) -> Any:
-        """The answer's JSON, for calls that must succeed."""
+        """The JSON of a response that must be a success."""
         response = await self.http.request(method, path, json=body, params=params or None)
         assert response.is_success, f"{method} {path} → {response.status_code} {response.text}"
         return response.json() if response.content else None
@@ -98,7 +98,7 @@ class World:
         return person
 
     async def anybody(self, token: str, name: str = "?") -> Person:
-        """Somebody with this token, whoever that is."""
+        """An entity that is known only by its token."""
         person = Person(self.base_url, token, "", name)
         self._people.append(person)
         return person
@@ -113,7 +113,7 @@ async def serve_world(settings: Settings) -> AsyncIterator[World]:
     listener = bind(settings)
     gateway = await open_gateway(settings)
     server = Server(gateway)
-    # `_serve` is `serve` without the signal handlers, which belong to the test runner here.
+    # `_serve` is `serve` without signal handlers, which belong to the test runner.
     serving = asyncio.create_task(server._serve([listener]))
     base_url = address(settings, listener)
     _, token = await gateway.db.write(issue, gateway.hasher, gateway.owner_id, "api")

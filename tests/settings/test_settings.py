@@ -1,4 +1,4 @@
-"""One typed object from flags, environment and majlis.toml; what does not fit is refused with one clear line."""
+"""Settings from flags, environment and majlis.toml; an invalid value is refused with one clear line."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_the_servers_key_is_made_once_and_readable_by_its_owner_only(tmp_path: P
 
 
 def test_processes_that_start_at_once_agree_on_the_key(tmp_path: Path) -> None:
-    """The one that came second once read the file between its making and its writing, and called it damaged."""
+    """The second process used to read the file before it was written, and called it damaged."""
     with ThreadPoolExecutor(8) as pool:
         for n in range(40):
             settings = Settings(data_dir=tmp_path / str(n))

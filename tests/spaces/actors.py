@@ -1,4 +1,4 @@
-"""Members as the domain sees them, for tests that need no HTTP."""
+"""Members made without HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""R9: what counts as a damaged message, and what does not."""
+"""R9: what counts as a damaged message."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def test_r9_a_row_that_cannot_be_read_is_damaged(error: Exception) -> None:
     ],
 )
 def test_r9_a_database_that_is_away_has_damaged_nothing(error: Exception) -> None:
-    """A message that could not be read for a moment was once set aside as damaged, and left out without a word."""
+    """A message that could not be read for a moment used to be treated as damaged and left out silently."""
     with pytest.raises(type(error)), reading():
         raise error

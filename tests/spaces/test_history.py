@@ -1,4 +1,4 @@
-"""Paging by keyset: every message once, whatever the page size; and search over what one may read."""
+"""Keyset pages contain every message once, whatever the page size; search covers what the caller may read."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_r9_nor_does_it_hide_its_space_or_others_when_it_is_the_last(db: D
 async def test_r9_search_leaves_it_out_and_by_itself_it_is_said_to_be_damaged(
     db: Database, database_url: str, change: str
 ) -> None:
-    """One such row made every search that found it, and every look at it, an error of the server."""
+    """Such a row used to make every search that found it a server error."""
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
     ids = [(await post(db, husam, space, Draft(f"apple {n}")))[0]["id"] for n in range(5)]
@@ -182,6 +182,6 @@ async def test_search_pages_from_the_newest_to_the_oldest(db: Database) -> None:
 
 
 def edit(database_url: str, change: str, message_id: str) -> None:
-    """As somebody does who has the file and an editor."""
+    """Like a person with the file and an editor."""
     with closing(sqlite3.connect(sa.make_url(database_url).database or "", isolation_level=None)) as editor:
         editor.execute(f"UPDATE messages SET {change} WHERE id = ?", (message_id,))

@@ -1,4 +1,4 @@
-"""Posting: numbers without holes in commit order, repeats that find the first, and all or nothing."""
+"""Posting: numbers without gaps in commit order, repeats that return the first message, and all or nothing."""
 
 from __future__ import annotations
 
@@ -47,8 +47,7 @@ async def test_m16_a_repeated_client_id_finds_the_first_message_at_any_concurren
 
 
 async def test_m16_a_repeated_client_id_finds_the_first_message_whatever_has_changed_since(db: Database) -> None:
-    """A send repeated after the mentioned had left, or the sender may only read, was refused as if it had never been
-    stored."""
+    """A repeat after the mentioned member had left, or after the sender became a viewer, used to be refused."""
     husam, sara, noor = await callers(db, "Husam", "Sara", "Noor")
     space = await space_of(db, husam, sara, noor)
     draft = Draft("Sara?", client_id="c1", mentions=[sara.id])
@@ -99,7 +98,7 @@ async def test_a_viewer_may_not_post(db: Database) -> None:
 async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_their_commit(
     db: Database,
 ) -> None:
-    """Numbers from a sequence commit out of order, and `seq > cursor` skips rows. Ours are given under the lock."""
+    """Numbers of a sequence commit out of order, so `seq > cursor` skips rows. Ours are assigned under the lock."""
     chance = random.Random(7)
 
     def post_slowly(tx: Tx, sender: Caller, draft: Draft) -> None:
@@ -155,7 +154,7 @@ async def test_deliveries_are_written_in_the_transaction_of_the_post(db: Databas
 
 
 async def test_a7_a_member_removed_while_posting_waits_for_the_lock_cannot_post(db: Database) -> None:
-    """Removal and posts at once: whatever is stored was stored by a member, so nothing follows the leaving."""
+    """With concurrent removal and posts, every stored message is from a member, so none follows the leaving."""
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
     results = await asyncio.gather(
@@ -182,7 +181,7 @@ async def test_t6_an_agent_never_posts_at_depth_zero(db: Database) -> None:
 
 
 async def test_t6_what_is_said_with_an_agents_token_goes_on_with_the_chain_it_is_in(db: Database) -> None:
-    """It was at depth 1 whatever it answered: two programs, or one and an agent of ours, never came to the limit."""
+    """Its depth used to be 1 always: two programs, or a program and an agent, never reached the limit."""
     (husam,) = await callers(db, "Husam")
     one, two = await db.write(add_caller, "One", "agent"), await db.write(add_caller, "Two", "agent")
     space = await space_of(db, husam, one, two)
@@ -209,7 +208,7 @@ async def test_t6_a_service_brings_news_and_its_reply_is_part_of_the_chain(db: D
 
 
 async def test_x9_whatever_can_be_stored_may_be_said(db: Database) -> None:
-    """Control characters were refused, though every reader of ours escapes them."""
+    """Control characters used to be refused, although all our readers escape them."""
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)
     text = "".join(map(chr, range(1, 0xA0))) + "".join(LINE_ENDS) + "\u202e\u2066\u200b\ufeff"

@@ -21,7 +21,7 @@ STEPS = 2_000
 
 
 async def test_c4_unread_counts_equal_a_count_by_hand_after_every_random_step(db: Database) -> None:
-    """Brute force: the messages of others after the position, counted one by one."""
+    """Brute force: counts the messages of others after the position."""
     chance = random.Random(11)
     people = await callers(db, "Husam", "Sara", "Ahmad", "Mona")
     spaces = [await space_of(db, people[0], *people[1:]) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Statements that go straight to the driver behave as those that do not: rows, types, counts, errors."""
+"""Hot statements, which go straight to the driver, behave like others: rows, types, counts, errors."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ _KEYS = sa.select(gateway.c.key)
 
 @pytest.mark.parametrize("way", _WAYS)
 async def test_a_statement_that_is_broken_off_takes_its_connection_with_it(postgres: Database, way: str) -> None:
-    """What it left on the wire would be read as the answer to the next."""
+    """Otherwise the next statement would read its result."""
     sleep, look = marked(way, sa.select(*_SLEEP.selected_columns)), marked(way, sa.select(*_KEYS.selected_columns))
     for _ in range(30):
         with pytest.raises(TimeoutError):
@@ -140,7 +140,7 @@ async def test_a_statement_that_is_broken_off_takes_its_connection_with_it(postg
 
 @pytest.mark.parametrize("way", _WAYS)
 async def test_a_connection_that_was_ended_is_given_up(postgres: Database, way: str) -> None:
-    """A read is tried again over a new one; a write says that it did not happen, and the next one does."""
+    """A read is retried on a new connection. A write reports that it did not happen, and the next one does."""
     look, insert = marked(way, sa.select(*_KEYS.selected_columns)), marked(way, gateway.insert())
     end = sa.text(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -161,7 +161,7 @@ async def test_a_connection_that_was_ended_is_given_up(postgres: Database, way: 
 
 @pytest.mark.parametrize("way", _WAYS)
 async def test_a_table_that_was_changed_meanwhile_is_read_again_after_one_error(postgres: Database, way: str) -> None:
-    """A newer version of us has migrated it while we run."""
+    """A newer version has migrated it while this process runs."""
     look = marked(way, sa.select(sa.text("*")).select_from(gateway))
     await postgres.read(lambda tx: tx.all(look))
     other = open_database(postgres.engine.url.render_as_string(hide_password=False))

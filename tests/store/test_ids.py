@@ -1,4 +1,4 @@
-"""Ids are short, safe to copy, ascending, and never the same twice."""
+"""Ids are short, safe to copy, ascending and unique."""
 
 from __future__ import annotations
 

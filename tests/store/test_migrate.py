@@ -1,4 +1,4 @@
-"""From nothing to the data model, once, and never back past a newer program."""
+"""Migrations create the data model once, and an older program refuses a newer database."""
 
 from __future__ import annotations
 
@@ -66,5 +66,5 @@ def test_the_known_revisions_are_those_on_disk() -> None:
 
 
 def _ours(_: object, name: str | None, kind: str, *__: object) -> bool:
-    """Full-text search is made by hand on each engine and is no part of the table objects."""
+    """Full-text search is created by hand on each engine and is not part of the table objects."""
     return not (name or "").startswith("messages_fts") and name not in ("ix_messages_words", "alembic_version")

@@ -1,4 +1,4 @@
-"""One transaction: all of it or nothing, and what leaves the process leaves after the commit."""
+"""A transaction commits as a whole or not at all; what leaves the process leaves after the commit."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def test_a_broken_constraint_undoes_its_own_transaction_only(db: Database)
 
 
 async def test_nothing_leaves_before_the_commit(db: Database) -> None:
-    """The outbox is handed over when another connection can already see the rows."""
+    """The outbox is published when another connection can already see the rows."""
     seen: list[bool] = []
     loop = asyncio.get_running_loop()
     finished = asyncio.Event()
@@ -84,14 +84,14 @@ async def test_nothing_leaves_before_the_commit(db: Database) -> None:
 
 
 async def test_a_snapshot_sees_one_moment(db: Database) -> None:
-    """A write that commits between two statements of a snapshot is not seen by the second one."""
+    """The second statement of a snapshot does not see a write that commits after the first."""
     loop = asyncio.get_running_loop()
     between = asyncio.Event()
 
     def look_twice(tx: Tx) -> tuple[int, int]:
         before = len(keys(tx))
         loop.call_soon_threadsafe(between.set)
-        # Give the writer time to commit: a statement that takes a while, inside the snapshot.
+        # A slow statement inside the snapshot gives the writer time to commit.
         if tx.dialect == "postgresql":
             tx.execute(sa.text("SELECT pg_sleep(0.2)"))
         else:
@@ -112,7 +112,7 @@ async def test_a_snapshot_sees_one_moment(db: Database) -> None:
 async def test_two_transactions_that_lock_each_other_out_both_get_through(
     postgres_databases: PostgresDatabases,
 ) -> None:
-    """PostgreSQL rolls one of them back; it runs again. SQLite has one writer and nothing to lock out."""
+    """PostgreSQL rolls one of them back, and it runs again. SQLite has only one writer."""
     db = open_database(await asyncio.to_thread(postgres_databases.fresh))
     await db.write(put, "a")
     await db.write(put, "b")
@@ -130,7 +130,7 @@ async def test_two_transactions_that_lock_each_other_out_both_get_through(
 
 @pytest.fixture
 async def quick(sqlite_databases: SqliteDatabases) -> AsyncIterator[SqliteDatabase]:
-    """SQLite on a disk that it believes to be quick, so that brief writes are done at once."""
+    """SQLite with a disk that it measured as fast, so that brief writes run at once."""
     opened = SqliteDatabase(Path(sqlite_databases.fresh().removeprefix("sqlite:///")))
     opened._flush_seconds = 0.0
     yield opened
@@ -162,7 +162,7 @@ async def test_brief_writes_of_a_crowd_share_a_flush_in_the_writer(quick: Sqlite
 
 
 async def test_only_commits_that_wrote_something_tell_how_quick_the_disk_is(quick: SqliteDatabase) -> None:
-    """The poll of the log commits nothing once a second; that must not make a slow disk look quick."""
+    """The poll of the log commits nothing once a second; that must not make a slow disk look fast."""
     quick._flush_seconds = 1.0
     for _ in range(50):
         await quick.changed_elsewhere()
@@ -204,7 +204,7 @@ async def test_a_brief_write_that_is_refused_leaves_nothing(quick: SqliteDatabas
 
 
 async def test_a_brief_write_waits_for_whoever_holds_the_database(quick: SqliteDatabase) -> None:
-    """Locked by another process: the writer waits for it, and the loop goes on meanwhile."""
+    """Another process has locked it: the writer waits, and the loop continues."""
     other = sqlite3.connect(quick.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     writing = quick.write_brief(put, "patient")

@@ -1,4 +1,4 @@
-"""A row that cannot be read leaves nothing open behind it: the next write goes on."""
+"""A row that cannot be read leaves no statement open: the next write works."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BROKEN = sa.text("INSERT INTO gateway (key, value) VALUES ('a', CAST(x'ff00fe' 
 
 @pytest.fixture
 async def db(sqlite_databases: SqliteDatabases) -> AsyncIterator[Database]:
-    """PostgreSQL stores no such thing."""
+    """PostgreSQL does not store such a row."""
     opened = open_database(sqlite_databases.fresh())
     yield opened
     await opened.close()
@@ -29,7 +29,7 @@ async def db(sqlite_databases: SqliteDatabases) -> AsyncIterator[Database]:
 
 @pytest.fixture(autouse=True)
 def no_tidying_up() -> Iterator[None]:
-    """What is open stays open until somebody closes it: in a server that may take as long as it likes."""
+    """Without garbage collection, which in a server may come late."""
     gc.disable()
     yield
     gc.enable()
@@ -37,7 +37,7 @@ def no_tidying_up() -> Iterator[None]:
 
 @pytest.mark.parametrize("statement", [hot(sa.select(gateway.c.key, gateway.c.value)), _ALL], ids=["hot", "usual"])
 async def test_r9_a_statement_that_meets_a_damaged_row_is_over(db: Database, statement: sa.Select[tuple[str]]) -> None:
-    """It went on holding its view of the database: on that connection everything was locked from then on."""
+    """It used to keep its snapshot open, and everything on that connection was locked."""
     kept: list[Exception] = []
 
     def look(tx: Tx) -> None:
@@ -45,14 +45,14 @@ async def test_r9_a_statement_that_meets_a_damaged_row_is_over(db: Database, sta
             with reading():
                 tx.all(statement)
         except Unreadable as error:
-            # As whoever logs it does, or a cycle of references.
+            # As a logger does, or a reference cycle.
             kept.append(error)
 
     await db.write(lambda tx: tx.execute(_BROKEN))
     for n in range(3):
         await db.write(look)
         await db.read(look)
-        # The next write here comes from another connection, so that an old view would be too old to write on.
+        # The next write uses another connection, so an old snapshot could not be upgraded.
         await db.write_brief(put, f"c{n}")
         await db.write(put, f"d{n}")
     assert len(kept) == 6
