@@ -41,7 +41,8 @@ async def prepare_foundation(settings: Settings) -> Foundation:
     except BaseException:
         await db.close()
         raise
-    return Foundation(db, Hasher(key), gateway_id, owner_id)
+    token = settings.owner_token.get_secret_value() if settings.owner_token else None
+    return Foundation(db, Hasher(key, token), gateway_id, owner_id)
 
 
 async def open_store(settings: Settings) -> Database:

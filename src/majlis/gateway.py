@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 
 from majlis import janitor
 from majlis.cards.close import withdraw_cards_of_member
@@ -32,8 +31,6 @@ class Gateway:
         self.hasher = hasher
         self.hub = Hub(db, bus, settings.events_kept_hours * 3_600_000)
         self.owner_id = owner_id
-        token = settings.owner_token
-        self._owner_hash = hasher.hash(token.get_secret_value()) if token else None
         self._janitor: asyncio.Task[None] | None = None
         db.hooks.left += [withdraw_cards_of_member, leave_to_agents]
         db.hooks.max_chain_depth = settings.max_chain_depth
@@ -65,9 +62,6 @@ class Gateway:
     async def create_lobby(self) -> None:
         if self.settings.demo:
             await self.db.write(lambda tx: create_lobby(tx, owner_caller(tx, self.owner_id)))
-
-    def is_owner_token(self, token_hash: str) -> bool:
-        return self._owner_hash is not None and hmac.compare_digest(self._owner_hash, token_hash)
 
     async def sign_in_link(self, base_url: str) -> str:
         code, _ = await self.db.write(issue_sign_in_code, self.hasher, self.owner_id)

@@ -13,10 +13,12 @@ import pytest
 
 import majlis
 from majlis.settings import Settings
-from tests.model_server import sequence, say, silent
+from tests.model_server import say, sequence, silent
 from tests.runs.house import House, open_house
 
 MOST_FILES = 50
+# The worker polls once a second, whether or not a message arrives.
+TIMERS = {"/runs/claim/poll.py"}
 _SOURCE = str(Path(majlis.__file__).parent)
 
 
@@ -26,6 +28,8 @@ async def house(settings: Settings) -> AsyncIterator[House]:
         yield house
 
 
+# Not on SQLite, which runs transactions in threads that the profiler does not reach.
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 async def test_one_message_and_its_answer_pass_through_few_files(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
@@ -37,6 +41,7 @@ async def test_one_message_and_its_answer_pass_through_few_files(house: House) -
         await house.owner.say(space, "Scout, are you there?")
         await house.until_idle()
     assert (await house.texts(space))[-1] == ("Scout", "Here I am.")
+    files -= TIMERS
     listed = "\n".join(sorted(files))
     assert len(files) <= MOST_FILES, f"one message and its answer pass through {len(files)} files:\n{listed}"
 

@@ -266,7 +266,7 @@ async def test_j7_an_unknown_tool_is_a_result_that_names_the_known_ones(house: H
     await house.owner.say(space, "Scout?")
     await house.until_idle()
     unknown, sent = house.model.asked[1].results
-    assert unknown["error"].startswith("There is no tool named launch_rocket. Your tools are: send_message, enter_space,")
+    assert unknown["error"].startswith("There is no tool named launch_rocket. Your tools are: send_message,")
     assert sent["success"] is True
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
 

@@ -6,6 +6,8 @@ round trip, and a token that is revoked meanwhile gives no access.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Concatenate
@@ -14,12 +16,16 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 
+from majlis import metrics
 from majlis.entities.caller import Caller
 from majlis.entities.tokens import TokenKind, find_caller, invalid_token
-from majlis.errors import Forbidden, Unauthenticated
+from majlis.errors import Forbidden, TooMany, Unauthenticated
 from majlis.foundation import owner_caller
 from majlis.gateway import Gateway
 from majlis.store.transactions import P, T, Tx
+
+_SWEEP_AT = 10_000
+
 
 COOKIE = "majlis_session"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -126,7 +132,7 @@ def _credential(gateway: Gateway, request: Request) -> Credential:
         if scheme.lower() != "bearer" or not token:
             raise Unauthenticated("unauthenticated", "Send the header Authorization: Bearer <token>.")
         digest = gateway.hasher.hash(token.strip())
-        return Credential(digest, "api", gateway.owner_id if gateway.is_owner_token(digest) else None)
+        return Credential(digest, "api", gateway.owner_id if gateway.hasher.is_owner(digest) else None)
     secret = request.cookies.get(COOKIE)
     if secret is None:
         raise Unauthenticated("unauthenticated", "Send a bearer token, or sign in with a browser.")
@@ -153,3 +159,32 @@ def https(gateway: Gateway) -> bool:
 
 TheEntry = Annotated[Entry, Depends(enter)]
 TheGateway = Annotated[Gateway, Depends(the_gateway)]
+
+
+class RateLimit:
+    def __init__(self, name: str, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._name = name
+        self._per_second = per_second
+        self._burst = burst
+        self._clock = clock
+        # key → (tokens left, at this time)
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def spend(self, key: str) -> None:
+        if self._per_second <= 0:
+            return
+        now = self._clock()
+        left, at = self._buckets.get(key, (float(self._burst), now))
+        left = min(self._burst, left + (now - at) * self._per_second)
+        if left < 1:
+            self._buckets[key] = (left, now)
+            metrics.limited.labels(self._name).inc()
+            retry_after = math.ceil((1 - left) / self._per_second)
+            raise TooMany("rate_limited", f"Too many requests. Try again in {retry_after} s.", retry_after)
+        self._buckets[key] = (left - 1, now)
+        if len(self._buckets) > _SWEEP_AT:
+            self._drop_full(now)
+
+    def _drop_full(self, now: float) -> None:
+        full_after = self._burst / self._per_second
+        self._buckets = {key: bucket for key, bucket in self._buckets.items() if now - bucket[1] < full_after}

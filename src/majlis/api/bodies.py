@@ -1,11 +1,14 @@
-"""Request bodies. Strict: an unknown field, a wrong type or an oversized value is an error with its path."""
+"""Bodies of requests and responses. Requests are strict: an unknown field, a wrong type or an oversized value is an
+error with its path."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
+from starlette.responses import Response
 
 from majlis.agents.config.policy import MAX_RULES, PolicyRule
 from majlis.clock import parse_iso
@@ -139,3 +142,11 @@ class NewPhase(Body):
     message: Text | None = None
     summary: Text | None = None
     reason: Text | None = None
+
+
+def reply(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(value), status, headers, "application/json")
+
+
+def nothing() -> Response:
+    return Response(status_code=204)

@@ -14,8 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from majlis.api.auth import require_caller
-from majlis.api.bodies import NoSuchId
-from majlis.api.reply import reply
+from majlis.api.bodies import NoSuchId, reply
 from majlis.errors import Invalid, MajlisError, Malformed, TooMany, Unauthenticated, Unavailable
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]

@@ -47,11 +47,17 @@ _FIND = (
 
 
 class Hasher:
-    def __init__(self, server_key: bytes) -> None:
+    """`owner_token` is the fixed token of the settings, if there is one."""
+
+    def __init__(self, server_key: bytes, owner_token: str | None = None) -> None:
         self._key = hashlib.sha256(b"majlis token key" + server_key).digest()
+        self._owner_hash = self.hash(owner_token) if owner_token is not None else None
 
     def hash(self, token: str) -> str:
         return hmac.new(self._key, token.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+    def is_owner(self, token_hash: str) -> bool:
+        return self._owner_hash is not None and hmac.compare_digest(self._owner_hash, token_hash)
 
 
 def create_token(

@@ -5,11 +5,16 @@ Everything here is plain data, so that a prompt can be stored as it was sent and
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import orjson
+
 from majlis.models.outline import Outline
+
+# Deeper input and results are refused.
+MAX_DEPTH = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +151,43 @@ class ModelFailed(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+
+def is_json(arguments: str) -> bool:
+    try:
+        orjson.loads(arguments)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def plain_text(pieces: Iterable[str]) -> str:
+    """Without NUL, which PostgreSQL cannot store."""
+    return "".join(pieces).replace("\0", "\ufffd")
+
+
+def word(given: Any) -> str:
+    """One line of text. Raises TypeError for anything but text, a whole number or None."""
+    if isinstance(given, str):
+        return given if given.isprintable() else "".join(each for each in given if each.isprintable())
+    if given is None:
+        return ""
+    if isinstance(given, int):
+        return str(given)
+    raise TypeError(type(given))
+
+
+def read_input(call: Call) -> dict[str, Any] | None:
+    """The call's arguments; None unless they are a JSON object of bounded depth."""
+    try:
+        given = orjson.loads(call.arguments or "{}")
+    except orjson.JSONDecodeError:
+        return None
+    return given if isinstance(given, dict) and not is_too_deep(given) else None
+
+
+def is_too_deep(value: Any, room: int = MAX_DEPTH) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    children = value.values() if isinstance(value, dict) else value
+    return room == 0 or any(is_too_deep(child, room - 1) for child in children)

@@ -1,8 +1,9 @@
-"""What all runs of a process share."""
+"""The parts that all runs of a process share: database, models, tools, parsed configs."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Concatenate, Protocol
@@ -14,7 +15,6 @@ from majlis.agents.config.model import ModelChoice
 from majlis.models.port import Model
 from majlis.runs.calls.tool_port import Toolbox
 from majlis.runs.loop.deltas import Channel
-from majlis.shield import unbroken
 from majlis.store.tables import agents
 from majlis.store.transactions import Database, P, T, Tx
 
@@ -78,3 +78,17 @@ class Engine:
 def _load(tx: Tx, agent_id: str) -> tuple[int, object]:
     row = tx.execute(sa.select(agents.c.version, agents.c.config).where(agents.c.id == agent_id)).one()
     return row.version, row.config
+
+
+async def unbroken(work: asyncio.Future[T]) -> T:
+    """Finishes even if cancelled; cancellation is re-raised afterwards."""
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        # There may be several cancellations: by the bus, by the worker's polling, by a shutdown.
+        while not work.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([work])
+        if not work.cancelled():
+            work.exception()  # retrieved, so that asyncio does not warn
+        raise

@@ -1,4 +1,4 @@
-"""One run, from row to row: what triggered it, where it stands, what it has spent, and what it has shown and written.
+"""One run, from row to row: its trigger, where it stands, what it has spent, shown and written; and its live events.
 
 Adding a fact to a run means a field here and a column in `store/tables/runs.py`.
 """
@@ -17,6 +17,7 @@ from majlis.agents.config.model import model_name
 from majlis.entities.caller import Caller
 from majlis.inbox.build_trigger import cycle_trigger
 from majlis.inbox.trigger import EventJson, TriggerJson
+from majlis.live import log
 from majlis.models.port import Usage
 from majlis.runs.claim.lease import LEASE_MILLIS
 from majlis.store.transactions import Tx
@@ -210,3 +211,35 @@ class Run:
 
 
 _FIELDS = tuple(each.name for each in fields(Run))
+
+
+Event = tuple[str, str, dict[str, Any]]
+
+
+def run_event(type: str, run: Any, **more: Any) -> list[Event]:
+    """`run` has `id`, `agent_id`, `trigger`, `trigger_space_id`, `active_space_id`."""
+    space_id = run.trigger_space_id or run.active_space_id
+    if space_id is None:
+        return []
+    return [(space_id, type, {"spaceId": space_id, "runId": run.id, "agentId": run.agent_id, **more})]
+
+
+def presence(type: str, run: Any) -> list[Event]:
+    """`agent.active` or `agent.inactive`, in each space where members see the run."""
+    spaces = spaces_of_run(run)
+    return [(space, type, {"spaceId": space, "agentId": run.agent_id, "runId": run.id}) for space in sorted(spaces)]
+
+
+def spaces_of_run(run: Any) -> set[str]:
+    """The spaces of its events, several for a cycle, and its active space."""
+    found = {run.trigger_space_id, run.active_space_id}
+    events = run.trigger.get("events")
+    if events:
+        found.update(event.get("spaceId") for event in events)
+    found.discard(None)
+    return found
+
+
+def announce(tx: Tx, events: list[Event]) -> None:
+    if events:
+        log.record_together(tx, events)

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.spaces.access import access_space, lock_space
+from majlis.spaces.post import checked_text
 from majlis.spaces.shapes import PhaseJson, phase_json
 from majlis.spaces.spaces import tell_space_updated
-from majlis.spaces.text import checked_text
 from majlis.store import ids
 from majlis.store.tables import phases, spaces
 from majlis.store.transactions import Tx

@@ -7,6 +7,7 @@ so checks, under that lock, that the sender is still a member. A repeated `clien
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -19,12 +20,17 @@ from majlis.errors import Forbidden, Invalid
 from majlis.live import log
 from majlis.spaces.access import require, unknown_space
 from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson, message_of
-from majlis.spaces.text import checked_text
 from majlis.store import ids
 from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Dialect, Tx
+
+MAX_BYTES = 64 * 1024
+# PostgreSQL cannot store NUL, and lone surrogates are not characters. Other control characters are allowed; prompts and
+# terminals escape them (X9).
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
+
 
 MAX_MENTIONS = 50
 
@@ -250,3 +256,24 @@ def _announce(tx: Tx, sender: Sender, space_id: str, values: dict[str, Any], eve
         data["streamId"] = values["stream_id"]
     log.append(tx, space_id, event_seq, "space.message", data)
     return message
+
+
+def checked_text(text: str, path: str = "text", max_bytes: int = MAX_BYTES) -> str:
+    refuse_controls(text, path)
+    if not text.strip():
+        raise Invalid("empty_text", f"{path} must not be empty.", {"path": path})
+    size = len(text.encode())
+    if size > max_bytes:
+        raise Invalid("text_too_long", f"{path} is too long: {size} bytes; the limit is {max_bytes}.", {"path": path})
+    return text
+
+
+def refuse_controls(text: str, path: str) -> str:
+    found = _UNSTORABLE.search(text)
+    if found:
+        raise Invalid(
+            "control_characters",
+            f"{path} contains U+{ord(found[0]):04X} at position {found.start()}, which cannot be stored. Remove it.",
+            {"path": path},
+        )
+    return text

@@ -13,9 +13,9 @@ from majlis.errors import Invalid
 from majlis.live import log
 from majlis.spaces.access import access_space, lock_space
 from majlis.spaces.members import find_member, join, leave
+from majlis.spaces.post import refuse_controls
 from majlis.spaces.queries import space_json
 from majlis.spaces.shapes import SpaceJson, Triggers, space_facts
-from majlis.spaces.text import refuse_controls
 from majlis.store import ids
 from majlis.store.tables import members, spaces
 from majlis.store.transactions import Tx

@@ -11,8 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from majlis.store.hot import PostgresDriver
-from majlis.store.sqlite import dump_json
-from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
+from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, dump_json, keep_inside
 
 _RETRYABLE = {"40001", "40P01"}  # serialization failure, deadlock: the transaction was rolled back
 _TRIES = 5

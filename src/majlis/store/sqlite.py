@@ -26,7 +26,7 @@ import sqlalchemy as sa
 
 from majlis.errors import Unavailable
 from majlis.store.hot import SqliteDriver
-from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
+from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, dump_json, keep_inside
 
 _BATCH = 128
 _LOOP_BATCH = 64
@@ -331,10 +331,6 @@ def _use_write_ahead_log(raw: sqlite3.Connection) -> None:
 def _data_version(conn: sa.Connection) -> int:
     raw = cast(sqlite3.Connection, conn.connection.driver_connection)
     return int(raw.execute("PRAGMA data_version").fetchone()[0])
-
-
-def dump_json(value: Any) -> str:
-    return orjson.dumps(value).decode()
 
 
 def load_json(stored: str | float) -> Any:

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
+import orjson
 import sqlalchemy as sa
 
 from majlis import clock
@@ -97,3 +98,7 @@ class Database(Protocol):
 
 def keep_inside(outbox: list[object]) -> None:
     """The default for `after_commit`: sends nothing."""
+
+
+def dump_json(value: Any) -> str:
+    return orjson.dumps(value).decode()

@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel, ValidationError
 
 from majlis.errors import Invalid
-from majlis.runs.calls.masks import holds_secrets, is_too_deep
-from majlis.runs.calls.result import MAX_DEPTH
+from majlis.models.port import MAX_DEPTH, is_too_deep
+from majlis.runs.calls.masks import holds_secrets
 
 _FIX = "Fix the input and call the tool again."
 

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from majlis.agents.config.config import dump_config, parse_config
 from majlis.entities.names import entity_name, name_key, space_name
 from majlis.errors import Invalid, MajlisError
-from majlis.spaces.post import MAX_MENTIONS
-from majlis.spaces.text import checked_text
+from majlis.spaces.post import MAX_MENTIONS, checked_text
 from majlis.store import ids
 from majlis.transfer import tables
 from majlis.transfer.file import MAX_LINE_BYTES, Raw

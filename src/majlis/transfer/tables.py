@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic.alias_generators import to_camel
 
 from majlis import clock
-from majlis.spaces.text import refuse_controls
+from majlis.spaces.post import refuse_controls
 from majlis.store import ids
 from majlis.store.tables import metadata
 from majlis.store.tables.columns import Key, Moment

@@ -10,9 +10,8 @@ from fastapi import APIRouter, Query, Response
 from majlis.agents import agents, goals, memories, plans
 from majlis.agents.config.config import config_schema
 from majlis.api.auth import TheEntry, TheGateway
-from majlis.api.bodies import AgentChange, IdText, NewAgent, PathId
+from majlis.api.bodies import AgentChange, IdText, NewAgent, PathId, nothing, reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import nothing, reply
 from majlis.entities.caller import Caller
 from majlis.store.transactions import T, Tx
 

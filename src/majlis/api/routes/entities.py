@@ -7,9 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry
-from majlis.api.bodies import EntityChange, IdText, NewEntity, PathId
+from majlis.api.bodies import EntityChange, IdText, NewEntity, PathId, nothing, reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import nothing, reply
 from majlis.entities.caller import EntityType
 from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import access_entity, create_entity, list_entities

@@ -12,8 +12,8 @@ from typing_extensions import TypedDict
 
 from majlis import __version__, metrics
 from majlis.api.auth import TheGateway
+from majlis.api.bodies import reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import reply
 from majlis.errors import Unavailable
 from majlis.gateway import Gateway
 from majlis.runs.claim.poll import count_open

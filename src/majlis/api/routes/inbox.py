@@ -7,9 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry
-from majlis.api.bodies import PathId, ServiceEvent
+from majlis.api.bodies import PathId, ServiceEvent, reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import reply
 from majlis.inbox.queries import (
     MAX_PAGE,
     CyclePageJson,

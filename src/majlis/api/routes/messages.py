@@ -8,9 +8,8 @@ from fastapi import APIRouter, Query, Response
 
 from majlis import metrics
 from majlis.api.auth import TheEntry
-from majlis.api.bodies import IdText, NewMessage, PathId
+from majlis.api.bodies import IdText, NewMessage, PathId, reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import reply
 from majlis.inbox.deliver import post_message
 from majlis.spaces.history import MAX_PAGE, MessagePageJson, find_by_client_id, get_message, read_page
 from majlis.spaces.post import Draft, Repeated

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from majlis.api.auth import TheEntry, TheGateway
-from majlis.api.bodies import Body, IdText, PathId, Text
+from majlis.api.bodies import Body, IdText, PathId, Text, reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import reply
 from majlis.runs.view.preview import preview_agent
 from majlis.runs.view.shapes import TryJson
 

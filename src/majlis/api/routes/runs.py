@@ -7,9 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry, TheGateway
-from majlis.api.bodies import IdText, PathId, ToolResult
+from majlis.api.bodies import IdText, PathId, ToolResult, reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import reply
 from majlis.cards.answer import submit_tool_result
 from majlis.cards.queries import PendingToolCallJson, list_pending
 from majlis.runs.end.cancel import cancel_run

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from majlis.api.auth import COOKIE, TheEntry, TheGateway, https, require_own_page
-from majlis.api.bodies import SignIn
+from majlis.api.bodies import SignIn, nothing, reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import nothing, reply
 from majlis.entities.caller import Caller
 from majlis.entities.sessions import (
     SESSION_MILLIS,
@@ -46,7 +45,7 @@ async def open_session(gateway: Gateway, code: str | None, token: str | None) ->
     if code is not None and token is None:
         return await gateway.db.write(sign_in_with_code, gateway.hasher, code)
     if token is not None and code is None:
-        if gateway.is_owner_token(gateway.hasher.hash(token)):
+        if gateway.hasher.is_owner(gateway.hasher.hash(token)):
             owners, _ = await gateway.db.write(issue_sign_in_code, gateway.hasher, gateway.owner_id)
             return await gateway.db.write(sign_in_with_code, gateway.hasher, owners)
         return await gateway.db.write(sign_in_with_token, gateway.hasher, token)

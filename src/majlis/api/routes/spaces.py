@@ -7,9 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry
-from majlis.api.bodies import IdText, NewMember, NewPhase, NewSpace, PathId, ReadPosition, SpaceChange
+from majlis.api.bodies import IdText, NewMember, NewPhase, NewSpace, PathId, ReadPosition, SpaceChange, nothing, reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import nothing, reply
 from majlis.spaces.members import add_member, list_members, remove_member
 from majlis.spaces.phases import PhaseChange, change_phase, list_phases
 from majlis.spaces.queries import list_all_spaces, list_spaces, space_json

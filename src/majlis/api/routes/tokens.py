@@ -5,9 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from majlis.api.auth import TheEntry, TheGateway
-from majlis.api.bodies import NewToken, PathId
+from majlis.api.bodies import NewToken, PathId, nothing, reply
 from majlis.api.error_responses import refusals
-from majlis.api.reply import nothing, reply
 from majlis.clock import iso, parse_iso
 from majlis.entities.sessions import create_sign_in_code
 from majlis.entities.shapes import NewTokenJson, SignInLinkJson, TokenJson

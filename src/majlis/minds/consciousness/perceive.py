@@ -20,8 +20,8 @@ from majlis.minds.describe import describe_cycle
 from majlis.minds.quote import quote
 from majlis.minds.roles.routing import routing_text
 from majlis.minds.timeline import blocks
-from majlis.minds.timeline.actions import action_line
-from majlis.minds.timeline.instructions import own_instructions_block
+from majlis.minds.timeline.blocks import own_instructions_block
+from majlis.minds.timeline.history_block import action_line
 from majlis.minds.timeline.scene import Scene
 from majlis.minds.view import View
 from majlis.models.port import System, Turn, User

@@ -9,7 +9,7 @@ from __future__ import annotations
 from majlis.clock import iso
 from majlis.minds.roles.scene import Scene
 from majlis.minds.timeline import blocks
-from majlis.minds.timeline.instructions import own_instructions_block
+from majlis.minds.timeline.blocks import own_instructions_block
 
 _SPEAKING = (
     "To speak in the space, call send_message. All other text that you write is internal reasoning and is never shown "

@@ -15,10 +15,10 @@ from majlis.minds.quote import references
 from majlis.minds.roles import statements
 from majlis.minds.roles.scene import Participant, Place, Routing, Scene, Turn
 from majlis.minds.timeline import scene as timeline
+from majlis.minds.timeline.history_block import stepped_start
 from majlis.minds.timeline.load import load_scene as load_common
 from majlis.minds.timeline.load import read_active_space, read_one, read_quoted, read_window
 from majlis.minds.timeline.scene import ActiveSpace, Look, Who
-from majlis.minds.timeline.window import stepped_start
 from majlis.spaces.damage import Unreadable, reading
 from majlis.store.transactions import Tx
 

@@ -13,10 +13,10 @@ from majlis.minds.roles.instructions import system_text
 from majlis.minds.roles.routing import routing_text
 from majlis.minds.roles.scene import Scene
 from majlis.minds.roles.speech import is_own, missed_line, trigger_turns, turn_of, words_of
-from majlis.minds.timeline.actions import action_line, awaited, room_for
+from majlis.minds.timeline.blocks import trigger_block
+from majlis.minds.timeline.history_block import action_line, awaited, room_for
 from majlis.minds.timeline.lines import message_line, resume_mark
 from majlis.minds.timeline.scene import ActiveSpace, Message
-from majlis.minds.timeline.trigger_block import trigger_block
 from majlis.minds.view import View
 from majlis.models.port import Said, System, Turn, User
 

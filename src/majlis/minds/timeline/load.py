@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from majlis.agents.config.config import AgentConfig
 from majlis.minds.quote import references
 from majlis.minds.timeline import statements
+from majlis.minds.timeline.history_block import window_start
 from majlis.minds.timeline.scene import (
     ActiveSpace,
     Goal,
@@ -25,7 +26,6 @@ from majlis.minds.timeline.scene import (
     Scene,
     Who,
 )
-from majlis.minds.timeline.window import window_start
 from majlis.spaces.damage import Damaged, Unreadable, read_named, read_rows, reading, set_aside_named, sound
 from majlis.store.transactions import Tx
 

@@ -14,12 +14,10 @@ from itertools import groupby
 
 from majlis.minds.describe import describe_timeline
 from majlis.minds.timeline import blocks
-from majlis.minds.timeline.history_block import heading, omission, settled, this_run_block, timeline
-from majlis.minds.timeline.instructions import instructions_block, own_instructions_block
+from majlis.minds.timeline.blocks import instructions_block, own_instructions_block, trigger_block
+from majlis.minds.timeline.history_block import half_window, heading, omission, settled, this_run_block, timeline
 from majlis.minds.timeline.lines import seen_line
 from majlis.minds.timeline.scene import Message, Scene
-from majlis.minds.timeline.trigger_block import trigger_block
-from majlis.minds.timeline.window import half_window
 from majlis.minds.view import View
 from majlis.models.port import System, Turn, User
 

@@ -8,9 +8,21 @@ from typing import Any
 
 import orjson
 
-from majlis.models.arguments import is_json, plain_text, word
 from majlis.models.chat.wire_format import session_in_chunk
-from majlis.models.port import Answer, Call, CallDelta, CallStarted, ModelEvent, ModelFailed, Prompt, Said, Usage
+from majlis.models.port import (
+    Answer,
+    Call,
+    CallDelta,
+    CallStarted,
+    ModelEvent,
+    ModelFailed,
+    Prompt,
+    Said,
+    Usage,
+    is_json,
+    plain_text,
+    word,
+)
 from majlis.models.provider_errors import ProviderErrors
 from majlis.store import ids
 

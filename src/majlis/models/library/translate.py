@@ -16,7 +16,6 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from majlis.models.arguments import is_json, plain_text, word
 from majlis.models.chat.wire_format import session_header
 from majlis.models.port import (
     Answer,
@@ -32,6 +31,9 @@ from majlis.models.port import (
     Turn,
     Usage,
     User,
+    is_json,
+    plain_text,
+    word,
 )
 from majlis.models.provider_errors import ProviderErrors, words_of
 

@@ -16,10 +16,10 @@ import structlog
 
 from majlis import clock, metrics
 from majlis.errors import MajlisError
-from majlis.models.port import Call, ToolSpec
+from majlis.models.port import Call, ToolSpec, read_input
 from majlis.runs.calls.approved import find_approved, give_up_approved, start_approved
 from majlis.runs.calls.commit import Started, commit_call, finish_call, hold_again, start_call, write_journal
-from majlis.runs.calls.masks import given_again, hide, holds_secrets, read_input, secrets_in, shown_input
+from majlis.runs.calls.masks import given_again, hide, holds_secrets, secrets_in, shown_input
 from majlis.runs.calls.permission import Place, judge, offered_specs
 from majlis.runs.calls.progress import Progress
 from majlis.runs.calls.result import MAX_RESULT_CHARACTERS, clean, plain
@@ -226,7 +226,7 @@ class Calls:
         if schema is not None and not holds_secrets(schema):
             schema = None
         given = read_input(call)
-        entry.input = shown_input(call, given, schema)
+        entry.input = given if given is not None and schema is None else shown_input(call, given, schema)
         entry.secret = given if schema is not None else None
         return self._secrets_of(entry)
 

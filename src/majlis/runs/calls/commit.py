@@ -17,8 +17,7 @@ from majlis.runs.calls.tool_port import InTransaction, Outside
 from majlis.runs.calls.visible import show_done, show_started
 from majlis.runs.end.settle import skip
 from majlis.runs.journal import Entry, finish_entry, hold, write_entries
-from majlis.runs.run import Run
-from majlis.runs.view.run_events import announce, presence, run_event
+from majlis.runs.run import Run, announce, presence, run_event
 from majlis.store.transactions import Tx
 from majlis.waits.wait import Wait, pause_columns
 

@@ -14,7 +14,6 @@ from urllib.parse import quote, unquote
 import orjson
 
 from majlis.models.port import Call
-from majlis.runs.calls.result import MAX_DEPTH
 from majlis.runs.journal import Entry
 
 MASK = "***"
@@ -23,22 +22,6 @@ _SHORTEST = 4
 _MOST_KNOWN = 2000
 _SECRET: Mapping[str, Any] = {"writeOnly": True}
 _known: dict[int, tuple[Mapping[str, Any], bool]] = {}
-
-
-def read_input(call: Call) -> dict[str, Any] | None:
-    """None unless it is a JSON object of bounded depth."""
-    try:
-        given = orjson.loads(call.arguments or "{}")
-    except orjson.JSONDecodeError:
-        return None
-    return given if isinstance(given, dict) and not is_too_deep(given) else None
-
-
-def is_too_deep(value: Any, room: int = MAX_DEPTH) -> bool:
-    if not isinstance(value, dict | list):
-        return False
-    children = value.values() if isinstance(value, dict) else value
-    return room == 0 or any(is_too_deep(child, room - 1) for child in children)
 
 
 def shown_input(call: Call, given: dict[str, Any] | None, secret: Mapping[str, Any] | None) -> dict[str, Any]:

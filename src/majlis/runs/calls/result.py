@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 
 from majlis.errors import MajlisError
+from majlis.models.port import MAX_DEPTH
 
 MAX_RESULT_CHARACTERS = 64 * 1024
-MAX_DEPTH = 50
 _TOO_DEEP = "[left out: nested too deep]"
 
 

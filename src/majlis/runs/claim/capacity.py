@@ -7,8 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.runs.run import Run
-from majlis.runs.view.run_events import Event, presence, run_event
+from majlis.runs.run import Event, Run, presence, run_event
 from majlis.store.hot import hot
 from majlis.store.tables import agents, entities, runs
 from majlis.store.tables.columns import word

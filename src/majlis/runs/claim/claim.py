@@ -13,8 +13,7 @@ from typing import Any
 from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.resume import resume_runs
 from majlis.runs.claim.start import start_runs
-from majlis.runs.run import Run
-from majlis.runs.view.run_events import announce
+from majlis.runs.run import Run, announce
 from majlis.spaces.damage import Unreadable, reading
 from majlis.store.transactions import Tx
 

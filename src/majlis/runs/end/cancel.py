@@ -18,9 +18,8 @@ from majlis.runs.calls.visible import show_stopped
 from majlis.runs.end.settle import settle_deliveries
 from majlis.runs.journal import forget_secrets
 from majlis.runs.loop.earlier_calls import load_actions, unknown_outcomes
-from majlis.runs.run import Run
+from majlis.runs.run import Run, announce, presence, run_event, spaces_of_run
 from majlis.runs.view.queries import access_run, get_run
-from majlis.runs.view.run_events import announce, presence, run_event, spaces_of_run
 from majlis.runs.view.shapes import RunJson
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.members import find_member

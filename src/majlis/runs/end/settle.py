@@ -21,8 +21,7 @@ from majlis.runs.calls.visible import show_stopped
 from majlis.runs.end.cycle_end import append_cycle, offer_events_again
 from majlis.runs.journal import Entry, forget_secrets, hold, write_entries
 from majlis.runs.loop.earlier_calls import unknown_outcomes
-from majlis.runs.run import Run
-from majlis.runs.view.run_events import announce, presence, run_event, spaces_of_run
+from majlis.runs.run import Run, announce, presence, run_event, spaces_of_run
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.post import post_notice
 from majlis.store.hot import hot

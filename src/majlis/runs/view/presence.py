@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from majlis.runs.view.run_events import spaces_of_run
+from majlis.runs.run import spaces_of_run
 from majlis.store.tables import members, runs
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx

@@ -28,8 +28,7 @@ from majlis.runs.engine import Engine
 from majlis.runs.loop.perceive import mind_of
 from majlis.runs.run import Run
 from majlis.runs.view.shapes import TryJson
-from majlis.spaces.post import Draft
-from majlis.spaces.text import checked_text
+from majlis.spaces.post import Draft, checked_text
 from majlis.store import ids
 from majlis.store.tables import deliveries
 from majlis.store.transactions import Tx

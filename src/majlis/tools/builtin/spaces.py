@@ -8,7 +8,7 @@ from pydantic import Field
 
 from majlis.errors import NotFound
 from majlis.runs.calls.context import CallContext, ToolResult
-from majlis.runs.view.run_events import Event, announce
+from majlis.runs.run import Event, announce
 from majlis.spaces.access import access_space
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import Input, built_in

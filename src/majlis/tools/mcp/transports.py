@@ -20,7 +20,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
 from majlis.errors import MajlisError
-from majlis.shield import unbroken
+from majlis.runs.engine import unbroken
 from majlis.tools.http.exchange import usual_tls
 from majlis.tools.mcp.routes import Route
 from majlis.tools.reach.reach import Reach
