@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from statistics import mean
 
+from majlis.minds.timeline.history_block import window_start
 from majlis.minds.timeline.scene import Message, Scene
-from majlis.minds.timeline.window import window_start
 from majlis.tools.toolbox import built_in_tools
 from tests.minds.scenes import AHMAD, ANALYST, DESIGNER, HUSAM, START, config, in_alpha, message, seed_scene
 from tests.minds.view_text import seen_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from majlis.minds.timeline.history_block import window_start
 from majlis.minds.timeline.scene import Message
-from majlis.minds.timeline.window import window_start
 from tests.minds.scenes import ANALYST, HUSAM, config, in_alpha, message, trigger_of
 from tests.minds.view_text import history_of, seen_text
 
