@@ -8,14 +8,14 @@ from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from majlis import __version__
 from majlis.api.auth import KnownTokens, RateLimit
-from majlis.api.error_responses import add_error_handlers
+from majlis.api.error_responses import handle_error
 from majlis.api.middleware import Middleware
 from majlis.api.routes import (
     agents,
@@ -25,17 +25,17 @@ from majlis.api.routes import (
     inbox,
     messages,
     pages,
-    preview,
     runs,
     session,
     spaces,
     tokens,
     web,
 )
+from majlis.errors import MajlisError
 from majlis.gateway import Gateway
 
 # Routes are tried in order, so the most used come first.
-_ROUTERS = (messages, spaces, events, runs, inbox, entities, tokens, session, agents, preview, health, pages, web)
+_ROUTERS = (messages, spaces, events, runs, inbox, entities, tokens, session, agents, health, pages, web)
 
 
 def create_app(gateway: Gateway) -> ASGIApp:
@@ -49,7 +49,8 @@ def create_app(gateway: Gateway) -> ASGIApp:
 
     app = FastAPI(openapi_url=None, lifespan=lifespan)
     app.router.routes = _routes().router.routes
-    add_error_handlers(app)
+    app.add_exception_handler(MajlisError, handle_error)
+    app.add_exception_handler(RequestValidationError, handle_error)
     app.add_exception_handler(HTTPException, web.not_found)
     settings = gateway.settings
     app.state.gateway = gateway
@@ -74,7 +75,8 @@ def _routes() -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=_operation_id,
+        # Stable names for SDKs, such as `messages_create`.
+        generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}",
     )
     for module in _ROUTERS:
         app.include_router(module.router)
@@ -91,8 +93,3 @@ def _with_cors(app: ASGIApp, origins: list[str]) -> ASGIApp:
         allow_methods=["GET", "POST", "PATCH", "DELETE"],
         allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
     )
-
-
-def _operation_id(route: APIRoute) -> str:
-    """Stable names for SDKs, such as `messages_create`."""
-    return f"{route.tags[0]}_{route.name}" if route.tags else route.name

@@ -183,8 +183,6 @@ class RateLimit:
             raise TooMany("rate_limited", f"Too many requests. Try again in {retry_after} s.", retry_after)
         self._buckets[key] = (left - 1, now)
         if len(self._buckets) > _SWEEP_AT:
-            self._drop_full(now)
-
-    def _drop_full(self, now: float) -> None:
-        full_after = self._burst / self._per_second
-        self._buckets = {key: bucket for key, bucket in self._buckets.items() if now - bucket[1] < full_after}
+            # Drop the buckets that are full again.
+            full_after = self._burst / self._per_second
+            self._buckets = {key: bucket for key, bucket in self._buckets.items() if now - bucket[1] < full_after}

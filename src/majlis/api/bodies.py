@@ -92,6 +92,14 @@ class AgentChange(Body):
     )
 
 
+class Try(Body):
+    text: Text = Field(description="The message for the agent.")
+    space_id: IdText | None = Field(
+        default=None, description="The message's space; you and the agent must be members. Default: a service event."
+    )
+    config: dict[str, Any] | None = Field(default=None, description="A whole config to try before you save it.")
+
+
 class ServiceEvent(Body):
     service_name: ShortLine
     payload: Any = Field(description="Any JSON, up to 256 KiB and 32 levels deep.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 import structlog
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
@@ -16,8 +16,6 @@ from starlette.responses import Response
 from majlis.api.auth import require_caller
 from majlis.api.bodies import NoSuchId, reply
 from majlis.errors import Invalid, MajlisError, Malformed, TooMany, Unauthenticated, Unavailable
-
-Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 _logger = structlog.get_logger(__name__)
 
@@ -52,12 +50,6 @@ def error_response(error: MajlisError) -> Response:
     return reply(body, error.status, headers)
 
 
-def add_error_handlers(app: FastAPI) -> None:
-    app.add_exception_handler(MajlisError, _majlis_error)
-    app.add_exception_handler(NoSuchId, _after_authentication(_majlis_error))
-    app.add_exception_handler(RequestValidationError, _after_authentication(_validation_error))
-
-
 def failure_response(error: Exception, request_id: str) -> Response:
     """For unexpected errors: the log has the details, the caller only the request id."""
     if isinstance(error, _UNREACHABLE) or _is_temporary(error):
@@ -76,52 +68,39 @@ def _is_temporary(error: Exception) -> bool:
     return error.connection_invalidated or locked
 
 
-def _after_authentication(handler: Handler) -> Handler:
-    """For errors that are raised before authentication: 401 takes precedence over 400, 404 and 422."""
-
-    async def answer(request: Request, error: Exception) -> Response:
+async def handle_error(request: Request, error: Exception) -> Response:
+    """Errors that are raised before authentication wait for it: 401 takes precedence over 400, 404 and 422."""
+    if not isinstance(error, MajlisError) or isinstance(error, NoSuchId):
         try:
             await require_caller(request)
         except MajlisError as refusal:
             return error_response(refusal)
-        return await handler(request, error)
-
-    return answer
-
-
-async def _majlis_error(_: Request, error: Exception) -> Response:
+    if isinstance(error, RequestValidationError):
+        return error_response(_validation_error(error.errors()))
+    if isinstance(error, HTTPException):
+        return _http_error(error)
     assert isinstance(error, MajlisError)
     return error_response(error)
 
 
-async def _validation_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    problems = error.errors()
+def _validation_error(problems: Sequence[Any]) -> MajlisError:
     if any(problem["type"] == "json_invalid" for problem in problems):
         return _malformed_json()
-    listed = [{"path": _path(problem["loc"]), "message": problem["msg"]} for problem in problems[:20]]
+    # The first part of a location is pydantic's: body, query or path.
+    listed = [{"path": ".".join(map(str, problem["loc"][1:])), "message": problem["msg"]} for problem in problems[:20]]
     first = listed[0]
-    message = f"{first['path']}: {first['message']}" if first["path"] else str(first["message"])
-    return error_response(Invalid("invalid_request", message, {"errors": listed}))
+    message = f"{first['path']}: {first['message']}" if first["path"] else first["message"]
+    return Invalid("invalid_request", message, {"errors": listed})
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+def _http_error(error: HTTPException) -> Response:
+    """For errors of Starlette itself, such as an unknown route or method."""
     if error.status_code == 400:
-        return _malformed_json()
+        return error_response(_malformed_json())
     code = _BY_STATUS.get(error.status_code, "refused")
     body = {"error": {"code": code, "message": f"{error.detail}.", "details": {}}}
     return reply(body, error.status_code, dict(error.headers or {}))
 
 
-def _malformed_json() -> Response:
-    return error_response(Malformed("malformed_json", "The body is not valid JSON."))
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    """Without pydantic's first part (body, query, path)."""
-    return ".".join(str(part) for part in location[1:])
-
-
-# For errors of Starlette itself, such as an unknown route or method.
-http_error = _after_authentication(_http_error)
+def _malformed_json() -> Malformed:
+    return Malformed("malformed_json", "The body is not valid JSON.")

@@ -159,7 +159,7 @@ def read_events(tx: Tx, topic: str, after: int, up_to: int) -> list[LoggedEvent]
         .where(events.c.topic == topic, events.c.seq > after, events.c.seq <= up_to)
         .order_by(events.c.seq)
     )
-    return [LoggedEvent(row.topic, row.seq, row.type, row.data, row.at) for row in tx.all(statement)]
+    return [LoggedEvent(**row._mapping) for row in tx.all(statement)]
 
 
 def heads(tx: Tx, topics: list[str]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -93,7 +94,7 @@ def start_gateway_stream(
     for row in rows:
         known_seq = cursor.recent.get(tag(row.topic))
         if row.seq > known_seq if known_seq is not None else row.at >= joined_at[row.topic]:
-            missed.append(LoggedEvent(row.topic, row.seq, row.type, row.data, row.at))
+            missed.append(LoggedEvent(**row._mapping))
     positions = _positions_before(missed, heads)
     if len(missed) > REPLAY_LIMIT or _is_too_long(missed) or not _complete(missed, positions, heads, cursor):
         return afresh
@@ -124,7 +125,7 @@ def _whole(tx: Tx, topic: str, after: int, head: int) -> list[LoggedEvent] | Non
     if not 0 <= head - after <= REPLAY_LIMIT:
         return None
     rows = tx.all(_EVENTS.where(events.c.topic == topic, events.c.seq > after).order_by(events.c.seq))
-    found = [LoggedEvent(row.topic, row.seq, row.type, row.data, row.at) for row in rows if row.seq <= head]
+    found = [LoggedEvent(**row._mapping) for row in rows if row.seq <= head]
     return found if len(found) == head - after else None
 
 
@@ -143,16 +144,12 @@ def _complete(
     missed: list[LoggedEvent], positions: dict[str, int], heads: dict[str, int], cursor: GatewayCursor
 ) -> bool:
     """Every topic's events reach from the client's position, if it is known, to the head without gaps."""
-    counts: dict[str, int] = {}
-    for event in missed:
-        counts[event.topic] = counts.get(event.topic, 0) + 1
-    for topic, head in heads.items():
-        if head - positions[topic] != counts.get(topic, 0) or counts.get(topic, 0) >= REPLAY_LIMIT:
-            return False
-        known = cursor.recent.get(tag(topic))
-        if known is not None and positions[topic] != known:
-            return False
-    return True
+    counts = Counter(event.topic for event in missed)
+    return all(
+        head - positions[topic] == counts[topic] < REPLAY_LIMIT
+        and positions[topic] == cursor.recent.get(tag(topic), positions[topic])
+        for topic, head in heads.items()
+    )
 
 
 def _in_order(missed: list[LoggedEvent]) -> list[LoggedEvent]:

@@ -57,7 +57,9 @@ def add_member(
     if current is None:
         return join(tx, space_id, entity_id, role or "member"), True
     if role is not None and role != current.role:
-        return _change_role(tx, current, role), False
+        if role != "admin":
+            _keep_an_admin(tx, current)
+        return _set_role(tx, space_id, entity_id, role), False
     return member_json(current), False
 
 
@@ -89,7 +91,7 @@ def depart(tx: Tx, space_id: str, entity_id: str) -> None:
     agents."""
     leave(tx, space_id, entity_id)
     if tx.one(_ADMIN, {"space": space_id}) is None and (heir := tx.one(_HEIR, {"space": space_id})) is not None:
-        _give_role(tx, space_id, heir.entity_id, "admin")
+        _set_role(tx, space_id, heir.entity_id, "admin")
 
 
 def leave(tx: Tx, space_id: str, entity_id: str) -> None:
@@ -118,13 +120,7 @@ def _member(tx: Tx, space_id: str, entity_id: str) -> MemberJson:
     return member_json(found)
 
 
-def _change_role(tx: Tx, member: sa.Row[Any], role: SpaceRole) -> MemberJson:
-    if role != "admin":
-        _keep_an_admin(tx, member)
-    return _give_role(tx, member.space_id, member.entity_id, role)
-
-
-def _give_role(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
+def _set_role(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
     tx.execute(
         members.update().where(members.c.space_id == space_id, members.c.entity_id == entity_id).values(role=role)
     )

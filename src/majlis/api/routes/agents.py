@@ -10,9 +10,11 @@ from fastapi import APIRouter, Query, Response
 from majlis.agents import agents, goals, memories, plans
 from majlis.agents.config.config import config_schema
 from majlis.api.auth import TheEntry, TheGateway
-from majlis.api.bodies import AgentChange, IdText, NewAgent, PathId, nothing, reply
+from majlis.api.bodies import AgentChange, IdText, NewAgent, PathId, Try, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.entities.caller import Caller
+from majlis.runs.view.preview import preview_agent
+from majlis.runs.view.shapes import TryJson
 from majlis.store.transactions import T, Tx
 
 router = APIRouter(tags=["agents"])
@@ -55,6 +57,14 @@ async def change(gateway: TheGateway, entry: TheEntry, agent_id: PathId, body: A
 async def delete(entry: TheEntry, agent_id: PathId) -> Response:
     await entry.write(agents.delete_agent, agent_id)
     return nothing()
+
+
+@router.post("/api/agents/{agent_id}/try", response_model=TryJson, responses=refusals(404, 409))
+async def try_out(gateway: TheGateway, entry: TheEntry, agent_id: PathId, body: Try) -> Response:
+    """The first request that the model would get if you sent this now. No model is called, and nothing is stored or
+    sent. For the owner and admins."""
+    caller = await entry.caller()
+    return reply(await preview_agent(gateway.engine, caller, agent_id, body.text, body.space_id, body.config))
 
 
 @router.get("/api/agents/{agent_id}/memories", response_model=list[memories.MemoryJson], responses=refusals(404))

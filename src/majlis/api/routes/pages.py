@@ -16,10 +16,9 @@ from fastapi import APIRouter, Header, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from majlis.api.auth import TheGateway, require_own_page
-from majlis.api.error_responses import error_response
 from majlis.api.routes.session import limit_sign_in, open_session, set_cookie
 from majlis.entities.sessions import find_code_owner
-from majlis.errors import MajlisError, NotFound, Unauthenticated
+from majlis.errors import MajlisError, NotFound, TooMany, Unauthenticated
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
@@ -45,7 +44,10 @@ async def use_link(gateway: TheGateway, request: Request, code: str) -> Response
     except Unauthenticated:
         return page("link-expired.html", status=401)
     except MajlisError as refusal:
-        return _refused(refusal)
+        failed = page("sign-in-failed.html", {"message": refusal.message}, refusal.status)
+        if isinstance(refusal, TooMany):
+            failed.headers["Retry-After"] = str(refusal.retry_after)
+        return failed
     answer = RedirectResponse("/", 303, {"Cache-Control": "no-store"})
     set_cookie(answer, gateway, secret)
     return answer
@@ -70,14 +72,6 @@ def render(template: str, values: Mapping[str, str]) -> str:
 
 def page(name: str, values: Mapping[str, str] | None = None, status: int = 200) -> HTMLResponse:
     return HTMLResponse(render(PAGES[name], values or {}), status, {"Cache-Control": "no-store"})
-
-
-def _refused(refusal: MajlisError) -> Response:
-    answer = page("sign-in-failed.html", {"message": refusal.message}, refusal.status)
-    retry_after = error_response(refusal).headers.get("Retry-After")
-    if retry_after is not None:
-        answer.headers["Retry-After"] = retry_after
-    return answer
 
 
 def _read_pages() -> dict[str, str]:

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from majlis.api.auth import enter
-from majlis.api.error_responses import http_error
+from majlis.api.error_responses import handle_error
 from majlis.api.routes.pages import GET, page
 from majlis.errors import NotFound, Unauthenticated
 
@@ -45,7 +45,7 @@ async def not_found(request: Request, error: Exception) -> Response:
     browser = request.method in GET and "text/html" in request.headers.get("Accept", "")
     if error.status_code == 404 and browser and not request.url.path.startswith("/api/"):
         return page("not-found.html", status=404)
-    return await http_error(request, error)
+    return await handle_error(request, error)
 
 
 @router.api_route("/assets/{name}", methods=GET)
@@ -62,11 +62,7 @@ async def asset(name: str, accepted: Annotated[str, Header(alias="Accept-Encodin
     return Response(content, headers=headers, media_type=guess_type(name)[0] or "application/octet-stream")
 
 
-def _read_assets() -> dict[str, bytes]:
-    folder = _FOLDER.joinpath("assets")
-    return {file.name: file.read_bytes() for file in folder.iterdir()} if folder.is_dir() else {}
-
-
 _INDEX_FILE = _FOLDER.joinpath("index.html")
 _INDEX = _INDEX_FILE.read_text("utf-8") if _INDEX_FILE.is_file() else None
-_ASSETS = _read_assets()
+_ASSETS_FOLDER = _FOLDER.joinpath("assets")
+_ASSETS = {file.name: file.read_bytes() for file in _ASSETS_FOLDER.iterdir()} if _ASSETS_FOLDER.is_dir() else {}

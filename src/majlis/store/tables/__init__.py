@@ -6,8 +6,7 @@ from majlis.store.tables.columns import metadata
 from majlis.store.tables.entities import entities, gateway, tokens
 from majlis.store.tables.live import events
 from majlis.store.tables.runs import cycles, deliveries, pasts, runs, steps, views
-from majlis.store.tables.spaces import members, messages, phases, spaces
-from majlis.store.tables.turns import turns
+from majlis.store.tables.spaces import members, messages, phases, spaces, turns
 
 __all__ = [
     "agents",
