@@ -38,25 +38,26 @@ web: setup-dev ## the web app's own tests, in a real browser too; vitest options
 	$(call stage,web check,$(BIN)/python -m tools.web check)
 	$(call stage,web,$(BIN)/python -m tools.web test $(ARGS))
 
-web-types: setup-dev ## make the TypeScript client's types anew from the API
+web-types: setup-dev ## generate the TypeScript client's types from the API
 	@$(BIN)/python -m tools.web generate
 
-check: check-quickly ## lint, format, types, imports
+check: check-quickly ## lint, format, types, imports, prose
 	$(call stage,mypy,$(BIN)/mypy)
 
 check-quickly: setup-dev
 	$(call stage,ruff check,$(BIN)/ruff check)
 	$(call stage,ruff format,$(BIN)/ruff format --check)
 	$(call stage,lint-imports,$(BIN)/lint-imports)
+	$(call stage,voice,$(BIN)/python -m tools.voice)
 	$(call stage,web check,$(BIN)/python -m tools.web check)
 
-format: setup-dev ## put the code into shape, with ruff's safe fixes
+format: setup-dev ## format the code, with ruff's safe fixes
 	@$(BIN)/ruff check --fix --quiet; $(BIN)/ruff format
 
 bench: setup-dev ## measure; options in ARGS
 	@$(BIN)/python -m bench $(ARGS)
 
-lock: setup-dev ## pin pyproject.toml's ranges anew; ARGS=--upgrade takes newer versions
+lock: setup-dev ## pin the versions of dependencies; ARGS=--upgrade takes newer ones
 	@$(BIN)/python -m tools.relock $(ARGS)
 
 clean: ## remove .venv, caches and builds

@@ -22,7 +22,7 @@ _DATA = '{"type":"space.message","spaceId":"","message":{' + "x" * 400 + "}}"
 
 
 def fill(engine: Engine, scene: Scene, space: str, count: int) -> None:
-    """Of a space that is still empty, on a database that nobody uses at the moment."""
+    """Fills an empty space, in a database that is not in use."""
     if engine == "sqlite":
         _fill_sqlite(scene, space, count)
     else:

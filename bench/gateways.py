@@ -1,4 +1,4 @@
-"""A gateway in this process, with agents at work in a space: its worker runs, nobody serves it over HTTP."""
+"""A gateway in this process, with agents at work in a space: its worker runs, without HTTP."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PATIENCE_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Office:
-    """One person and some agents in one space, where whoever is mentioned answers."""
+    """One person and some agents in one space, where mentioned agents answer."""
 
     gateway: Gateway
     person: Caller

@@ -1,4 +1,4 @@
-"""What an open stream costs the server while nothing happens: half follow one space, half all of their spaces."""
+"""The cost of an open stream while nothing happens: half follow one space, half all of their spaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From sending a message to its event at somebody else's stream, against the answer to the post itself."""
+"""From sending a message to its event on another person's stream, against the answer to the post itself."""
 
 from __future__ import annotations
 

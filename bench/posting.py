@@ -22,7 +22,7 @@ _EACH = 25
 
 
 class Poster:
-    """Somebody who posts in one space, each message with a client id of its own, as an SDK does."""
+    """A person who posts in one space, each message with a client id of its own, as an SDK does."""
 
     _texts = sentences()
 

@@ -1,4 +1,4 @@
-"""What a measure found, and whether that is within its limit."""
+"""The result of a measurement, and its limit."""
 
 from __future__ import annotations
 

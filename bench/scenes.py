@@ -27,7 +27,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Everybody is a member of every space. `folder` holds the server's key."""
+    """All people are members of every space. `folder` holds the server's key."""
 
     url: str
     folder: Path

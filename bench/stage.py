@@ -37,7 +37,7 @@ class Stage:
         return self._keep(self.databases.fresh())
 
     def copy(self, url: str) -> str:
-        """Of a database that nobody uses at the moment."""
+        """The database must not be in use."""
         return self._keep(_copy_file(url) if self.engine == "sqlite" else asyncio.run(_copy_database(url)))
 
     def _keep(self, url: str) -> str:

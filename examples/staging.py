@@ -41,7 +41,7 @@ def load(name: str) -> Example:
 
 
 async def stage(client: MajlisClient, example: Example, model: str | Mapping[str, object]) -> dict[str, str]:
-    """The ids of everybody and everything by name. All agents think with `model`."""
+    """Creates the example. Returns all ids by name. All agents use `model`."""
     ids = {entity["name"]: entity["id"] for entity in await client.list_entities()}
     for person in example.people:
         if person not in ids:

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         print(f"setup: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nsetup: interrupted; the next `make setup` starts .venv anew", file=sys.stderr)
+        print("\nsetup: interrupted; the next `make setup` creates .venv again", file=sys.stderr)
         return 130
     return 0
 
@@ -57,7 +57,7 @@ def prepare(dev: bool) -> None:
         print("setup: .venv is up to date")
         return
     start = time.monotonic()
-    # Without a stamp the next setup starts anew: nobody knows what an interrupted one has left half written.
+    # Without a stamp the next setup starts over, since an interrupted one may have left anything half written.
     STAMP.unlink(missing_ok=True)
     if last.get("home") != wanted["home"]:
         create()

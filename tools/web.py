@@ -59,7 +59,7 @@ def build() -> bool:
 
 
 def sources() -> list[Path]:
-    """What the built app is made of; tests are not."""
+    """The sources of the built app, without tests."""
     folders = (WEB / "app/src", WEB / "sdk/src", WEB / "app/public")
     found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     return sorted([*found, WEB / "app/index.html", WEB / "app/vite.config.ts"])

@@ -1,4 +1,4 @@
-"""What the deploy bot can do: put a version onto a stage. Here a stage is a folder, and the version a file in it."""
+"""The tools of the deploy bot: put a version onto a stage. Here a stage is a folder, and the version a file in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def deploy_test(version: Version, *, ctx: majlis.ToolContext) -> dict[str, str]:
 
 @majlis.tool
 def deploy_live(version: Version, *, ctx: majlis.ToolContext) -> dict[str, str]:
-    """Puts a version onto the live stage, for everybody."""
+    """Puts a version onto the live stage, for all users."""
     return _deploy("live", version, ctx)
 
 

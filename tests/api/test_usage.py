@@ -1,4 +1,4 @@
-"""What an agent's runs have cost, for its administrators and itself."""
+"""The cost of an agent's runs, for its administrators and itself."""
 
 from __future__ import annotations
 

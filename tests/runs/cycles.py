@@ -29,7 +29,7 @@ def inbox(asked: Asked) -> list[str]:
 
 
 def done_before(asked: Asked) -> list[str]:
-    """What an earlier attempt at this inbox has done."""
+    """The calls that an earlier attempt at this inbox has made."""
     parts: list[str] = this_cycle(asked)[0]["content"].split("\n\n")
     found = [part for part in parts if part.startswith("ALREADY DONE")]
     return found[0].split("\n")[1:] if found else []

@@ -32,8 +32,7 @@ async def test_j5_time_over_resumes_with_a_timeout_and_a_late_answer_is_a_confli
     await house.until_idle()
     assert [run["status"] for run in await house.runs()] == ["completed"]
     assert timeline(house.invocations("Bot")[-1])[-2:] == [
-        f'You: called approve({{"question":"{QUESTION}"}}) → '
-        '{"status":"timeout","message":"No answer within 60 s."}',
+        f'You: called approve({{"question":"{QUESTION}"}}) → {{"status":"timeout","message":"No answer within 60 s."}}',
         "← RESUME: timeout, nobody answered approve within 60 s. Continue from here.",
     ]
 

@@ -191,7 +191,7 @@ WITHOUT_SDK = "import sys; sys.modules['opentelemetry.sdk.trace'] = None\n"
 
 
 async def set_up(program: str, **variables: str) -> str:
-    """What the program prints. In its own process, because a provider is set once for a whole process."""
+    """The output of the program. In its own process, because a provider is set once for a whole process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-W", "error", "-c", program, env=os.environ | variables, stdout=asyncio.subprocess.PIPE
     )

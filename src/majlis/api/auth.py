@@ -34,7 +34,7 @@ _REMEMBERED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What a request was sent with, not yet verified."""
+    """The credential that a request was sent with, not yet verified."""
 
     digest: str
     kind: TokenKind

@@ -1,4 +1,4 @@
-"""What a mind shows to the model."""
+"""The view: what a mind shows to the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mind shows, as plain data. The demo model decides by it; other models read the prompt."""
+"""The outline: what a mind shows, as plain data. The demo model decides by it; other models read the prompt."""
 
 from __future__ import annotations
 

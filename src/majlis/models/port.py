@@ -77,7 +77,7 @@ class Prompt:
     tools: tuple[ToolSpec, ...] = ()
     # The external session to continue (R7).
     session_id: str | None = None
-    # What the turns show, for a model made of rules. Neither sent nor stored.
+    # The content of the turns, for a model made of rules. Neither sent nor stored.
     outline: Callable[[], Outline] | None = None
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a model, each with a stable code and a message that a person can act on (J7).
+"""Errors of models, each with a stable code and a message that a person can act on (J7).
 
 The messages reach spaces and logs: they contain no key, nothing of our request, and little of the provider's words.
 """

@@ -23,7 +23,7 @@ _ID_OF = sa.select(messages.c.id).where(
 _PLACE_OF = sa.select(messages.c.space_id, messages.c.seq).where(messages.c.id == sa.bindparam("id"))
 _KINDS = frozenset(("text", "tool", "notice"))
 _TEXT, _ID = frozenset((str,)), frozenset((str, NoneType))
-# What a column of sound messages holds; `tool` and `origin` are for a closer look.
+# The types in the columns of sound messages; `tool` and `origin` are checked separately.
 _USUAL = {
     "sender_name": _TEXT,
     "text": _TEXT,
@@ -34,7 +34,7 @@ _USUAL = {
     "created_at": frozenset((int,)),
     "mentions": frozenset((list, NoneType)),
 }
-# The first moment that has no date.
+# The first time that Python cannot represent.
 _END_OF_TIME = 253_402_300_800_000
 _logger = structlog.get_logger(__name__)
 
@@ -42,11 +42,11 @@ Row = TypeVar("Row")
 
 
 class Unreadable(Exception):
-    """A row is there and cannot be read; its words say why."""
+    """A row that cannot be read. The message says why."""
 
 
 class _Misshapen(ValueError):
-    """A row can be read, and is no message."""
+    """A row that can be read, but is not a message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,7 +249,7 @@ class _Connection:
         self._changes = self.raw.total_changes
 
     def commit(self) -> bool:
-        """Whether there was anything to write."""
+        """False if there was nothing to write."""
         self.raw.execute("COMMIT")
         return self.raw.total_changes > self._changes
 

@@ -24,7 +24,7 @@ Dialect = Literal["sqlite", "postgresql"]
 
 
 class Hooks:
-    """What a gateway adds to the transactions of its database.
+    """The hooks a gateway adds to the transactions of its database.
 
     `left` is called with a space and an entity that has left it or has become a viewer: cards and waits that depend on
     it end. `max_chain_depth` is where chains of agents end (T5)."""
@@ -90,7 +90,7 @@ class Database(Protocol):
         ...
 
     async def changed_elsewhere(self) -> bool:
-        """Whether another process may have written since the last call. Cheap; False is certain, True is not."""
+        """True if another process may have written since the last call. Cheap; False is certain, True is not."""
         ...
 
     async def close(self) -> None: ...

@@ -70,7 +70,7 @@ export interface paths {
         };
         /**
          * List Cycles Of
-         * @description The cycles of a consciousness, the latest first.
+         * @description The cycles of a consciousness, newest first.
          */
         get: operations["inbox_list_cycles_of"];
         put?: never;
@@ -90,7 +90,7 @@ export interface paths {
         };
         /**
          * List Goals
-         * @description Active goals first, then completed ones; by priority.
+         * @description Active goals first, then completed ones; ordered by priority.
          */
         get: operations["agents_list_goals"];
         put?: never;
@@ -110,7 +110,7 @@ export interface paths {
         };
         /**
          * List Of Agent
-         * @description What waits for the agent or is being worked on, oldest first.
+         * @description The agent's pending and active deliveries, oldest first.
          */
         get: operations["inbox_list_of_agent"];
         put?: never;
@@ -130,7 +130,7 @@ export interface paths {
         };
         /**
          * List Memories
-         * @description Everything the agent remembers, by key.
+         * @description The agent's memories, ordered by key.
          */
         get: operations["agents_list_memories"];
         put?: never;
@@ -150,7 +150,7 @@ export interface paths {
         };
         /**
          * List Plans
-         * @description Active plans first, then the latest of those that have fired for the last time.
+         * @description Active plans first, then the most recently completed ones.
          */
         get: operations["agents_list_plans"];
         put?: never;
@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Trigger
-         * @description Tell an agent something, as a service. The same eventId by the same caller again is one delivery (P5).
+         * @description Trigger an agent with an event from a service. A repeated eventId of the same caller is delivered once (P5).
          */
         post: operations["inbox_trigger"];
         delete?: never;
@@ -192,8 +192,8 @@ export interface paths {
         put?: never;
         /**
          * Try Out
-         * @description What the model would be shown if you said this now: a dry run. No model is asked, nothing is kept, nobody hears
-         *     of it. For the owner and administrators.
+         * @description The first request that the model would get if you sent this now. No model is asked, and nothing is stored or sent.
+         *     For the owner and administrators.
          */
         post: operations["agents_try_out"];
         delete?: never;
@@ -211,7 +211,7 @@ export interface paths {
         };
         /**
          * Get Usage Of
-         * @description What all runs of the agent have cost together, for the agent and for administrators.
+         * @description The total usage of the agent's runs. For the agent itself and admins.
          */
         get: operations["runs_get_usage_of"];
         put?: never;
@@ -231,8 +231,8 @@ export interface paths {
         };
         /**
          * List Usage By Day Of
-         * @description The same day by day (UTC), oldest first; days without a run are left out. `cost` is set where the settings have a
-         *     price for every model that was used (`model_prices`).
+         * @description Usage per day (UTC), oldest first, without days that had no runs. `cost` is set if `model_prices` has a price for
+         *     every model used.
          */
         get: operations["runs_list_usage_by_day_of"];
         put?: never;
@@ -392,7 +392,7 @@ export interface paths {
         };
         /**
          * List Of Message
-         * @description For each agent that was to hear of this message: whether it has, and in which run.
+         * @description The delivery of this message to each agent: its state, and the run that handles it.
          */
         get: operations["inbox_list_of_message"];
         put?: never;
@@ -414,7 +414,7 @@ export interface paths {
         put?: never;
         /**
          * Retry
-         * @description Offer a message to an agent that has failed over it once more. 409 unless its delivery has failed.
+         * @description Deliver the message to this agent again. 409 unless its delivery has failed.
          */
         post: operations["inbox_retry"];
         delete?: never;
@@ -432,7 +432,7 @@ export interface paths {
         };
         /**
          * List Mine
-         * @description Those you may see, newest first: runs triggered in your spaces, and your own if you are an agent.
+         * @description The runs you may see, newest first: those triggered in your spaces, and an agent's own.
          */
         get: operations["runs_list_mine"];
         put?: never;
@@ -471,7 +471,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel
-         * @description End it at once; nothing more is sent.
+         * @description Cancel the run. It posts nothing after this.
          */
         post: operations["runs_cancel"];
         delete?: never;
@@ -489,7 +489,7 @@ export interface paths {
         };
         /**
          * Get Context Of
-         * @description Exactly what the model was sent, for the agent and for administrators.
+         * @description The requests exactly as sent to the model. For the agent itself and admins.
          */
         get: operations["runs_get_context_of"];
         put?: never;
@@ -509,7 +509,7 @@ export interface paths {
         };
         /**
          * List Steps Of
-         * @description The journal. For plain members, what the agent did elsewhere or keeps to itself is `{"hidden": …}`.
+         * @description The model steps and tool calls. Members see `{"hidden": …}` for what is private or of other spaces.
          */
         get: operations["runs_list_steps_of"];
         put?: never;
@@ -531,8 +531,8 @@ export interface paths {
         put?: never;
         /**
          * Submit Result
-         * @description Answer what an interactive tool asks, or permit a call: the first answer counts. 409 when it was answered, is
-         *     withdrawn or out of time; 422 when it does not fit, and then it is still open.
+         * @description Answer a card, or approve a call. The first answer counts. 409: the card is answered, withdrawn or expired. 422:
+         *     the result does not match the schema, and the card stays open.
          */
         post: operations["runs_submit_result"];
         delete?: never;
@@ -569,7 +569,7 @@ export interface paths {
         put?: never;
         /**
          * Sign In
-         * @description Opens a session; the answer sets the cookie.
+         * @description Signs in: the response sets the session cookie.
          */
         post: operations["session_sign_in"];
         /** End */
@@ -606,7 +606,7 @@ export interface paths {
         };
         /**
          * List All
-         * @description Every space of the gateway with its members, for administrators. What is said there is for members only.
+         * @description All spaces of the gateway and their members, without messages. For admins.
          */
         get: operations["spaces_list_all"];
         put?: never;
@@ -783,7 +783,7 @@ export interface paths {
         };
         /**
          * List Pending Calls
-         * @description What agents ask in your spaces at this moment, oldest first.
+         * @description Open cards in your spaces, oldest first.
          */
         get: operations["runs_list_pending_calls"];
         put?: never;
@@ -802,7 +802,7 @@ export interface components {
         AgentChange: {
             /**
              * Config
-             * @description Merged into the present config (JSON Merge Patch); null means the default.
+             * @description Merged into the config (JSON Merge Patch); null restores a default.
              */
             config?: {
                 [key: string]: unknown;
@@ -837,7 +837,7 @@ export interface components {
         };
         /**
          * AgentUsageJson
-         * @description Of all runs of one agent together.
+         * @description Of all runs of one agent.
          */
         AgentUsageJson: {
             /** Cachedtokens */
@@ -973,7 +973,7 @@ export interface components {
         ErrorDetail: {
             /**
              * Code
-             * @description Stable; safe to compare with.
+             * @description Stable: programs can compare it.
              */
             code: string;
             /** Details */
@@ -982,13 +982,13 @@ export interface components {
             };
             /**
              * Message
-             * @description For people: what is wrong, where, and what to do.
+             * @description What happened and what to do, for people.
              */
             message: string;
         };
         /**
          * EventJson
-         * @description `type` and `chainDepth` are always there; the others by type.
+         * @description `type` and `chainDepth` are always set; the other keys depend on the type.
          *
          *     space_message: spaceId spaceName messageId senderId senderName senderType text timestamp senderExpectsReply
          *     [replyTo] [answersExpired: the id of the agent's own question whose wait had timed out (M8)]
@@ -1296,7 +1296,8 @@ export interface components {
         };
         /**
          * PendingToolCallJson
-         * @description `purpose` is `permission` where a call of the tool `name` waits for a person's approval; else the tool asks.
+         * @description `purpose` is `permission` if a call of the tool `name` waits for approval, `answer` if the tool asks a
+         *     question.
          */
         PendingToolCallJson: {
             /** Agentid */
@@ -1383,13 +1384,13 @@ export interface components {
         PolicyRule: {
             /**
              * Do
-             * @description `ask`: a person of the active space has to approve each call.
+             * @description `ask`: a person in the active space has to approve each call.
              * @enum {string}
              */
             do: "allow" | "ask" | "deny";
             /**
              * Tools
-             * @description A name, or a pattern with `*` and `?`; upper and lower case count as the same.
+             * @description A name, or a pattern with `*` and `?`. Case is ignored.
              */
             tools: string;
         };
@@ -1498,7 +1499,7 @@ export interface components {
         ServiceEvent: {
             /**
              * Eventid
-             * @description The same one again is told once.
+             * @description A repeated id is delivered once.
              */
             eventId?: string | null;
             /**
@@ -1513,12 +1514,12 @@ export interface components {
         SignIn: {
             /**
              * Code
-             * @description From a one-time sign-in link.
+             * @description The code of a one-time sign-in link.
              */
             code?: string | null;
             /**
              * Token
-             * @description A bearer token, to be exchanged for a session.
+             * @description A bearer token to exchange for a session.
              */
             token?: string | null;
         };
@@ -1545,7 +1546,7 @@ export interface components {
             orchestratorId?: string | null;
             /**
              * Toolpolicy
-             * @description Which tools agents may use here; the first rule that fits decides. null: all.
+             * @description Which tools agents may use here. The first matching rule decides; null allows all.
              */
             toolPolicy?: components["schemas"]["PolicyRule"][] | null;
             /**
@@ -1557,7 +1558,7 @@ export interface components {
         };
         /**
          * SpaceJson
-         * @description A space as one member sees it.
+         * @description A space as the caller sees it.
          */
         SpaceJson: {
             /** Createdat */
@@ -1598,7 +1599,7 @@ export interface components {
         };
         /**
          * SpaceOutlineJson
-         * @description A space as those see it who look after the gateway.
+         * @description A space as admins of the gateway see it.
          */
         SpaceOutlineJson: {
             /** Createdat */
@@ -1705,7 +1706,7 @@ export interface components {
         ToolResult: {
             /**
              * Result
-             * @description What fits the card's `resultSchema`; short for it: a boolean, or an option.
+             * @description A value that matches the card's `resultSchema`, or just a boolean or an option.
              */
             result: unknown;
             /** Toolcallid */
@@ -1713,8 +1714,8 @@ export interface components {
         };
         /**
          * TriggerJson
-         * @description A cycle of a consciousness has all its `events`, people first, then by time; the other fields are those of the
-         *     first, `chainDepth` is the greatest (T6).
+         * @description A cycle lists all its `events`, people's first, then by time. The other keys are those of the first event, but
+         *     `chainDepth` is the greatest (T6).
          */
         TriggerJson: {
             /** Answersexpired */
@@ -1796,13 +1797,13 @@ export interface components {
             spaceId?: string | null;
             /**
              * Text
-             * @description What is said to it.
+             * @description The message for the agent.
              */
             text: string;
         };
         /**
          * TryJson
-         * @description The first request of the run that there would be. `tokens` is an estimate; `notes` are remarks for people.
+         * @description The first request of the run. `tokens` is an estimate; `notes` are for people.
          */
         TryJson: {
             /** Messages */
@@ -1856,7 +1857,7 @@ export interface operations {
     agents_list_all: {
         parameters: {
             query?: {
-                /** @description The last id of the page before. */
+                /** @description The last id of the previous page. */
                 after?: string | null;
                 limit?: number;
             };
@@ -2427,7 +2428,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
-                /** @description The number of the last cycle of the page before. */
+                /** @description The number of the last cycle of the previous page. */
                 before?: number | null;
             };
             header?: never;
@@ -3298,7 +3299,7 @@ export interface operations {
         parameters: {
             query?: {
                 type?: ("human" | "agent" | "service") | null;
-                /** @description The last id of the page before. */
+                /** @description The last id of the previous page. */
                 after?: string | null;
                 limit?: number;
             };
@@ -4615,11 +4616,11 @@ export interface operations {
         parameters: {
             query?: {
                 agentId?: string | null;
-                /** @description The space of the trigger. */
+                /** @description The space that triggered the run. */
                 spaceId?: string | null;
                 status?: ("queued" | "running" | "waiting_reply" | "waiting_tool" | "completed" | "failed" | "canceled") | null;
                 limit?: number;
-                /** @description The last run of the page before. */
+                /** @description The last run of the previous page. */
                 before?: string | null;
             };
             header?: never;
@@ -5206,11 +5207,11 @@ export interface operations {
     messages_find: {
         parameters: {
             query: {
-                /** @description Words; the last may be a beginning. */
+                /** @description Words; the last may be incomplete. */
                 q: string;
                 spaceId?: string | null;
                 limit?: number;
-                /** @description The last message of the page before. */
+                /** @description The last message of the previous page. */
                 before?: string | null;
             };
             header?: never;
@@ -5652,7 +5653,7 @@ export interface operations {
     spaces_list_all: {
         parameters: {
             query?: {
-                /** @description The last id of the page before. */
+                /** @description The last id of the previous page. */
                 after?: string | null;
                 limit?: number;
             };
@@ -6227,7 +6228,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Was a member already. */
+            /** @description The entity was already a member. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6434,9 +6435,9 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
-                /** @description Messages before this one. */
+                /** @description Only messages before this one. */
                 before?: string | null;
-                /** @description Messages after this one. */
+                /** @description Only messages after this one. */
                 after?: string | null;
             };
             header?: never;
@@ -6545,7 +6546,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A repeated clientId: the first message. */
+            /** @description The clientId was used before: the first message with it. */
             200: {
                 headers: {
                     [name: string]: unknown;

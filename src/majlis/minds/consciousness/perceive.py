@@ -1,4 +1,4 @@
-"""What a cycle starts with: system prompt, compacted past, recent cycles in full, new inbox (K3).
+"""The first request of a cycle: system prompt, compacted past, recent cycles in full, new inbox (K3).
 
 For providers' prompt caches, the past only grows at its end, a compaction moves its start in large steps, and whatever
 changes (inbox, time, active space) comes last. No time is relative to now.

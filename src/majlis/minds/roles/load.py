@@ -100,7 +100,7 @@ def _as_place(row: sa.Row[Any], since: int | None) -> Place:
 
 
 def _known_then(first: sa.Row[Any], row: sa.Row[Any]) -> int | None:
-    """What the agent knew at the first attempt, unless that attempt showed nothing."""
+    """The newest message that the agent knew at the first attempt, unless that attempt showed nothing."""
     shown = first.shown or {}
     if row.id not in (shown.get("shown") or {}):
         return row.processed_seq  # type: ignore[no-any-return]

@@ -52,7 +52,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """What an orchestrator decides by (R8). `request` is None if it is missing."""
+    """The data an orchestrator decides by (R8). `request` is None if it is missing."""
 
     agents: tuple[str, ...]
     request: Message | None

@@ -61,7 +61,7 @@ PLACE = (
         _me.c.entity_id == sa.bindparam("agent"),
     )
 )
-# What an earlier attempt at the same trigger showed, and when.
+# The messages shown at an earlier attempt at the same trigger, and when.
 KNOWN_THEN = sa.select(runs.c.shown, runs.c.created_at).where(runs.c.id == sa.bindparam("run"))
 
 REQUEST_OF_TURN = sa.select(turns.c.request_id).where(turns.c.id == sa.bindparam("turn"))

@@ -127,7 +127,7 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a scene is loaded for."""
+    """The run that a scene is loaded for."""
 
     agent: Who
     config: AgentConfig

@@ -1,4 +1,4 @@
-"""What the demo agents understand. The first rule that matches applies; "help" lists the examples."""
+"""The rules of the demo agents. The first rule that matches applies; "help" lists the examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a claim has taken so far, and how many more runs each agent may have (T8)."""
+"""The runs that a claim has taken so far, and how many more each agent may have (T8)."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ cards = sa.Table(
     sa.Column("result_schema", Json, nullable=False),
     # For approvals: a digest of the call's input.
     sa.Column("input_digest", sa.String(64)),
-    # Whether the run waits for the answer. Otherwise the answer is an event for a consciousness.
+    # True if the run waits for the answer. Otherwise the answer is an event for a consciousness.
     sa.Column("paused", sa.Boolean, nullable=False),
     sa.Column("chain_depth", sa.Integer, nullable=False),
     sa.Column("state", sa.String(16), nullable=False, server_default="open"),
