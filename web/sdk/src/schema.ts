@@ -192,8 +192,8 @@ export interface paths {
         put?: never;
         /**
          * Try Out
-         * @description The first request that the model would get if you sent this now. No model is asked, and nothing is stored or sent.
-         *     For the owner and administrators.
+         * @description The first request that the model would get if you sent this now. No model is called, and nothing is stored or
+         *     sent. For the owner and admins.
          */
         post: operations["agents_try_out"];
         delete?: never;
@@ -509,7 +509,7 @@ export interface paths {
         };
         /**
          * List Steps Of
-         * @description The model steps and tool calls. Members see `{"hidden": …}` for what is private or of other spaces.
+         * @description The model steps and tool calls. Members see `{"hidden": …}` for what is private or belongs to other spaces.
          */
         get: operations["runs_list_steps_of"];
         put?: never;
@@ -1785,14 +1785,14 @@ export interface components {
         Try: {
             /**
              * Config
-             * @description A whole config, to try before it is saved.
+             * @description A whole config to try before you save it.
              */
             config?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Spaceid
-             * @description Where; both must be members. Without, it comes from a service.
+             * @description The message's space; you and the agent must be members. Default: a service event.
              */
             spaceId?: string | null;
             /**

@@ -40,7 +40,7 @@ async def get_one(entry: TheEntry, run_id: PathId) -> Response:
 
 @router.get("/api/runs/{run_id}/steps", response_model=list[StepJson], responses=refusals(404))
 async def list_steps_of(entry: TheEntry, run_id: PathId) -> Response:
-    """The model steps and tool calls. Members see `{"hidden": …}` for what is private or of other spaces."""
+    """The model steps and tool calls. Members see `{"hidden": …}` for what is private or belongs to other spaces."""
     return reply(await entry.snapshot(list_steps, run_id))
 
 
