@@ -33,7 +33,7 @@ async def furnish(url: str, folder: Path) -> None:
     await gateway.close()
 
 
-def test_a_swept_database_is_as_a_new_one(postgres_databases: PostgresDatabases, tmp_path: Path) -> None:
+def test_a_reset_database_is_like_a_new_one(postgres_databases: PostgresDatabases, tmp_path: Path) -> None:
     untouched = postgres_databases._create(postgres_databases._template)
     url = postgres_databases.fresh()
     asyncio.run(furnish(url, tmp_path))
@@ -47,7 +47,7 @@ def test_a_swept_database_is_as_a_new_one(postgres_databases: PostgresDatabases,
     postgres_databases.drop(url)
 
 
-def test_whoever_still_uses_it_is_thrown_out(postgres_databases: PostgresDatabases) -> None:
+def test_clients_that_are_still_connected_are_disconnected(postgres_databases: PostgresDatabases) -> None:
     url = postgres_databases.fresh()
 
     async def overstay() -> bool:

@@ -151,7 +151,7 @@ async def stage(workers: Workers, model: ModelServer) -> AsyncIterator[Stage]:
         yield begin
 
 
-async def test_k8_a_cycle_survives_the_death_of_its_worker_at_every_place(stage: Stage) -> None:
+async def test_k8_a_cycle_survives_a_crash_of_its_worker_at_every_crash_point(stage: Stage) -> None:
     for die_at in count(1):
         life = await stage(f"Clerk {die_at}")
         died = await life.work(die_at)
@@ -164,7 +164,7 @@ async def test_k8_a_cycle_survives_the_death_of_its_worker_at_every_place(stage:
     print(f"{len(life.places())} places to die at")  # noqa: T201 - shown with pytest -s
 
 
-async def test_k6_a_cycle_that_skips_is_over_as_a_whole_or_not_at_all(stage: Stage) -> None:
+async def test_k6_a_cycle_that_skips_ends_as_a_whole_or_not_at_all(stage: Stage) -> None:
     for die_at in count(1):
         life = await stage(f"Clerk {die_at}")
         life.end = "commit_call: after its commit"

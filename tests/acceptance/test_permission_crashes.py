@@ -71,7 +71,7 @@ async def work(workers: Workers, world: World, space: str, name: str, die_at: in
     return places.read_text().splitlines()
 
 
-async def test_j2_an_approved_call_is_made_once_wherever_its_worker_dies(
+async def test_j2_an_approved_call_is_made_once_wherever_its_worker_crashes(
     workers: Workers, world: World, model: ModelServer
 ) -> None:
     policy = [{"tools": "charge", "do": "ask"}]

@@ -164,7 +164,7 @@ async def stage(workers: Workers, model: ModelServer) -> AsyncIterator[Callable[
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-async def test_j2_a_run_survives_the_death_of_its_worker_at_every_place(
+async def test_j2_a_run_survives_a_crash_of_its_worker_at_every_crash_point(
     stage: Callable[[str], Life], part: int
 ) -> None:
     for die_at in count(part + 1, PARTS):
@@ -180,7 +180,7 @@ async def test_j2_a_run_survives_the_death_of_its_worker_at_every_place(
     print(f"{len(life.places())} places to die at")  # noqa: T201 - shown with pytest -s
 
 
-async def test_j2_a_run_survives_one_death_after_the_other(stage: Callable[[str], Life]) -> None:
+async def test_j2_a_run_survives_one_crash_after_the_other(stage: Callable[[str], Life]) -> None:
     """Later workers crash too, while they repeat what the worker before them had left."""
     life = stage("chain of deaths")
     await life.begin()
@@ -213,7 +213,7 @@ async def test_j2_a_repeated_call_is_shown_as_done_by_a_worker_that_has_known_th
     await life.check(stamps=1)
 
 
-async def test_t12_a_run_that_brings_down_every_worker_ends_and_the_space_is_told(
+async def test_t12_a_run_that_crashes_every_worker_ends_with_a_notice(
     stage: Callable[[str], Life],
 ) -> None:
     life = stage("deadly")

@@ -229,7 +229,9 @@ async def test_j2_a_run_handed_back_right_after_a_commit_goes_on_from_what_was_c
     assert delivery["state"] == "done"
 
 
-async def test_t12_what_waits_for_a_full_agent_is_taken_once_there_is_room_though_nobody_says_so(pair: Pair) -> None:
+async def test_t12_a_delivery_that_waits_for_a_full_agent_is_claimed_when_there_is_room_without_a_wake_up(
+    pair: Pair,
+) -> None:
     """One process holds the agent's only run and is paused. The other one has seen that the agent is full."""
     gate = asyncio.Event()
 

@@ -102,7 +102,7 @@ def test_a_config_in_full_is_kept_as_it_was_written() -> None:
     ]
 
 
-def test_what_a_tool_leaves_out_is_filled_in() -> None:
+def test_fields_that_a_tool_leaves_out_get_their_defaults() -> None:
     config = parse_config({"tools": [http(), {"name": "ask", "type": "space", "ui": "choice"}]})
     tool, ask = config.tools
     assert isinstance(tool, HttpTool)
@@ -121,7 +121,7 @@ def test_any_provider_of_the_model_library_can_be_named(provider: str) -> None:
     assert model.provider == provider
 
 
-def test_a_server_of_ones_own_is_called_what_one_likes() -> None:
+def test_a_model_of_an_own_server_may_have_any_name() -> None:
     model = {"provider": "my-llama", "name": "x", "baseUrl": "http://127.0.0.1:9000/v1"}
     assert dump_config(parse_config({"model": model}))["model"] == {**model, "settings": {}}
 
@@ -131,7 +131,7 @@ def test_null_says_the_same_as_leaving_an_optional_setting_out() -> None:
     assert dump_config(config)["model"] == {"provider": "openai", "name": "x", "settings": {}}
 
 
-def test_what_belongs_to_another_mind_is_kept_so_that_the_mind_can_be_changed() -> None:
+def test_settings_of_another_mind_are_kept_so_that_the_mind_can_be_changed() -> None:
     config = parse_config({"mind": "roles", "waits": True, "layout": "classic"})
     assert patch_config(config, {"mind": "timeline"}).layout == "classic"
 

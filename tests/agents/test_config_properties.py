@@ -143,7 +143,7 @@ near_misses = st.recursive(
 
 
 @given(configs())
-def test_what_is_dumped_is_parsed_to_the_same_config(value: dict[str, object]) -> None:
+def test_a_dumped_config_is_parsed_to_the_same_config(value: dict[str, object]) -> None:
     config = parse_config(value)
     dumped = json.loads(json.dumps(dump_config(config)))
     assert parse_config(dumped) == config

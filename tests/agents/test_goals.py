@@ -103,7 +103,7 @@ async def test_p2_one_bad_goal_and_none_of_the_call_is_kept(db: Database, agent:
     assert await db.read(list_goals, agent) == before
 
 
-async def test_p2_a_new_goal_without_a_description_is_told_what_to_do(db: Database, agent: str) -> None:
+async def test_p2_a_new_goal_without_a_description_is_refused_with_what_to_do(db: Database, agent: str) -> None:
     with pytest.raises(Invalid, match=r'no goal "q5" yet.* goals\.0\.description') as refused:
         await db.write(set_goals, agent, [GoalChange("q5", status="completed")])
     assert refused.value.details == {"path": "goals.0.description"}

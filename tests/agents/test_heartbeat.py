@@ -119,7 +119,7 @@ async def beat(db: Database, agent: str) -> Millis | None:
 
 
 @pytest.mark.parametrize("mind", ["timeline", "consciousness", "roles"])
-async def test_p6_the_heartbeat_is_off_unless_the_config_has_one_whatever_the_mind(db: Database, mind: str) -> None:
+async def test_p6_the_heartbeat_is_off_by_default_for_every_mind(db: Database, mind: str) -> None:
     assert await beat(db, await new_agent(db, "Quiet", mind=mind)) is None
     before = clock.now()
     at = await beat(db, await new_agent(db, "Lively", mind=mind, heartbeat={"everyMinutes": 10}))

@@ -57,7 +57,7 @@ async def test_p1_deleting_says_what_was_not_there(db: Database, agent: str) -> 
     assert await held(db, agent) == {"tone": "dry"}
 
 
-async def test_p1_an_agent_sees_and_changes_nobody_elses(db: Database, agent: str) -> None:
+async def test_p1_an_agent_sees_and_changes_only_its_own_memories(db: Database, agent: str) -> None:
     other = await new_agent(db, "Designer")
     await db.write(set_memories, agent, [NewMemory("q4", "mine")])
     await db.write(set_memories, other, [NewMemory("q4", "yours")])

@@ -90,7 +90,7 @@ async def test_p3_an_id_replaces_that_plan(db: Database, agent: str) -> None:
     assert "runAfter" not in changed
 
 
-async def test_p3_somebody_elses_plan_is_an_unknown_plan(db: Database, agent: str) -> None:
+async def test_p3_a_plan_of_another_agent_is_an_unknown_plan(db: Database, agent: str) -> None:
     other = await new_agent(db, "Designer")
     plan = await set_one(db, agent, SOON)
     with pytest.raises(Invalid, match=r"plans\.0\.id: you have no plan"):

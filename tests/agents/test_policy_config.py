@@ -36,7 +36,7 @@ def asking(ui: str, **more: Any) -> dict[str, Any]:
         (asking("form", inputSchema=SECRET), "tools.0.inputSchema.properties.pin.writeOnly"),
     ],
 )
-def test_what_is_wrong_has_its_path(config: dict[str, Any], path: str) -> None:
+def test_every_problem_has_its_path(config: dict[str, Any], path: str) -> None:
     with pytest.raises(Invalid) as refused:
         parse_config(config)
     errors: Any = refused.value.details["errors"]

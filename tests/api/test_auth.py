@@ -31,7 +31,7 @@ async def test_without_a_valid_token_everything_but_health_is_refused(world: Wor
         assert (await http.get("/api/health")).json()["status"] == "ok"
 
 
-async def test_a_stranger_is_told_so_before_anything_is_said_about_its_request(world: World) -> None:
+async def test_an_unknown_caller_gets_401_before_the_request_is_validated(world: World) -> None:
     """An unknown token with a bad body or an unknown id used to get 422 or 404 instead of 401."""
     async with httpx.AsyncClient(base_url=world.base_url) as http:
         json = {"Content-Type": "application/json"}
@@ -110,7 +110,7 @@ async def test_an_admin_has_no_power_over_the_owner(world: World) -> None:
     assert_error(await world.owner.patch(owner, {"role": "member"}), 409, "last_owner")
 
 
-async def test_a_foreign_space_and_its_messages_are_unknown_whoever_asks(world: World) -> None:
+async def test_the_space_of_others_and_its_messages_are_unknown_to_every_caller(world: World) -> None:
     sara = await world.person("Sara")
     space = await sara.create_space("Hers")
     message = await sara.say(space, "private")
@@ -274,7 +274,7 @@ async def test_a_deleted_entity_is_gone_everywhere_and_its_name_is_free(world: W
     assert again.id != sara.id
 
 
-async def test_metrics_count_requests_by_route_and_name_nobody(world: World) -> None:
+async def test_metrics_count_requests_by_route_without_names(world: World) -> None:
     space = await world.owner.create_space("Secret Name")
     await world.owner.say(space, "hello")
     text = (await world.owner.get("/metrics")).text

@@ -101,7 +101,7 @@ async def test_k3_a_consciousness_is_paged_from_its_latest_cycle_back(world: Wor
     assert latest["messages"] == [{"role": "user", "content": "cycle 2"}]
 
 
-async def test_p5_the_same_event_told_twice_is_owed_once(world: World) -> None:
+async def test_p5_the_same_event_sent_twice_is_delivered_once(world: World) -> None:
     scout, shop = await world.agent("Scout"), await world.person("Shop", type="service")
     event = {"serviceName": "Shop", "payload": {"order": 7}, "eventId": "order-7"}
     answers = await asyncio.gather(*(shop.post(f"/api/agents/{scout.id}/trigger", event) for _ in range(5)))
@@ -125,7 +125,7 @@ async def test_p5_one_services_event_ids_cannot_stand_in_anothers_way(world: Wor
         assert not (await service.ok("POST", f"/api/agents/{scout.id}/trigger", event))["duplicate"]
 
 
-async def test_p5_services_and_administrators_trigger_agents_nobody_else(world: World) -> None:
+async def test_p5_only_services_and_administrators_can_trigger_agents(world: World) -> None:
     scout = await world.agent("Scout")
     event = {"serviceName": "Shop", "payload": [1]}
     for nobody in (await world.person("Sara"), await world.agent("Other"), scout):
@@ -156,7 +156,7 @@ BAD_EVENTS = [
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-async def test_an_event_that_nobody_could_keep_is_refused_with_its_path(world: World) -> None:
+async def test_an_event_that_cannot_be_stored_is_refused_with_its_path(world: World) -> None:
     scout = await world.agent("Scout")
     for body, code in BAD_EVENTS:
         headers = {"content-type": "application/json"}

@@ -31,7 +31,7 @@ async def test_an_agent_that_keeps_nothing_has_empty_lists(world: World) -> None
         assert await agent.ok("GET", f"/api/agents/{agent.id}/{kept}") == []
 
 
-async def test_others_are_told_nothing(world: World) -> None:
+async def test_others_are_refused(world: World) -> None:
     agent, other, sara = await world.agent("Writer"), await world.agent("Designer"), await world.person("Sara")
     for kept in KEEPINGS:
         for stranger in (other, sara):

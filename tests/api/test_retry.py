@@ -41,7 +41,7 @@ async def test_t12_a_failed_delivery_is_offered_again_and_answered(world: World)
         assert_error(await sara.post(path), 409, "not_failed")
 
 
-async def test_only_members_who_may_write_ask_for_another_try_and_one_of_two_gets_it(world: World) -> None:
+async def test_only_members_who_can_write_can_retry_and_only_one_of_two_requests_succeeds(world: World) -> None:
     async with ModelServer(lambda _: Reply(status=401, text="no key")) as server:
         model = {"provider": "openai", "name": "scripted", "baseUrl": server.base_url}
         scout, sara, omar = await world.agent("Scout", model=model), await world.person("Sara"), await world.person("O")

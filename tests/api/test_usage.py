@@ -46,7 +46,7 @@ async def test_an_agent_that_has_never_run_has_cost_nothing(world: World) -> Non
     assert await scout.ok("GET", f"/api/agents/{scout.id}/usage") == NOTHING
 
 
-async def test_what_an_agent_costs_is_not_for_others(world: World) -> None:
+async def test_others_do_not_see_what_an_agent_costs(world: World) -> None:
     scout, other, sara = await world.agent("Scout"), await world.agent("Other"), await world.person("Sara")
     for stranger in (other, sara):
         assert_error(await stranger.get(f"/api/agents/{scout.id}/usage"), 403, "not_allowed")

@@ -76,7 +76,7 @@ async def test_an_agent_is_made_listed_shown_and_removed(majlis: Command, world:
     assert (await majlis.ok("agent", "list")).out == "There are no agents.\n"
 
 
-async def test_what_cannot_be_made_is_told_in_one_line(majlis: Command, world: World, folder: Path) -> None:
+async def test_an_agent_that_cannot_be_made_is_refused_in_one_line(majlis: Command, world: World, folder: Path) -> None:
     await world.person("Sara")
     (folder / "bad.toml").write_text('mind = "timeline"\n[limits]\nsteps = "many"\n', "utf-8")
     assert "There is no space named 'Nowhere'" in await majlis.line("agent", "add", "A", "--space", "Nowhere", code=1)
@@ -251,7 +251,7 @@ BAD_FILES = [
 ]
 
 
-async def test_a_bad_file_is_told_with_its_path_and_changes_nothing(
+async def test_a_bad_file_is_refused_with_the_path_of_the_field_and_changes_nothing(
     majlis: Command, world: World, folder: Path
 ) -> None:
     for name, text, told in BAD_FILES:

@@ -66,7 +66,7 @@ async def test_with_follow_it_goes_on_after_the_input_has_ended(majlis: Command,
         assert await chat.stop(signal.SIGTERM) == 0
 
 
-async def test_what_is_refused_ends_a_pipe_with_one_line(majlis: Command, world: World) -> None:
+async def test_a_refused_message_ends_a_pipe_with_one_line(majlis: Command, world: World) -> None:
     space = await world.owner.create_space("Lobby")
     assert "U+0000" in await majlis.line("chat", "Lobby", "--lines", "0", code=1, stdin=b"\x00\nnever said\n")
     assert "not UTF-8" in await majlis.line("chat", "Lobby", code=1, stdin=b"\xff\n")
@@ -74,9 +74,7 @@ async def test_what_is_refused_ends_a_pipe_with_one_line(majlis: Command, world:
     assert await said(world, space) == []
 
 
-async def test_one_speaks_as_somebody_else_with_a_token_that_ends_with_the_command(
-    majlis: Command, world: World
-) -> None:
+async def test_as_uses_a_token_that_ends_with_the_command(majlis: Command, world: World) -> None:
     sara = await world.person("Sara")
     space = await world.owner.create_space("Lobby", sara)
     await majlis.ok("chat", "Lobby", "--as", "sara", stdin=b"it is me\n")
@@ -103,7 +101,7 @@ async def test_after_a_cut_everything_is_shown_once(majlis: Command, world: Worl
         assert [(await chat.out()).split(": ")[1] for _ in range(2)] == ["meanwhile", "after"]
 
 
-async def test_a_person_sees_words_as_they_are_written_who_thinks_and_who_waits(majlis: Command, world: World) -> None:
+async def test_a_terminal_shows_streaming_text_and_which_agents_think_and_wait(majlis: Command, world: World) -> None:
     scout, space = await scout_in_a_space(world)
     async with in_terminal(majlis, "chat", "Lobby") as terminal:
         await begun(terminal, world)
@@ -125,7 +123,7 @@ async def test_a_person_sees_words_as_they_are_written_who_thinks_and_who_waits(
     assert await said(world, space) == ["hello", "Hello \u202ethere,\nall"]
 
 
-async def test_a_line_that_somebody_breaks_into_is_shown_whole_in_the_end(majlis: Command, world: World) -> None:
+async def test_a_line_interrupted_by_another_message_is_shown_whole_at_its_end(majlis: Command, world: World) -> None:
     scout, space = await scout_in_a_space(world)
     async with in_terminal(majlis, "chat", "Lobby") as terminal:
         await begun(terminal, world)
@@ -142,7 +140,7 @@ async def test_a_line_that_somebody_breaks_into_is_shown_whole_in_the_end(majlis
         await terminal.until(" … (canceled)\n")
 
 
-async def test_commands_tell_who_is_there_and_stop_agents(majlis: Command, world: World) -> None:
+async def test_slash_commands_list_members_and_stop_agents(majlis: Command, world: World) -> None:
     scout, space = await scout_in_a_space(world)
     run = await add_run(world, scout, await world.owner.say(space, "work!"), status="running")
     async with in_terminal(majlis, "chat", "Lobby") as terminal:

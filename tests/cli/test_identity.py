@@ -32,7 +32,7 @@ async def test_no_server_is_one_clear_line(bare: Command) -> None:
     assert "--url" in await nobody.given(MAJLIS_PORT="0").line("tail", "x", code=2)
 
 
-async def test_a_server_that_is_not_majlis_is_told_apart(bare: Command) -> None:
+async def test_a_server_that_is_not_majlis_is_recognized(bare: Command) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")

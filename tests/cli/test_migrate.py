@@ -27,7 +27,7 @@ async def test_an_empty_database_is_made_once(bare: Command, empty_url: str) -> 
     assert "is up to date" in (await command.ok("migrate")).out
 
 
-async def test_what_was_done_is_told_as_json(bare: Command, empty_url: str) -> None:
+async def test_applied_revisions_are_printed_as_json(bare: Command, empty_url: str) -> None:
     command = bare.given(MAJLIS_DATABASE_URL=empty_url)
     first = (await command.ok("migrate", "--json")).json
     assert (first["applied"], first["revision"]) == (list(REVISIONS), REVISIONS[-1])

@@ -21,7 +21,9 @@ from tests.cli.command import Command
         (["import", "-"], 2),
     ],
 )
-async def test_it_prints_and_ends_as_one_that_was_started_cold(bare: Command, arguments: list[str], code: int) -> None:
+async def test_a_forked_command_has_the_output_and_exit_code_of_a_cold_one(
+    bare: Command, arguments: list[str], code: int
+) -> None:
     forked = await bare(*arguments, stdin=b"no export\n")
     assert forked == await bare.cold(*arguments, stdin=b"no export\n")
     assert forked.code == code

@@ -121,7 +121,7 @@ async def test_x13_what_the_model_was_sent_is_shown_when_asked_for(majlis: Comma
     assert data["context"]["requests"][0]["messages"] == told
 
 
-async def test_a_run_that_is_not_there_for_the_caller_is_told_in_one_line(bare: Command, world: World) -> None:
+async def test_a_run_that_the_caller_cannot_see_is_reported_in_one_line(bare: Command, world: World) -> None:
     sara = await world.person("Sara")
     _, run = await asked(world, "hello")
     hers = bare.given(MAJLIS_URL=world.base_url, MAJLIS_TOKEN=sara.token)

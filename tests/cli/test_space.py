@@ -50,7 +50,7 @@ async def test_a_name_that_two_spaces_have_needs_the_id(majlis: Command, world: 
     assert "There is no space named 'Win'. Did you mean" in await majlis.line("space", "show", "Win", code=1)
 
 
-async def test_what_others_wrote_cannot_drive_the_terminal(majlis: Command, world: World) -> None:
+async def test_messages_cannot_control_the_terminal(majlis: Command, world: World) -> None:
     space = await world.owner.create_space("Lobby")
     await world.owner.say(space, "right \u202e to left \u2028 and on")
     for arguments in (["space", "list"], ["space", "list", "--json"], ["space", "show", space]):
@@ -73,7 +73,7 @@ async def test_a_message_is_sent_from_the_command_line_and_from_stdin(majlis: Co
     assert again.out == f"Sent {said[2]['id']} to Lobby.\n"
 
 
-async def test_what_cannot_be_sent_is_refused_in_one_line(majlis: Command, world: World) -> None:
+async def test_a_message_that_cannot_be_sent_is_refused_in_one_line(majlis: Command, world: World) -> None:
     space = await world.owner.create_space("Lobby")
     assert await majlis.line("send", "Lobby", "", code=1) == "text must not be empty."
     assert await majlis.line("send", "Lobby", "-", code=1, stdin=b"\xff\xfe") == "The input on stdin is not UTF-8 text."

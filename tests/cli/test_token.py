@@ -42,7 +42,7 @@ async def test_a_sign_in_link_works_once(local: Command, world: World) -> None:
     assert (await world.owner.http.post("/api/session", json={"code": code}, headers=headers)).status_code == 401
 
 
-async def test_nobody_is_told_with_the_nearest_name(local: Command, world: World) -> None:
+async def test_an_unknown_name_is_reported_with_the_nearest_name(local: Command, world: World) -> None:
     await world.person("Sara")
     told = await local.line("token", "create", "Sarah", code=1)
     assert told == "There is no person, agent or service named 'Sarah'. Did you mean 'Sara'?"

@@ -87,7 +87,7 @@ async def test_a_tool_can_be_tried_out(scout: Command, web: Web) -> None:
     assert "shop answered 500" in failed.json["result"]["error"]
 
 
-async def test_what_cannot_be_tried_out_is_one_line(scout: Command) -> None:
+async def test_a_tool_that_cannot_be_tried_is_reported_in_one_line(scout: Command) -> None:
     """An exception in a tool is not shown as a traceback either."""
     asked = [
         (["test", "Scout", "send_message"], "Ask Scout in a space instead"),

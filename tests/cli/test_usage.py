@@ -64,7 +64,7 @@ def children_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-async def test_the_version_is_told(bare: Command) -> None:
+async def test_the_version_is_printed(bare: Command) -> None:
     assert (await bare.cold.ok("--version")).out == f"{__version__}\n"
 
 
@@ -97,7 +97,7 @@ BAD_USAGE = [
 ]
 
 
-async def test_what_is_asked_wrongly_gets_one_line_and_code_2(bare: Command) -> None:
+async def test_wrong_usage_gets_one_line_and_code_2(bare: Command) -> None:
     for arguments, line in zip(
         BAD_USAGE, await asyncio.gather(*(bare.line(*a, code=2) for a in BAD_USAGE)), strict=True
     ):

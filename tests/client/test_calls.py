@@ -70,7 +70,7 @@ async def test_an_agent_is_made_and_its_config_changed(client: MajlisClient) -> 
     assert await client.list_agents() == []
 
 
-async def test_what_agents_are_told_hold_and_do_is_read(world: World, client: MajlisClient) -> None:
+async def test_deliveries_memories_and_runs_of_agents_can_be_read(world: World, client: MajlisClient) -> None:
     scout = await world.agent("Scout")
     space = (await client.create_space("Lobby"))["id"]
     message = await client.post(space, "hello")

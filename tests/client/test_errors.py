@@ -86,7 +86,7 @@ async def test_too_many_requests_say_when_to_come_back(settings: Settings) -> No
         assert (await patient.me())["name"] == "Owner"
 
 
-async def test_no_server_and_another_server_are_told_apart(world: World) -> None:
+async def test_no_server_and_another_server_are_different_errors(world: World) -> None:
     nowhere = f"http://127.0.0.1:{free_port()}"
     async with MajlisClient(nowhere, patience_seconds=0) as client:
         with pytest.raises(Unavailable) as refused:

@@ -178,7 +178,7 @@ def test_only_what_another_try_cannot_change_ends_a_stream(error: MajlisError, f
         assert following.delay >= (9 if isinstance(error, TooMany) else 0)
 
 
-def test_what_is_no_event_stream_is_no_stream() -> None:
+def test_a_response_that_is_not_an_event_stream_is_an_error() -> None:
     page = httpx.Response(200, text="<html>", request=httpx.Request("GET", "http://majlis.test/api/events"))
     with pytest.raises(MajlisError, match="not as a Majlis server"):
         Following().begin(page)

@@ -49,7 +49,7 @@ async def test_a_post_waits_for_a_server_that_is_not_there_yet(world: World, pro
     assert (await world.owner.history(space))["messages"] == [said]
 
 
-async def test_what_may_have_been_done_is_not_done_again(world: World, proxy: Proxy) -> None:
+async def test_a_call_that_may_have_succeeded_is_not_repeated(world: World, proxy: Proxy) -> None:
     async with MajlisClient(proxy.url, world.owner.token) as client:
         proxy.answers_to_lose = 1
         with pytest.raises(Unavailable) as lost:

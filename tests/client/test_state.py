@@ -102,7 +102,7 @@ def test_a_message_that_is_known_changes_nothing() -> None:
     assert state == before
 
 
-def test_what_is_older_than_the_loaded_part_stays_out() -> None:
+def test_messages_older_than_the_loaded_ones_are_ignored() -> None:
     state = loaded(message(5), message(6))
     state.apply(spoken(message(3)))
     assert list(messages(state)) == [5, 6]
@@ -152,7 +152,7 @@ def test_a_read_position_never_moves_back_and_may_come_before_its_message() -> N
     assert (state.spaces["spc_1"].unread, state.spaces["spc_1"].last_seen_message_id) == (0, "msg_3")
 
 
-def test_somebody_elses_read_position_is_not_ones_own() -> None:
+def test_the_read_position_of_another_member_is_ignored() -> None:
     state = loaded(message(1), seen=0)
     state.apply(read(1, who=SARA))
     assert state.spaces["spc_1"].unread == 1
@@ -175,7 +175,7 @@ def test_a_new_name_is_on_what_was_said_before() -> None:
     assert messages(state)[2]["sender"]["name"] == "Sarah"
 
 
-def test_what_the_loaded_space_contains_already_changes_nothing() -> None:
+def test_events_that_the_loaded_space_already_contains_change_nothing() -> None:
     state = loaded()
     state.apply(joined(SARA, "Sara", "2026-01-03", number=12))
     before = deepcopy(state)

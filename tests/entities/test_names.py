@@ -83,7 +83,7 @@ def test_a_space_may_be_called_as_people_call_it() -> None:
 
 
 @given(st.text(max_size=80))
-def test_whatever_is_accepted_holds_none_of_our_marks(text: str) -> None:
+def test_accepted_names_contain_none_of_our_marks(text: str) -> None:
     try:
         kept = entity_name(text)
     except Invalid:

@@ -58,7 +58,7 @@ async def test_the_demo_agents_welcome_wait_remember_remind_and_stop(house: Hous
     assert {run["status"] for run in await house.runs()} == {"completed"}
 
 
-async def test_a_lobby_is_made_once_and_not_where_somebody_lives_already(house: House, settings: Settings) -> None:
+async def test_a_lobby_is_made_once_and_only_in_an_empty_gateway(house: House, settings: Settings) -> None:
     await house.world.gateway.create_lobby()
     assert len(await house.owner.ok("GET", "/api/spaces")) == 1
 

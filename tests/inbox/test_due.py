@@ -235,7 +235,7 @@ async def test_a_deleted_agents_plans_and_heartbeat_fire_no_more(db: Database) -
     assert await db.write(fire_due_heartbeats) == 0
 
 
-async def test_a_damaged_plan_ends_and_keeps_nobody_else_from_firing(db: Database) -> None:
+async def test_a_damaged_plan_ends_and_does_not_block_others(db: Database) -> None:
     agent = await new_agent(db)
     damaged = await plan_of(db, agent, EVERY_MINUTE)
     await plan_of(db, agent, EVERY_MINUTE)

@@ -106,7 +106,7 @@ async def test_r7_of_two_that_offer_one_session_at_once_in_two_spaces_one_is_ref
     assert len(await db.read(_bound)) == 1
 
 
-async def test_r7_the_session_of_an_answer_is_kept_only_if_it_is_nobody_elses(db: Database, rooms: Rooms) -> None:
+async def test_r7_the_session_of_a_response_is_kept_only_if_no_other_agent_has_it(db: Database, rooms: Rooms) -> None:
     assert await db.write(keep_session, rooms.one, rooms.coder.id, "s1")
     assert await db.write(keep_session, rooms.one, rooms.coder.id, "s1")
     assert not await db.write(keep_session, rooms.other, rooms.coder.id, "s1")
@@ -114,7 +114,7 @@ async def test_r7_the_session_of_an_answer_is_kept_only_if_it_is_nobody_elses(db
     assert await db.read(_bound) == {(rooms.coder.id, rooms.one): "s1"}
 
 
-async def test_r7_who_leaves_leaves_its_session(db: Database, rooms: Rooms) -> None:
+async def test_r7_an_agent_that_leaves_loses_its_session(db: Database, rooms: Rooms) -> None:
     await offer(db, rooms.husam, rooms.one, "s1")
     await db.write(leave, rooms.one, rooms.coder.id)
     await offer(db, rooms.husam, rooms.other, "s1")

@@ -10,7 +10,7 @@ from tests.conditions import until
 from tests.world import Person, World
 
 
-async def test_what_is_spoken_while_a_stream_opens_comes_after_connected(world: World) -> None:
+async def test_deltas_during_the_opening_of_a_stream_come_after_connected(world: World) -> None:
     """Deltas used to reach a stream before its first event, and clients could not assign them."""
     hub = world.gateway.hub
     space = await world.owner.create_space()
@@ -32,7 +32,7 @@ async def test_what_is_spoken_while_a_stream_opens_comes_after_connected(world: 
     hub.leave(stream)
 
 
-async def test_what_happens_while_a_stream_learns_what_is_going_on_comes_after_it(world: World, whole: bool) -> None:
+async def test_events_during_the_read_of_connected_come_after_it(world: World, whole: bool) -> None:
     """`connected` used to be read before the stream followed, so an agent that started in between was never shown as
     active."""
     space = await world.owner.create_space()
@@ -44,7 +44,7 @@ async def test_what_happens_while_a_stream_learns_what_is_going_on_comes_after_i
     assert await opened(world, None if whole else space, hello) == ["connected", "space.message"]
 
 
-async def test_a7_who_leaves_while_a_stream_opens_hears_nothing_of_the_space(world: World) -> None:
+async def test_a7_a_member_that_leaves_while_a_stream_opens_gets_nothing_of_the_space(world: World) -> None:
     """The position used to be lost, so the whole history of the space counted as missed."""
     sara = await world.person("Sara")
     space = await world.owner.create_space("Lobby", sara)
@@ -61,7 +61,7 @@ async def test_a7_who_leaves_while_a_stream_opens_hears_nothing_of_the_space(wor
         assert await opened(world, None, hello, sara) == ["connected", "space.member.left"]
 
 
-async def test_who_joins_while_a_stream_opens_is_told_after_connected(world: World) -> None:
+async def test_a_member_that_joins_while_a_stream_opens_is_announced_after_connected(world: World) -> None:
     """A second tab used to announce the new member at once to a stream that had not begun."""
     sara = await world.person("Sara")
     async with sara.follow() as other:

@@ -115,7 +115,7 @@ async def test_more_missed_than_can_be_replayed_is_one_resync_and_never_a_part(w
         assert (await stream.next()).data["message"]["text"] == "live"
 
 
-async def test_what_was_missed_is_replayed_whole_however_long_the_messages(world: World, whole: bool) -> None:
+async def test_missed_messages_are_replayed_completely_however_long_they_are(world: World, whole: bool) -> None:
     """A replay of more than a mebibyte used to count as a slow reader: the stream was cut on every reconnect."""
     space = await world.owner.create_space()
     async with follow(world.owner, space, whole) as stream:
@@ -159,7 +159,7 @@ def _say_many(tx: Tx, person: Person, space: str, count: int, beginning: str = "
         post_message(tx, sender, space, Draft(f"{beginning}m{n}"))
 
 
-async def test_what_was_trimmed_from_the_log_is_one_resync(world: World, whole: bool) -> None:
+async def test_events_trimmed_from_the_log_are_one_resync(world: World, whole: bool) -> None:
     space = await world.owner.create_space()
     async with follow(world.owner, space, whole) as stream:
         await stream.next()
@@ -214,7 +214,7 @@ async def test_a_stream_over_all_spaces_follows_into_new_ones(world: World) -> N
         assert [event.type for event in stream.seen].count("space.member.joined") == 1
 
 
-async def test_what_happened_in_a_space_before_one_joined_is_not_replayed(world: World) -> None:
+async def test_events_before_a_member_joined_are_not_replayed(world: World) -> None:
     sara = await world.person("Sara")
     async with sara.follow() as stream:
         await stream.next()
@@ -250,7 +250,7 @@ async def test_coming_back_is_followed_even_if_that_notice_overtakes_the_leaving
         await stream.until_message("welcome back")
 
 
-async def test_c4_a_persons_other_tabs_follow_and_nobody_elses(world: World, whole: bool) -> None:
+async def test_c4_a_read_position_reaches_the_persons_other_tabs_and_no_other_member(world: World, whole: bool) -> None:
     sara = await world.person("Sara")
     space = await world.owner.create_space("Lobby", sara)
     message = await world.owner.say(space, "read me")
@@ -279,7 +279,7 @@ async def test_the_end_of_a_token_ends_its_streams(world: World, whole: bool) ->
     assert (await sara.get("/api/me")).status_code == 401
 
 
-async def test_ephemeral_events_reach_those_who_are_there_and_no_one_later(world: World, whole: bool) -> None:
+async def test_ephemeral_events_reach_connected_clients_and_are_not_replayed(world: World, whole: bool) -> None:
     space = await world.owner.create_space()
     async with follow(world.owner, space, whole) as stream:
         await stream.next()
@@ -294,7 +294,7 @@ async def test_ephemeral_events_reach_those_who_are_there_and_no_one_later(world
         assert [event.type for event in stream.seen] == ["connected", "space.message"]
 
 
-async def test_a_slow_reader_is_cut_off_and_nobody_else_notices(world: World) -> None:
+async def test_a_slow_reader_is_cut_off_without_affecting_others(world: World) -> None:
     space = await world.owner.create_space()
     host, port = world.base_url.removeprefix("http://").split(":")
     slow = socket.socket()

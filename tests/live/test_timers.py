@@ -32,7 +32,7 @@ def test_the_heartbeat_is_due_before_fifteen_seconds_are_over() -> None:
     assert hub._TICK_SECONDS + hub._HEARTBEAT_SECONDS <= 15
 
 
-def test_what_no_hint_told_of_is_found_within_a_second() -> None:
+def test_the_log_is_polled_every_second() -> None:
     assert hub._POLL_SECONDS <= 1
 
 
@@ -79,7 +79,7 @@ async def stuck(database_url: str, table: str) -> AsyncIterator[None]:
 
 
 @pytest.mark.usefixtures("quick_timers")
-async def test_a_stream_ends_with_its_token_even_if_nobody_said_so(settings: Settings) -> None:
+async def test_a_stream_ends_with_its_token_even_without_a_hint(settings: Settings) -> None:
     """A hint may be lost on the bus; here the token is revoked directly in the database."""
     async with serve_world(settings) as world:
         sara = await world.person("Sara")

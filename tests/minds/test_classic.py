@@ -96,6 +96,6 @@ def test_x6_a_block_with_nothing_in_it_is_left_out() -> None:
     assert "ACTIVE RUNS:\n  - Run run_this (this run)" in text
 
 
-def test_x1_an_agent_that_lives_by_another_clock_is_told_which() -> None:
+def test_x1_an_agent_in_another_time_zone_sees_its_local_time() -> None:
     there = seen_text(seed_scene(config=config(layout="classic", timezone="Asia/Riyadh")))
     assert '  entityId: "ent_analyst"\n  timezone: "Asia/Riyadh"\n  currentTime: "2026-02-18T15:07:00.000Z"\n' in there

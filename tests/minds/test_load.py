@@ -167,7 +167,7 @@ async def test_x6_goals_memories_and_plans_are_the_agents_own_and_active(place: 
     }
 
 
-async def test_x6_a_waiting_run_names_first_who_set_it_going_and_how_many_more_may_answer(place: Place) -> None:
+async def test_x6_a_waiting_run_names_its_requester_first_and_counts_the_others(place: Place) -> None:
     """In larger spaces it used to name the first three members in alphabetical order only."""
     said = await place.say("What was the revenue?", place.sarah)
     for name in ("Ahmad", "Bilal", "Omar"):
@@ -177,7 +177,7 @@ async def test_x6_a_waiting_run_names_first_who_set_it_going_and_how_many_more_m
     assert line.endswith('waiting_reply in "Project Alpha" (waiting for Sarah, Ahmad, Bilal, and 2 others)')
 
 
-async def test_t8_other_runs_that_have_not_ended_are_listed_with_whom_they_wait_for(place: Place) -> None:
+async def test_t8_other_active_runs_are_listed_with_the_members_they_wait_for(place: Place) -> None:
     said = await place.say("hello")
     waiting = await place.db.write(add_run, place.agent, said, "waiting_reply", wait_space_id=place.space)
     running = await place.db.write(add_run, place.agent, said, "running")
@@ -211,7 +211,7 @@ async def test_x11_even_a_trigger_out_of_the_window_keeps_it_within_eight_statem
     assert len([statement for statement in statements if statement.startswith(("SELECT", "WITH"))]) == 6
 
 
-async def test_x4_the_name_of_somebody_who_was_deleted_stays_on_what_they_said(place: Place) -> None:
+async def test_x4_messages_keep_the_name_of_a_deleted_sender(place: Place) -> None:
     await place.say("my last words", sender=place.sarah)
     said = await place.say("farewell")
     gone = entities.update().where(entities.c.id == place.sarah.id).values(deleted_at=1)

@@ -179,7 +179,7 @@ def add_many(tx: Tx, place: Place, run_id: str, count: int) -> None:
     tx.execute(cycles.insert(), [{**row, "n": first + n} for n in range(count)])
 
 
-async def test_a5_a7_where_the_agent_stands_is_told_until_it_is_no_member_there(place: Place) -> None:
+async def test_a5_a7_the_active_space_is_shown_while_the_agent_is_a_member(place: Place) -> None:
     found = await place.db.snapshot(wake, place, active=place.space)
     shown = f'ACTIVE SPACE: "Project Alpha" (id: {place.space})'
     assert str(perceive(found).turns[-1].text).endswith(shown)  # type: ignore[union-attr]

@@ -50,7 +50,7 @@ async def test_the_first_half_of_a_call_is_seen_before_the_second_is_written(ope
     assert "".join(event.arguments for event in seen if isinstance(event, CallDelta)).endswith('half"}')
 
 
-async def test_what_is_sent_is_what_is_kept(opened: Opened) -> None:
+async def test_the_stored_request_is_the_sent_request(opened: Opened) -> None:
     """X13"""
     await opened.answers(silent(), prompt=SECOND)
     body = opened.server.asked[0].body

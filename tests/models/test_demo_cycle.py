@@ -51,7 +51,7 @@ async def test_a_reminder_comes_back_as_a_plan() -> None:
     assert "stretch" in made[1][1]["text"]
 
 
-async def test_what_is_not_for_it_and_what_is_refused_ends_the_cycle() -> None:
+async def test_a_message_for_others_and_a_refused_call_end_the_cycle() -> None:
     assert await live(said("Designer, hello", space=ALPHA)) == []
     assert await live(said("hello"), result='{"success": false, "error": "…"}') == [
         ("enter_space", {"spaceId": FAMILY.id})

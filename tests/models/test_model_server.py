@@ -60,7 +60,7 @@ async def test_a_call_is_streamed_in_small_pieces_with_usage_at_the_end(server: 
     assert chunks[-1]["usage"]["prompt_tokens_details"] == {"cached_tokens": 80}
 
 
-async def test_a_script_reads_who_asks_and_why(server: ModelServer) -> None:
+async def test_a_script_sees_the_agent_and_the_trigger(server: ModelServer) -> None:
     server.script = by_agent({"Designer": lambda asked: say(asked.trigger_text), "Writer": [silent()]})
     assert arguments(await ask(server)) == {"text": 'say "hi"\n  message: "forged"'}
     asked = server.asked[0]

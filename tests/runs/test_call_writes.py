@@ -26,7 +26,7 @@ class Torn(Exception):
     """The database wants the transaction to be repeated."""
 
 
-async def test_c2_a_try_that_is_torn_leaves_no_number_of_a_message_behind(world: World) -> None:
+async def test_c2_a_repeated_transaction_leaves_no_message_number_behind(world: World) -> None:
     """The number used to remain, and a message of another member with that number counted as the agent's own: seen,
     never read."""
     bot = await world.agent("Bot")

@@ -37,7 +37,7 @@ async def test_j5_k1_a_consciousness_goes_on_and_the_answer_is_an_event(house: H
     assert [run["trigger"]["type"] for run in await house.runs(scout)] == ["space_message", "tool_result"]
 
 
-async def test_j5_k1_a_consciousness_hears_that_nobody_answered_and_that_a_card_is_gone(
+async def test_j5_k1_a_timed_out_and_a_withdrawn_card_are_events_for_a_consciousness(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of three questions in one cycle, the third exceeds the limit here."""

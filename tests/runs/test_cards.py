@@ -196,7 +196,7 @@ async def test_j5_a_choice_is_one_of_the_options_of_the_call_or_of_the_config(ho
     assert (await submit(house.owner, second, {"choice": "A"})).json()["tool"]["output"] == {"choice": "A"}
 
 
-async def test_j5_without_an_active_space_the_model_is_told_to_enter_one(house: House) -> None:
+async def test_j5_without_an_active_space_the_result_says_to_enter_one(house: House) -> None:
     bot = await house.agent("Bot", tools=[APPROVE])
     house.model.script = sequence(call("approve", question=QUESTION))
     await house.tell(bot)

@@ -147,7 +147,7 @@ async def test_c1_each_space_has_a_cursor_of_its_own(house: House) -> None:
     assert timeline(house.model.asked[-1]) == ['Owner: "unheard"  [NEW]', 'Owner: "@Scout now"  [NEW] ← TRIGGER']
 
 
-async def test_c5_nobody_can_set_or_read_an_agents_cursor(house: House) -> None:
+async def test_c5_an_agents_cursor_can_be_neither_set_nor_read(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout, triggers="mentioned")
     message = await house.owner.say(space, "unheard")

@@ -54,7 +54,7 @@ async def test_k8_a_failed_cycle_is_tried_again_with_all_its_events_and_shown_wh
     assert 'You: called send_message("On it")' in kept[1]["messages"][0]["content"], "what was done is remembered"
 
 
-async def test_t12_each_event_has_its_own_number_of_tries_and_every_space_is_told_once(house: House) -> None:
+async def test_t12_each_event_has_its_own_attempts_and_every_space_gets_one_notice(house: House) -> None:
     house.try_models_once()
     husam, scout = await house.person("Husam"), await conscious(house, limits={"attempts": 2})
     family, dev = await house.space("Family", husam, scout), await house.space("Dev Channel", husam, scout)
@@ -107,7 +107,7 @@ async def test_j7_what_asking_again_cannot_mend_fails_at_once(house: House) -> N
     assert await consciousness(house, scout) == []
 
 
-async def test_k6_whoever_has_acted_in_an_earlier_try_cannot_skip(house: House) -> None:
+async def test_k6_skip_is_refused_after_an_action_in_an_earlier_attempt(house: House) -> None:
     """The effect would be missing in the stored cycle."""
     house.try_models_once()
     husam, scout = await house.person("Husam"), await conscious(house)

@@ -35,7 +35,7 @@ async def damage(house: House, message: Any) -> None:
 
 @pytest.mark.parametrize(("engine", "damage"), MISSHAPEN)
 @pytest.mark.parametrize("mind", ["timeline", "roles", "consciousness"])
-async def test_r9_nor_does_one_that_is_no_message(house: House, mind: str, damage: str) -> None:
+async def test_r9_a_value_that_is_not_a_message_blocks_no_work(house: House, mind: str, damage: str) -> None:
     """It used to stop the worker for all agents, and every page of the space failed."""
     scout = await house.agent("Scout", mind=mind, limits={"concurrentRuns": 1})
     space = await house.space("Project Alpha", scout)
@@ -58,7 +58,7 @@ async def test_r9_nor_does_one_that_is_no_message(house: House, mind: str, damag
 
 @BYTES
 @pytest.mark.parametrize("mind", ["timeline", "roles", "consciousness"])
-async def test_r9_one_that_an_agent_is_owed_is_dropped_and_holds_up_nobody(house: House, mind: str) -> None:
+async def test_r9_a_damaged_pending_message_is_dropped_and_blocks_no_work(house: House, mind: str) -> None:
     """While it was pending, the worker could not claim anything for any agent."""
     scout, other = await house.agent("Scout", mind=mind, limits={"concurrentRuns": 1}), await house.agent("Other")
     space, elsewhere = await house.space("Project Alpha", scout), await house.space("Elsewhere", other)

@@ -57,7 +57,7 @@ async def end_ring(house: House) -> None:
     await house.until_idle()
 
 
-async def test_m12_two_agents_that_wait_for_each_other_in_two_spaces_are_noticed(house: House) -> None:
+async def test_m12_two_agents_that_wait_for_each_other_in_two_spaces_are_detected(house: House) -> None:
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
     await ring(house, ann, first, second)
@@ -71,7 +71,7 @@ async def test_m12_two_agents_that_wait_for_each_other_in_two_spaces_are_noticed
     assert [run["status"] for run in await all_runs(ann) if run["trigger"]["type"] == "service"] == ["waiting_reply"]
 
 
-async def test_m12_a_ring_at_the_depth_limit_is_noticed_too(house: House) -> None:
+async def test_m12_a_ring_at_the_depth_limit_is_detected_too(house: House) -> None:
     """Messages at that depth trigger no agent, so both are triggered from outside."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
@@ -116,7 +116,7 @@ async def test_m12_a_person_in_one_of_the_spaces_may_still_answer(house: House) 
     assert not [asked for asked in house.model.asked if "RESUME" in asked.text]
 
 
-async def test_m12_when_the_last_person_leaves_the_agents_are_noticed(house: House) -> None:
+async def test_m12_a_ring_is_detected_when_the_last_person_leaves(house: House) -> None:
     """Both waits started while a person could have answered. They used to last until their time-out."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await house.space("First", ann, bob), await house.space("Second", ann, bob)
@@ -128,7 +128,7 @@ async def test_m12_when_the_last_person_leaves_the_agents_are_noticed(house: Hou
     assert "deadlock" in timeline(resumed)[-1]
 
 
-async def test_m12_somebody_who_may_only_read_cannot_answer(house: House) -> None:
+async def test_m12_a_viewer_cannot_answer(house: House) -> None:
     """A viewer in the space used to hide the ring."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     viewer = await house.person("Viewer")
@@ -140,7 +140,7 @@ async def test_m12_somebody_who_may_only_read_cannot_answer(house: House) -> Non
     await end_ring(house)
 
 
-async def test_m12_when_the_last_person_may_only_read_from_now_on_the_agents_are_noticed(house: House) -> None:
+async def test_m12_a_ring_is_detected_when_the_last_person_becomes_a_viewer(house: House) -> None:
     """Only leaving used to be checked: when the last person became a viewer, the agents waited until their time-out."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await house.space("First", ann, bob), await house.space("Second", ann, bob)
@@ -153,7 +153,7 @@ async def test_m12_when_the_last_person_may_only_read_from_now_on_the_agents_are
     assert "deadlock" in timeline(resumed)[-1]
 
 
-async def test_m12_who_waits_for_a_ring_without_being_in_it_waits_on(house: House) -> None:
+async def test_m12_a_wait_for_a_ring_that_is_not_part_of_it_continues(house: House) -> None:
     """Cy's wait is the youngest, and used to be ended instead of one in the ring."""
     ann, bob, cy = [await house.agent(name) for name in ("Ann", "Bob", "Cy")]
     first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)
@@ -172,7 +172,7 @@ async def test_m12_who_waits_for_a_ring_without_being_in_it_waits_on(house: Hous
     assert [run["status"] for run in await all_runs(cy)] == ["waiting_reply"]
 
 
-async def test_m12_several_rings_are_noticed_at_once(house: House) -> None:
+async def test_m12_several_rings_are_detected_at_once(house: House) -> None:
     """Only one ring a second used to be ended."""
     ann, bob, cy, dee = [await house.agent(name) for name in ("Ann", "Bob", "Cy", "Dee")]
     first, second = [await agents_only(house, name, ann, bob) for name in ("First", "Second")]
@@ -188,7 +188,7 @@ async def test_m12_several_rings_are_noticed_at_once(house: House) -> None:
         await until_resumed(house, agent)
 
 
-async def test_m12_a_ring_is_noticed_behind_any_number_of_older_waits(house: House) -> None:
+async def test_m12_a_ring_is_detected_behind_any_number_of_older_waits(house: House) -> None:
     """Only the thousand oldest waits among agents used to be checked."""
     ann, bob, old, idle = [await house.agent(name) for name in ("Ann", "Bob", "Old", "Idle")]
     first, second = await agents_only(house, "First", ann, bob), await agents_only(house, "Second", ann, bob)

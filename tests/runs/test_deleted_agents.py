@@ -9,7 +9,7 @@ from tests.runs.house import House
 from tests.runs.questions import asking
 
 
-async def test_m8_a_deleted_agent_waits_for_nobody(house: House) -> None:
+async def test_m8_the_wait_of_a_deleted_agent_ends(house: House) -> None:
     """Its run used to be shown as waiting until the time-out, and an answer was lost."""
     asker, _, _ = await asking(house)
     await house.owner.ok("DELETE", f"/api/agents/{asker.id}")

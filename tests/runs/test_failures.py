@@ -189,7 +189,7 @@ async def test_j7_too_many_requests_are_tried_again_within_the_run_after_the_tim
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
 
 
-async def test_j7_a_server_error_is_tried_again_within_the_run_before_anybody_hears_of_it(house: House) -> None:
+async def test_j7_a_server_error_is_retried_within_the_run_before_it_is_reported(house: House) -> None:
     house.world.gateway.engine.retry_seconds = (0.01, 0.01)
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(Reply(status=500), BROKEN, say("Here."), silent())
@@ -271,7 +271,7 @@ async def test_j7_an_unknown_tool_is_a_result_that_names_the_known_ones(house: H
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
 
 
-async def test_j7_a_mistake_of_majlis_itself_is_told_as_such_and_offered_again(house: House) -> None:
+async def test_j7_an_internal_error_is_reported_as_such_and_retried(house: House) -> None:
     """A time-out within a transaction is not a limit of the run: the run must not count as completed."""
     broken = iter([None, TimeoutError("the database took too long")])
 

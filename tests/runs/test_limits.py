@@ -182,7 +182,7 @@ async def test_t8_eight_messages_and_a_limit_of_three(house: House) -> None:
         assert len(block(asked, "ACTIVE RUNS")) <= 3
 
 
-async def test_t8_an_agent_at_its_limit_holds_up_nobody_else(house: House) -> None:
+async def test_t8_an_agent_at_its_limit_does_not_block_others(house: House) -> None:
     busy, other = await house.agent("Busy", limits={"concurrentRuns": 1}), await house.agent("Other")
     first, second = await house.space("First", busy), await house.space("Second", other)
     blocking = silent()

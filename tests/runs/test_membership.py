@@ -10,7 +10,7 @@ from tests.runs.house import House, timeline
 LONG = "What I have to say is long, and the end of it must never be read by those who sent me away."
 
 
-async def test_a7_an_agent_removed_before_it_speaks_sends_nothing_and_is_told_why(house: House) -> None:
+async def test_a7_an_agent_removed_before_it_replies_sends_nothing_and_sees_why(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     gate = asyncio.Event()
@@ -91,7 +91,7 @@ async def test_a7_an_agent_removed_between_two_steps_streams_nothing_more(house:
         assert not [event for event in follower.seen if event.type.startswith("tool-")]
 
 
-async def test_a7_an_agent_removed_while_it_is_owed_a_message_is_not_told(house: House) -> None:
+async def test_a7_a_pending_message_is_not_delivered_to_a_removed_agent(house: House) -> None:
     scout = await house.agent("Scout", limits={"concurrentRuns": 1})
     busy, space = await house.space("Busy", scout), await house.space("Project Alpha", scout)
     reply = silent()
@@ -108,7 +108,7 @@ async def test_a7_an_agent_removed_while_it_is_owed_a_message_is_not_told(house:
     assert await house.deliveries(message) == [("Scout", "passed")]
 
 
-async def test_a7_an_agent_removed_while_it_waits_is_resumed_by_nobody_there_and_reads_nothing(house: House) -> None:
+async def test_a7_an_agent_removed_while_it_waits_gets_no_answer_from_that_space(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(say("Well?", wait=True), say("Hello?"), silent())
@@ -149,7 +149,7 @@ async def test_a7_an_agent_removed_after_it_was_answered_does_not_read_the_answe
     assert "a secret answer" not in house.model.asked[2].text
 
 
-async def test_a7_a_person_who_was_removed_sees_the_run_no_more(house: House) -> None:
+async def test_a7_a_removed_person_no_longer_sees_the_run(house: House) -> None:
     scout, sara = await house.agent("Scout"), await house.person("Sara")
     space = await house.space("Project Alpha", scout, sara)
     await house.owner.say(space, "hello")

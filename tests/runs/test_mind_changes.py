@@ -23,7 +23,7 @@ async def change(house: House, agent: Person, mind: str) -> None:
     await house.owner.ok("PATCH", f"/api/agents/{agent.id}", {"config": {"mind": mind}})
 
 
-async def test_k2_what_waited_for_a_busy_timeline_agent_becomes_one_cycle(house: House) -> None:
+async def test_k2_deliveries_that_waited_for_a_busy_timeline_agent_become_one_cycle(house: House) -> None:
     husam, scout = await house.person("Husam"), await house.agent("Scout", limits={"concurrentRuns": 1})
     family = await house.space("Family", husam, scout)
     gate = asyncio.Event()
@@ -133,7 +133,7 @@ async def test_k8_the_events_of_a_failed_cycle_become_runs_that_are_shown_what_i
 
 
 @pytest.mark.parametrize(("before", "after"), list(permutations(("timeline", "consciousness", "roles"), 2)))
-async def test_whatever_the_change_what_is_pending_is_read_by_the_new_mind(
+async def test_pending_deliveries_are_handled_by_the_new_mind_after_every_change(
     house: House, before: str, after: str
 ) -> None:
     husam = await house.person("Husam")

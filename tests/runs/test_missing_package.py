@@ -30,7 +30,7 @@ async def test_it_is_refused_when_the_config_is_saved(world: World, model: Any) 
     assert [agent["name"] for agent in await world.owner.ok("GET", "/api/agents")] == ["Bot"]
 
 
-async def test_a_server_of_ones_own_needs_no_package(world: World) -> None:
+async def test_an_own_server_needs_no_package(world: World) -> None:
     model = {"provider": "groq", "name": "m", "baseUrl": "http://127.0.0.1:9/v1"}
     await world.owner.ok("POST", "/api/agents", {"name": "Bot", "config": {"model": model}})
 

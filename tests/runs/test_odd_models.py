@@ -91,7 +91,7 @@ async def test_j7_what_no_database_keeps_is_taken_out_of_a_models_words(house: H
 
 
 @pytest.mark.parametrize("mind", ["timeline", "consciousness"])
-async def test_j7_a_provider_that_asks_for_minutes_gets_them_and_nobody_sits_and_waits(house: House, mind: str) -> None:
+async def test_j7_a_long_retry_after_postpones_the_delivery_without_holding_a_slot(house: House, mind: str) -> None:
     """It used to be asked every half minute, and the event had failed before the provider was ready."""
     scout = await house.agent("Scout", mind=mind, limits={"attempts": 2})
     space = await house.space("Project Alpha", scout)

@@ -244,7 +244,7 @@ async def test_r8_what_is_pending_for_an_agent_that_leaves_counts_as_completed(s
         assert section(house.invocations("Maestro")[-1], "NOW") == ["Turn 1 is finished."]
 
 
-async def test_r8_t5_chains_of_turns_end_by_depth_and_the_space_is_told(house: House) -> None:
+async def test_r8_t5_chains_of_turns_end_by_depth_with_a_notice(house: House) -> None:
     def routing(asked: Asked) -> Reply:
         return call("route", agents=["Coder"]) if asked.step == 0 else silent()
 
@@ -269,7 +269,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-async def test_r8_what_cannot_be_routed_is_told_to_the_model(house: House, case: str) -> None:
+async def test_r8_the_model_sees_what_cannot_be_routed(house: House, case: str) -> None:
     given, expected = REFUSED[case]
     space, agents = await stage(house, Maestro=[call("route", **given), silent()])
     await house.owner.say(space, "Go")
@@ -294,7 +294,7 @@ async def test_r8_one_turn_of_a_request_at_a_time_and_only_by_the_orchestrator(h
     assert "you are not the orchestrator" in house.asked("Planner")[1].results[0]["error"]
 
 
-async def test_r8_a_message_to_somebody_goes_to_them_and_an_answer_within_a_turn_wakes_nobody(house: House) -> None:
+async def test_r8_a_mention_goes_to_that_member_and_an_answer_within_a_turn_triggers_no_agent(house: House) -> None:
     space, _ = await stage(house)
     await house.owner.say(space, "@Coder just you")
     await house.until_idle()

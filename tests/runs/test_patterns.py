@@ -181,7 +181,7 @@ async def test_p1_p2_pattern_5_memories_and_goals_carry_a_long_piece_of_work(hou
     assert block(third, "MEMORIES") == block(third, "GOALS") == []
 
 
-async def test_m2_x7_an_agent_that_never_waits_is_told_no_word_of_waiting(house: House) -> None:
+async def test_m2_x7_the_prompt_of_an_agent_that_never_waits_does_not_mention_waits(house: House) -> None:
     space = await house.space("Project Alpha", await bot(house, "Agent"))
     house.model.script = says("delivered?")
     await house.owner.say(space, "hello")

@@ -97,7 +97,7 @@ async def test_j4_a_refused_call_is_an_error_with_the_persons_words_and_never_ma
     assert (await house.texts(space))[-1] == ("Bot", "As you wish.")
 
 
-async def test_j4_nobody_approves_in_time(house: House) -> None:
+async def test_j4_an_approval_times_out(house: House) -> None:
     _, _, card = await asking(house, silent())
     house.advance(601)
     await house.model.until_asked(2)
@@ -189,7 +189,7 @@ async def test_j4_permission_needs_a_space_to_ask_in(house: House) -> None:
     assert deployed == []
 
 
-async def test_j2_an_approval_given_while_nobody_works_is_used_after_the_restart(settings: Settings) -> None:
+async def test_j2_an_approval_without_a_running_worker_is_used_after_the_restart(settings: Settings) -> None:
     async with ModelServer() as model:
         async with serve_world(settings) as world:
             _, space, card = await asking(House(world, model), say("1.4 is live."))
@@ -214,7 +214,7 @@ async def test_j4_a_visible_call_is_shown_beside_its_card_once_it_is_made(house:
     ]
 
 
-async def test_j4_k1_a_consciousness_is_told_and_makes_the_very_same_call_once(house: House) -> None:
+async def test_j4_k1_a_consciousness_gets_the_approval_as_an_event_and_makes_the_same_call_once(house: House) -> None:
     scout = await conscious(house, tools=[tool("deploy")], policy=ASK)
     space = await house.space("Releases", scout)
     house.model.script = each_cycle(call("enter_space", spaceId=space), call("deploy", version="1.4"))

@@ -24,13 +24,13 @@ from majlis.runs.calls.result import MAX_RESULT_CHARACTERS, plain
         max_leaves=30,
     )
 )
-def test_any_value_becomes_json_that_everybody_reads(value: Any) -> None:
+def test_any_value_becomes_json_that_every_parser_reads(value: Any) -> None:
     copy = plain(value)
     assert json.loads(orjson.dumps(copy)) == json.loads(json.dumps(copy)) == copy
     assert "\0" not in json.dumps(copy, ensure_ascii=False)
 
 
-def test_what_is_harmless_stays_as_it_is() -> None:
+def test_harmless_values_stay_the_same() -> None:
     value = {"a": [1, 2.5, True, None, "ü 😀 \n"], "b": {"c": -(2**63)}}
     assert plain(value) == value
 
@@ -73,7 +73,7 @@ def test_fifty_megabytes_are_cut_to_a_long_result(value: Any) -> None:
     assert len(orjson.dumps(copy)) < 3 * MAX_RESULT_CHARACTERS
 
 
-def test_what_is_very_deep_is_left_out() -> None:
+def test_very_deep_values_are_left_out() -> None:
     value: Any = "bottom"
     for _ in range(500):
         value = {"a": [value]}
@@ -88,6 +88,6 @@ def test_halves_of_characters_and_nul_are_replaced_and_pairs_joined() -> None:
     assert plain([10**30, 10**100_000, float("nan")]) == [str(10**30), "a number of 332193 bits", "nan"]
 
 
-def test_what_is_not_json_is_an_error() -> None:
+def test_a_value_that_is_not_json_is_an_error() -> None:
     with pytest.raises(MajlisError, match="contains a set"):
         plain({"a": {1, 2}})

@@ -79,7 +79,7 @@ async def test_r1_r2_r3_a_conversation_of_two_agents_is_shown_to_each_as_its_own
     ]
 
 
-async def test_m2_it_speaks_with_a_tool_of_one_input_and_its_own_text_is_shown_to_nobody(house: House) -> None:
+async def test_m2_its_tool_has_one_input_and_the_models_own_text_is_never_shown(house: House) -> None:
     coder = await roles(house, "Coder", waits=True)
     space = await house.space("Project Alpha", coder)
     house.model.script = sequence(silent("I would say yes."))
@@ -150,7 +150,7 @@ async def test_r5_one_run_at_a_time_in_a_space_and_beside_each_other_in_two(hous
         assert len(said) == len(set(said))
 
 
-async def test_r5_what_waits_in_one_space_keeps_nobody_else_waiting(settings: Settings) -> None:
+async def test_r5_deliveries_that_wait_in_one_space_do_not_block_others(settings: Settings) -> None:
     """More than fits in one look: deliveries that wait for a run must not hide those after them."""
     async with open_house(settings.model_copy(update={"workers": 3})) as house:
         coder, scout = await roles(house, "Coder"), await house.agent("Scout")
@@ -187,7 +187,7 @@ async def test_c2_a_canceled_run_moves_no_cursor(house: House) -> None:
     assert conversation(house.asked("Coder")[-1]) == [("user", "one"), ("user", "two")]
 
 
-async def test_r6_what_an_agent_hands_over_is_shown_to_those_who_come_after(house: House) -> None:
+async def test_r6_a_hand_over_is_shown_to_the_next_agents(house: House) -> None:
     planner, coder = await roles(house, "Planner"), await roles(house, "Coder")
     space = await house.space("Project Alpha", planner, coder, triggers="mentioned")
     handing = call("hand_over", phase="build", summary="Two pages, blue.", message="Over to you", reason="agreed")
@@ -235,7 +235,7 @@ async def test_r7_a_session_comes_with_a_message_goes_out_with_the_request_and_i
     assert await house.texts(other) == []
 
 
-async def test_r7_a_model_that_names_somebody_elses_session_is_not_believed(house: House) -> None:
+async def test_r7_a_model_that_returns_the_session_of_another_agent_is_ignored(house: House) -> None:
     coder = await roles(house, "Coder")
     space, other = await house.space("Project Alpha", coder), await house.space("Other", coder)
     house.model.script = lambda asked: Reply(headers={"X-Session-Id": "shared"})

@@ -22,7 +22,9 @@ async def change_mind(house: House, agent: Person, mind: str) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), list(permutations(MINDS, 2)))
-async def test_what_is_pending_taken_and_failed_is_heard_by_the_new_mind(house: House, first: str, second: str) -> None:
+async def test_pending_taken_and_failed_deliveries_are_handled_by_the_new_mind(
+    house: House, first: str, second: str
+) -> None:
     house.try_models_once()
     scout = await house.agent("Scout", mind=first, limits={"concurrentRuns": 1})
     space = await house.space("Project Alpha", scout)

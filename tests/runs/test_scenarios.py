@@ -49,7 +49,7 @@ async def test_t3_t4_an_agents_message_triggers_the_two_other_agents_one_deeper(
     assert sorted((run["agentName"], run["chainDepth"]) for run in triggered) == [("Guard", 1), ("Ops", 1)]
 
 
-async def test_t5_at_the_maximal_depth_a_message_is_posted_and_triggers_nobody(house: House) -> None:
+async def test_t5_at_the_depth_limit_a_message_is_posted_and_triggers_no_agent(house: House) -> None:
     space = await house.space("Ping Pong", await house.agent("Ping"), await house.agent("Pong"))
     house.model.script = by_agent({"Ping": says("ping"), "Pong": says("pong")})
     await house.owner.say(space, "@Ping go", mentions=[])

@@ -83,7 +83,7 @@ async def test_p4_a_recurring_plan_fires_again(house: House) -> None:
     assert [parse_iso(time) % 60_000 for time in times] == [0, 0, 0]
 
 
-async def test_p4_what_fell_due_while_nobody_worked_fires_once_at_start(settings: Settings) -> None:
+async def test_p4_plans_that_fell_due_during_downtime_fire_once_at_start(settings: Settings) -> None:
     async with ModelServer() as model:
         async with serve_world(settings) as world:
             house = House(world, model)

@@ -163,7 +163,7 @@ async def test_m15_a_refused_message_disappears(house: House) -> None:
     assert await house.texts(space) == [("Owner", "Scout?")]
 
 
-async def test_m15_who_comes_later_is_told_what_is_being_said_and_by_whom(house: House) -> None:
+async def test_m15_a_later_client_gets_the_text_so_far_and_its_agent(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     reply = say(TEXT)
@@ -197,7 +197,7 @@ async def test_m15_who_comes_later_is_told_what_is_being_said_and_by_whom(house:
         assert (connected.data["activeAgents"], connected.data["streams"]) == ([], [])
 
 
-async def test_m15_a_person_who_is_not_a_member_hears_nothing(house: House) -> None:
+async def test_m15_a_person_who_is_not_a_member_gets_no_deltas(house: House) -> None:
     scout, sara = await house.agent("Scout"), await house.person("Sara")
     space = await house.space("Project Alpha", scout)
     own = await house.space("Sara's", sara)

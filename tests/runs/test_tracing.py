@@ -83,7 +83,7 @@ async def test_a_run_is_a_span_with_its_requests_and_calls_below_it(house: House
     ]
 
 
-async def test_what_was_said_and_thought_is_in_no_span(house: House, spans: InMemorySpanExporter) -> None:
+async def test_spans_contain_no_text_of_messages_or_models(house: House, spans: InMemorySpanExporter) -> None:
     await ask(house, say(WORDS[1]), silent(WORDS[2]))
     assert len(spans.get_finished_spans()) == 4
     assert "Sesame" not in everything(spans)

@@ -104,7 +104,7 @@ async def test_t4_t5_depth_grows_with_every_hop_and_ends_with_a_notice(house: Ho
     ]
 
 
-async def test_t5_a_message_at_the_limit_resumes_nobody(house: House) -> None:
+async def test_t5_a_message_at_the_limit_resumes_no_run(house: House) -> None:
     asker, deep = await house.agent("Asker"), await house.agent("Deep")
     space = await house.space("Project Alpha", asker, deep, triggers="mentioned")
     house.model.script = by_agent({"Asker": [say("Well?", wait=True)]})
@@ -240,7 +240,7 @@ async def test_t10_in_a_space_of_the_mentioned_only_they_are_triggered(house: Ho
     assert {text: sorted(r["agentName"] for r in runs if r["trigger"]["text"] == text) for text in heard} == heard
 
 
-async def test_t10_in_an_orchestrated_space_the_orchestrator_hears_what_is_addressed_to_nobody(house: House) -> None:
+async def test_t10_in_an_orchestrated_space_a_message_without_mentions_goes_to_the_orchestrator(house: House) -> None:
     boss, scout, guide = [await house.agent(name) for name in ("Boss", "Scout", "Guide")]
     space = await house.space("Project Alpha", boss, scout, guide)
     change = {"triggers": "orchestrated", "orchestratorId": boss.id}
@@ -277,7 +277,7 @@ async def test_t11_a_run_keeps_what_triggered_it(house: House) -> None:
     }
 
 
-async def test_j4_a_tool_message_triggers_nobody(house: House) -> None:
+async def test_j4_a_tool_message_triggers_no_agent(house: House) -> None:
     tool = {"name": "advise", "type": "static", "visible": True, "execution": {"output": "sleep on it"}}
     scout, other = await house.agent("Scout", tools=[tool]), await house.agent("Other")
     space = await house.space("Project Alpha", scout, other)

@@ -233,7 +233,7 @@ async def test_t6_a_resumed_run_takes_the_greater_depth(house: House) -> None:
     assert run["chainDepth"] == 2
 
 
-async def test_t6_a_person_who_answers_does_not_lower_the_depth_of_a_run(house: House) -> None:
+async def test_t6_an_answer_of_a_person_does_not_lower_the_depth_of_a_run(house: House) -> None:
     asker, other = await house.agent("Asker"), await house.agent("Other")
     space = await house.space("Project Alpha", asker, other)
     house.model.script = by_agent(
@@ -274,7 +274,7 @@ async def test_a_pause_in_the_middle_of_an_answer_leaves_the_rest_undone_and_say
     assert run["notes"] == ["send_message was not called: the run paused before it."]
 
 
-async def test_other_runs_of_the_agent_are_told_of_the_wait(house: House) -> None:
+async def test_other_runs_of_the_agent_see_the_wait(house: House) -> None:
     asker, _, _ = await asking(house)
     await house.tell(asker)
     await house.until_idle()

@@ -111,7 +111,7 @@ async def test_a_cursor_of_another_space_is_refused(db: Database) -> None:
         await db.read(read_page, husam, here, 50, message["id"], message["id"])
 
 
-async def test_a7_who_has_left_reads_nothing_any_more(db: Database) -> None:
+async def test_a7_a_former_member_can_read_nothing(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     space = await space_of(db, husam, sara)
     message, _ = await post(db, husam, space, Draft("secret plan"))

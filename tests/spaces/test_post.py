@@ -62,7 +62,7 @@ async def test_m16_a_repeated_client_id_finds_the_first_message_whatever_has_cha
         await post(db, husam, space, draft)
 
 
-async def test_a_repeated_or_refused_post_uses_up_no_number_and_moves_nobody(db: Database) -> None:
+async def test_a_repeated_or_refused_post_uses_no_number_and_moves_no_cursor(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     outsider = await db.write(add_caller, "Eve")
     space = await space_of(db, husam, sara)
@@ -207,7 +207,7 @@ async def test_t6_a_service_brings_news_and_its_reply_is_part_of_the_chain(db: D
     assert (news["chainDepth"], reply["chainDepth"]) == (0, 4)
 
 
-async def test_x9_whatever_can_be_stored_may_be_said(db: Database) -> None:
+async def test_x9_every_text_that_can_be_stored_can_be_posted(db: Database) -> None:
     """Control characters used to be refused, although all our readers escape them."""
     (husam,) = await callers(db, "Husam")
     space = await space_of(db, husam)

@@ -62,7 +62,7 @@ async def test_a_marked_statement_goes_the_short_way_and_others_do_not(db: Datab
 
 
 @pytest.mark.parametrize("way", _WAYS)
-async def test_what_goes_in_comes_out(db: Database, way: str) -> None:
+async def test_values_come_back_as_they_were_stored(db: Database, way: str) -> None:
     insert = marked(way, sa.insert(_things))
     select = marked(way, sa.select(_things).order_by(_things.c.id))
     rows = [

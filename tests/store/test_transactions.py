@@ -203,7 +203,7 @@ async def test_a_brief_write_that_is_refused_leaves_nothing(quick: SqliteDatabas
     assert sent == []
 
 
-async def test_a_brief_write_waits_for_whoever_holds_the_database(quick: SqliteDatabase) -> None:
+async def test_a_brief_write_waits_for_a_lock_of_another_process(quick: SqliteDatabase) -> None:
     """Another process has locked it: the writer waits, and the loop continues."""
     other = sqlite3.connect(quick.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -36,7 +36,7 @@ async def test_a_connected_client_loads_the_space_again_after_an_import(world: W
     assert [m["text"] for m in (await sara.history(space))["messages"]] == ["one", "two", "three", "four"]
 
 
-async def test_a_space_is_told_once_and_nothing_is_told_when_nothing_came(world: World, tmp_path: Path) -> None:
+async def test_a_space_is_notified_once_and_only_when_something_was_imported(world: World, tmp_path: Path) -> None:
     db = world.gateway.db
     space = await world.owner.create_space("Lobby")
     await world.owner.say(space, "one")
@@ -54,7 +54,7 @@ async def test_a_space_is_told_once_and_nothing_is_told_when_nothing_came(world:
     assert await told() == 2
 
 
-async def test_somebody_who_is_connected_finds_an_imported_space(world: World, tmp_path: Path) -> None:
+async def test_a_connected_client_finds_an_imported_space(world: World, tmp_path: Path) -> None:
     db = world.gateway.db
     sara = await world.person("Sara")
     space = await world.owner.create_space("Lobby", sara)

@@ -35,7 +35,7 @@ async def test_a_space_travels_with_its_people_and_its_work_only(
     assert there[1:] == [{**line, "status": "queued"} if "running" in line.values() else line for line in lines[1:]]
 
 
-async def test_the_export_of_a_space_gives_nobody_power_over_a_gateway(
+async def test_the_export_of_a_space_grants_no_role_on_the_gateway(
     source: Database, furnished: House, target: Database, tmp_path: Path
 ) -> None:
     await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
@@ -51,7 +51,7 @@ async def test_the_export_of_a_space_gives_nobody_power_over_a_gateway(
     assert "role is not allowed" in asides[0]["reason"]
 
 
-async def test_what_leads_to_another_space_is_not_said(
+async def test_references_to_another_space_are_left_out(
     source: Database, furnished: House, target: Database, tmp_path: Path
 ) -> None:
     """A run may enter another space and take events of several; the export of one space does not show this."""
@@ -136,7 +136,7 @@ async def test_a_deleted_space_leaves_its_tombstone_only(
     assert (summary.clean, summary.placeholders) == (True, 0)
 
 
-async def test_what_belongs_to_a_space_that_is_deleted_here_is_rejected(
+async def test_rows_of_a_space_that_is_deleted_here_are_rejected(
     source: Database, furnished: House, target: Database, tmp_path: Path
 ) -> None:
     lines = await exported(source)

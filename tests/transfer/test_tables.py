@@ -46,7 +46,7 @@ def test_every_key_is_unique_in_the_database() -> None:
         assert kind.key in unique
 
 
-def test_what_is_written_is_read_again_with_the_columns_own_limits() -> None:
+def test_exported_values_are_read_back_with_the_limits_of_their_columns() -> None:
     goal: Said = {"type": "goal", "agentId": "ent_0123456789abcdef", "id": "g", "description": "d", "status": "active"}
     goal |= {"priority": 2**31, "longTerm": 1, "updatedAt": "yesterday", "more": 0}
     with pytest.raises(Refused) as refused:

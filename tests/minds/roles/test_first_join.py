@@ -99,7 +99,7 @@ def test_r2_with_several_people_their_messages_carry_the_name_everywhere() -> No
     ]
 
 
-def test_r2_a_second_person_who_has_not_spoken_yet_makes_names_needed_too() -> None:
+def test_r2_names_are_shown_as_soon_as_there_is_a_second_person() -> None:
     assert turns(scene(ASKED, several_people=True)) == [("user", "[Husam]: Pull the numbers")]
 
 
@@ -109,7 +109,7 @@ def test_r2_another_agents_message_that_triggers_is_a_users_turn_with_its_name_i
         assert said == [("user", "[Designer]: Your turn.")]
 
 
-def test_r2_services_and_notices_are_signed_and_are_nobodys_user() -> None:
+def test_r2_services_and_notices_are_named_and_are_never_the_user() -> None:
     said = turns(scene((SHOP, "Order 7"), (ANALYST, "Thanks"), (SHOP, "Order 8"), ASKED, since=2))
     assert said[0] == ("user", "[Shop]: Order 7")
     assert "💬 Shop: Order 8" in said[2][1]
@@ -165,18 +165,18 @@ def test_a_conversation_that_the_agent_began_begins_with_a_users_turn() -> None:
     ]
 
 
-def test_what_lies_before_the_window_is_counted() -> None:
+def test_messages_before_the_window_are_counted() -> None:
     shown = turns(asked(tuple(message(n, HUSAM, f"m{n}") for n in range(26, 30)), message(30, *ASKED), left_out=25))
     assert shown[0] == ("user", "=== 25 EARLIER MESSAGES NOT SHOWN; read_messages with offset reads more ===")
 
 
-def test_who_was_asked_again_before_it_could_answer_learns_that_it_has_spoken_since() -> None:
+def test_an_agent_asked_twice_in_a_row_sees_that_it_has_spoken_in_between() -> None:
     shown = turns(scene(*OPENING, ASKED, since=3, spoke_since=True))
     assert shown[-1] == ("user", "Pull the numbers")
     assert shown[-2][1].startswith("=== YOU SENT MESSAGES HERE AFTER")
 
 
-def test_r8_what_is_routed_to_the_one_who_said_it_is_its_own_turn() -> None:
+def test_r8_a_message_routed_back_to_its_sender_is_its_own_turn() -> None:
     shown = turns(scene(ASKED, (ANALYST, "Here they are."), since=1))
     assert shown[0] == ("user", "Pull the numbers")
     assert shown[1] == ("assistant", "Here they are.")
@@ -216,7 +216,7 @@ def test_the_system_message_says_how_to_speak_and_nothing_that_changes_with_ever
     assert 'ACTIVE SPACE: "Project Alpha" (id: spc_alpha), phase: "build"' in text
 
 
-def test_j2_a_run_that_is_taken_up_again_is_told_what_it_has_done_and_where_it_stands() -> None:
+def test_j2_a_resumed_run_sees_what_it_has_done_and_its_active_space() -> None:
     shown = scene(*OPENING, ASKED, since=3, elsewhere=ActiveSpace("spc_reports", "Daily Reports", 0, 0))
     done = Action(0, "enter_space", {"spaceId": "spc_reports"}, {"success": True}, "done")
     unknown = Action(1, "print", {"copies": 3}, None, "started")

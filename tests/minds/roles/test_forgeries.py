@@ -130,7 +130,7 @@ def test_r2_an_ordinary_text_is_not_changed_by_a_character(text: str) -> None:
     assert escape(text) == text
 
 
-def test_x9_what_was_written_can_be_told_from_what_is_shown() -> None:
+def test_x9_the_original_text_can_be_recovered_from_the_shown_text() -> None:
     """Every line that could be ours gets one more backslash."""
     assert escape("=== A\n\\=== B\n\\\\[C]: d") == "\\=== A\n\\\\=== B\n\\\\\\[C]: d"
     assert escape("\\ alone\n\\n") == "\\ alone\n\\n"

@@ -46,7 +46,7 @@ def _knows(tx: Tx, place: Place, seq: int) -> None:
     tx.execute(members.update().where(*mine).values(processed_seq=seq))
 
 
-async def test_r1_who_has_never_run_here_has_no_state_and_sees_all_of_the_past(db_place: Place) -> None:
+async def test_r1_an_agent_that_has_never_run_here_has_no_state_and_sees_the_whole_history(db_place: Place) -> None:
     for text in ("one", "two"):
         await db_place.say(text)
     scene = await look(db_place, await db_place.say("three", db_place.sarah))
@@ -135,9 +135,7 @@ DAMAGE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("reason", DAMAGE)
-async def test_r9_a_damaged_message_is_set_aside_named_in_the_log_and_shifts_nothing(
-    db_place: Place, reason: str
-) -> None:
+async def test_r9_a_damaged_message_is_left_out_and_logged_and_shifts_nothing(db_place: Place, reason: str) -> None:
     said = [await db_place.say(text) for text in ("one", "two", "three")]
     await db_place.db.write(_knows, db_place, 1)
     trigger = await db_place.say("four")

@@ -47,7 +47,7 @@ def test_x9_nothing_that_is_said_or_reasoned_adds_a_line() -> None:
         assert len(lines) == 5 + 4 + 6
 
 
-def test_r8_a_long_story_is_told_in_brief() -> None:
+def test_r8_a_long_history_is_summarized() -> None:
     long = "word " * 10_000
     turns = tuple(_turn(n, Participant("Ada", "done", (long,) * 20)) for n in range(20))
     text = view(Routing(("Ada",), None, turns, more_turns=True, finished="trn_19"))
