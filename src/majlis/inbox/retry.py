@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
@@ -14,7 +16,7 @@ from majlis.store.tables import deliveries
 from majlis.store.transactions import Tx
 
 # `not_before` marks it as tried before, so that it goes first in its lane (R5).
-_OFFER_AGAIN = (
+_RETRY_FAILED = (
     deliveries.update()
     .where(
         deliveries.c.message_id == sa.bindparam("message"),
@@ -23,6 +25,18 @@ _OFFER_AGAIN = (
     )
     .values(state="pending", attempts=0, not_before=sa.bindparam("at"))
 )
+_OFFER_AGAIN = (
+    deliveries.update()
+    .where(deliveries.c.id == sa.bindparam("delivery"))
+    .values(
+        state=sa.bindparam("outcome"),
+        attempts=deliveries.c.attempts + 1,
+        not_before=sa.bindparam("at"),
+        payload=sa.bindparam("kept", type_=deliveries.c.payload.type),
+    )
+)
+# Failed tries whose calls are shown to the next.
+_MOST_EARLIER = 10
 
 
 def back_off(attempts: int) -> int:
@@ -30,11 +44,23 @@ def back_off(attempts: int) -> int:
     return int(min(1000 * 4**attempts, 300_000))
 
 
+def offer_again(tx: Tx, delivery: sa.Row[Any], run_id: str, at: int | None, **payload: Any) -> None:
+    """Makes a delivery pending again after the try `run_id`, or failed if there is no next time."""
+    earlier = [*delivery.payload.get("earlierRuns", ()), run_id][-_MOST_EARLIER:]
+    values = {
+        "delivery": delivery.id,
+        "outcome": "failed" if at is None else "pending",
+        "at": tx.now if at is None else at,
+        "kept": {**delivery.payload, **payload, "earlierRuns": earlier},
+    }
+    tx.execute(_OFFER_AGAIN, values)
+
+
 def retry_delivery(tx: Tx, caller: Caller, message_id: str, agent_id: str) -> list[MessageDeliveryJson]:
     """For members who may write. Returns the message's deliveries as they are now."""
     message = access_message(tx, caller, message_id)
     access_space(tx, caller, message.space_id, "write")
-    offered = tx.execute(_OFFER_AGAIN, {"message": message_id, "agent": agent_id, "at": tx.now})
+    offered = tx.execute(_RETRY_FAILED, {"message": message_id, "agent": agent_id, "at": tx.now})
     if offered.rowcount == 0:
         raise Conflict("not_failed", "This delivery has not failed, so there is nothing to retry.")
     tx.outbox.append(WorkAvailable())

@@ -23,6 +23,13 @@ from majlis.runs.claim.lease import LEASE_MILLIS
 from majlis.store.transactions import Tx
 from majlis.waits.wait import Wait, parse_wait
 
+# Fields that are columns of the same name: of every new run, what a run has spent, and all.
+_NEW_COLUMNS = (
+    "id", "agent_id", "trigger", "trigger_space_id", "active_space_id", "chain_depth", "fence", "attempts", "cycle",
+)  # fmt: skip
+_SPENT = ("requests", "input_tokens", "cached_tokens", "output_tokens", "model")
+_COLUMNS = (*_NEW_COLUMNS, *_SPENT, "waits", "working_millis")
+
 
 @dataclass(slots=True)
 class Run:
@@ -74,25 +81,10 @@ class Run:
         """A run that is resumed, or taken over from a dead worker. `agent` has `name` and `version`."""
         kept = row.shown or {}
         return cls(
-            id=row.id,
-            agent_id=row.agent_id,
+            **{name: getattr(row, name) for name in _COLUMNS},
             agent_name=agent.name,
             agent_version=agent.version,
-            trigger=row.trigger,
-            trigger_space_id=row.trigger_space_id,
-            active_space_id=row.active_space_id,
-            chain_depth=row.chain_depth,
-            fence=row.fence,
-            attempts=row.attempts,
-            cycle=row.cycle,
-            waits=row.waits,
             wait=parse_wait(row.wait),
-            requests=row.requests,
-            input_tokens=row.input_tokens,
-            cached_tokens=row.cached_tokens,
-            output_tokens=row.output_tokens,
-            model=row.model,
-            working_millis=row.working_millis,
             notes=list(row.notes or ()),
             shown=dict(kept.get("shown") or {}),
             wrote={space: list(seqs) for space, seqs in (kept.get("wrote") or {}).items()},
@@ -102,19 +94,11 @@ class Run:
     def new_row(self, tx: Tx, owner: str) -> dict[str, Any]:
         """The row of a new run, leased to its owner."""
         return {
-            "id": self.id,
-            "agent_id": self.agent_id,
+            **{name: getattr(self, name) for name in _NEW_COLUMNS},
             "status": "running",
-            "trigger": self.trigger,
-            "trigger_space_id": self.trigger_space_id,
-            "active_space_id": self.active_space_id,
-            "chain_depth": self.chain_depth,
             "lease_owner": owner,
             "lease_until": tx.now + LEASE_MILLIS,
-            "fence": self.fence,
-            "attempts": self.attempts,
             "shown": {"earlier": self.earlier} if self.earlier else None,
-            "cycle": self.cycle,
             "created_at": tx.now,
             "started_at": tx.now,
         }
@@ -135,14 +119,7 @@ class Run:
         }
 
     def spent(self) -> dict[str, Any]:
-        return {
-            "requests": self.requests,
-            "input_tokens": self.input_tokens,
-            "cached_tokens": self.cached_tokens,
-            "output_tokens": self.output_tokens,
-            "model": self.model,
-            "working_millis": self.worked_millis(),
-        }
+        return {**{name: getattr(self, name) for name in _SPENT}, "working_millis": self.worked_millis()}
 
     def copy(self) -> Run:
         """For a transaction, which may be retried: its changes count only once it has committed (`become`)."""

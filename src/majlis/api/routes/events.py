@@ -23,7 +23,7 @@ from majlis.entities.tokens import invalid_token
 from majlis.gateway import Gateway
 from majlis.live.hub import Hub
 from majlis.live.stream import Stream
-from majlis.runs.view.presence import active_agents, spaces_of
+from majlis.runs.view.queries import active_agents, spaces_of
 from majlis.spaces.access import access_space, unknown_space
 from majlis.store.transactions import Tx
 

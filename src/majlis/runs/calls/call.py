@@ -27,7 +27,7 @@ from majlis.runs.calls.tool_port import InTransaction, Outside
 from majlis.runs.calls.visible import show_unknown
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
-from majlis.runs.loop.deltas import CallStream
+from majlis.runs.loop.deltas import UNSTREAMED, CallStream
 from majlis.runs.loop.earlier_calls import unknown_outcomes
 from majlis.runs.run import Run
 from majlis.tool_decorator import ToolContext, nobody_listens
@@ -72,7 +72,7 @@ class Calls:
             self._progress.end()
 
     async def make(
-        self, call: Call, n: int, entries: list[Entry], stream: CallStream | None, rest: Sequence[str] = ()
+        self, call: Call, n: int, entries: list[Entry], stream: CallStream, rest: Sequence[str] = ()
     ) -> Done:
         """`entries` are journal entries that are not written yet; they are written with this one. `rest` names the
         calls after it, which are not made if it pauses the run."""
@@ -163,16 +163,14 @@ class Calls:
         input: Any,
         entry: Entry,
         entries: list[Entry],
-        stream: CallStream | None,
+        stream: CallStream,
         rest: Sequence[str],
     ) -> Done:
-        stream_id = stream.id if stream else None
         context, result = await self._engine.write_then(
             lambda done: self._run.become(done[0].run),
-            commit_call, self._run, tool, input, stream_id, entry, entries, rest,
+            commit_call, self._run, tool, input, stream.id, entry, entries, rest,
         )  # fmt: skip
-        if stream is not None:
-            stream.complete(result)
+        stream.complete(result)
         metrics.tool_calls.labels("done").inc()
         if context.skipped is not None:
             metrics.runs_settled.labels("complete").inc()
@@ -184,23 +182,21 @@ class Calls:
         input: Any,
         entry: Entry,
         entries: list[Entry],
-        stream: CallStream | None,
+        stream: CallStream,
         rest: Sequence[str],
     ) -> Done:
         entry.state = "started"
-        stream_id = stream.id if stream else None
         started: Started = await self._engine.write_then(
             lambda started: self._run.become(started.run),
-            start_call, self._run, tool, entry, entries, stream_id, rest,
+            start_call, self._run, tool, entry, entries, stream.id, rest,
         )  # fmt: skip
         if started.asked is None:
             return await self._act(tool, input, entry, started.space_name, stream)
-        if stream is not None:
-            stream.complete(started.asked)
+        stream.complete(started.asked)
         return Done(dump(started.asked), started.paused)
 
     async def _act(
-        self, tool: Outside, input: Any, entry: Entry, space_name: str | None, stream: CallStream | None = None
+        self, tool: Outside, input: Any, entry: Entry, space_name: str | None, stream: CallStream = UNSTREAMED
     ) -> Done:
         run = self._run
         self._progress = progress = self._progress_of(tool, entry)
@@ -214,9 +210,9 @@ class Calls:
                 progress.end()
         await self._engine.write(finish_call, run, tool, entry)
         metrics.tool_calls.labels(entry.state).inc()
-        if stream is not None and entry.state == "error":
+        if entry.state == "error":
             stream.fail(entry.output["error"])
-        elif stream is not None:
+        else:
             stream.complete(entry.output)
         return Done(dump(entry.output))
 
@@ -256,11 +252,10 @@ class Calls:
         about = {"runId": run.id, "agentId": run.agent_id, "callId": entry.call_id, "toolName": tool.name}
         return Progress(self._engine.channel, run.active_space_id, about)
 
-    async def _refused(self, error: MajlisError, entry: Entry, entries: list[Entry], stream: CallStream | None) -> Done:
+    async def _refused(self, error: MajlisError, entry: Entry, entries: list[Entry], stream: CallStream) -> Done:
         entry.state, entry.output, entry.secret = "error", _error(error), None
         await self._engine.write(write_journal, self._run, [*entries, entry])
-        if stream is not None:
-            stream.fail(error.message)
+        stream.fail(error.message)
         metrics.tool_calls.labels("error").inc()
         return Done(dump(entry.output))
 

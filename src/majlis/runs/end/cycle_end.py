@@ -10,11 +10,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from majlis.inbox.retry import offer_again
 from majlis.inbox.turns import settled_in_turn
 from majlis.minds.consciousness.remember import Lived
 from majlis.minds.consciousness.scene import Past
 from majlis.runs.journal import Fenced
-from majlis.store.tables import agents, cycles, deliveries, pasts
+from majlis.store.tables import agents, cycles, pasts
 from majlis.store.transactions import Dialect, Tx
 
 _LAST = sa.select(sa.func.coalesce(sa.func.max(cycles.c.n), 0)).where(cycles.c.agent_id == sa.bindparam("agent"))
@@ -22,16 +23,6 @@ _STANDS = (
     agents.update()
     .where(agents.c.id == sa.bindparam("agent"))
     .values(active_space_id=sa.bindparam("space", type_=agents.c.active_space_id.type))
-)
-_OFFER_AGAIN = (
-    deliveries.update()
-    .where(deliveries.c.id == sa.bindparam("delivery"))
-    .values(
-        state=sa.bindparam("outcome"),
-        attempts=deliveries.c.attempts + 1,
-        not_before=sa.bindparam("at"),
-        payload=sa.bindparam("kept", type_=deliveries.c.payload.type),
-    )
 )
 
 
@@ -70,14 +61,7 @@ def offer_events_again(
     delays = [delay_of(each.attempts) for each in taken if each.attempts + 1 < attempts]
     at = tx.now + max(delays, default=0)
     for each in taken:
-        earlier = [*each.payload.get("earlierRuns", ()), run_id][-10:]
-        values = {
-            "delivery": each.id,
-            "outcome": "pending" if each.attempts + 1 < attempts else "failed",
-            "at": at,
-            "kept": {**each.payload, "earlierRuns": earlier},
-        }
-        tx.execute(_OFFER_AGAIN, values)
+        offer_again(tx, each, run_id, at if each.attempts + 1 < attempts else None)
     given_up = [each for each in taken if each.attempts + 1 >= attempts]
     for turn_id in {each.payload["turnId"] for each in given_up if "turnId" in each.payload}:
         settled_in_turn(tx, turn_id)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.external_sessions import keep_session
-from majlis.inbox.retry import back_off
+from majlis.inbox.retry import back_off, offer_again
 from majlis.inbox.turns import settled_in_turn
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.minds.consciousness.remember import Lived
@@ -51,16 +51,6 @@ _TAKEN = (
     )
     .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
     .order_by(deliveries.c.id)
-)
-_OFFER_AGAIN = (
-    deliveries.update()
-    .where(deliveries.c.id == sa.bindparam("delivery"))
-    .values(
-        state=sa.bindparam("outcome"),
-        attempts=deliveries.c.attempts + 1,
-        not_before=sa.bindparam("at"),
-        payload=sa.bindparam("kept", type_=deliveries.c.payload.type),
-    )
 )
 
 
@@ -117,22 +107,15 @@ def fail(tx: Tx, run: Run, entries: list[Entry], code: str, message: str, attemp
     elif taken:
         trigger = next((each for each in taken if each.message_id == run.trigger.get("messageId")), taken[0])
         delay = delay_of(trigger.attempts) if trigger.attempts + 1 < attempts else None
-        _offer_again(tx, run, trigger, delay, message)
+        _retry_trigger(tx, run, trigger, delay, message)
     hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
     tx.outbox.append(WorkAvailable())
 
 
-def _offer_again(tx: Tx, run: Run, trigger: sa.Row[Any], delay: int | None, message: str) -> None:
+def _retry_trigger(tx: Tx, run: Run, trigger: sa.Row[Any], delay: int | None, message: str) -> None:
     """The other deliveries of the run (answers, absorbed events) stay taken until the next try at its trigger takes
     them along. The next try keeps the chain depth (T6). Without a delay there is no next try."""
-    earlier = [*trigger.payload.get("earlierRuns", ()), run.id][-10:]
-    values = {
-        "delivery": trigger.id,
-        "outcome": "failed" if delay is None else "pending",
-        "at": tx.now + (delay or 0),
-        "kept": {**trigger.payload, "earlierRuns": earlier, "chainDepth": run.chain_depth},
-    }
-    tx.execute(_OFFER_AGAIN, values)
+    offer_again(tx, trigger, run.id, None if delay is None else tx.now + delay, chainDepth=run.chain_depth)
     if delay is None:
         settle_deliveries(tx, run.id, "failed")
         if "turnId" in trigger.payload:

@@ -37,7 +37,17 @@ class CallStream(Protocol):
     """A call that is streamed while the model writes it."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str | None: ...
+
+    def complete(self, result: Any) -> None: ...
+
+    def fail(self, error: str) -> None: ...
+
+
+class Unstreamed:
+    """A call that no one sees while it is written."""
+
+    id = None
 
     def complete(self, result: Any) -> None: ...
 
@@ -134,6 +144,9 @@ class SpokenStream:
         self._channel.publish_ephemeral(self.space_id, type, data)
 
 
+UNSTREAMED = Unstreamed()
+
+
 class ArgumentStream(SpokenStream):
     """One call of a visible tool: its arguments as JSON. If they contain secrets, they are sent only when complete,
     with the secrets masked."""
@@ -196,8 +209,8 @@ class Deltas:
             case CallDelta(index=index) if index in self._streams:
                 self._streams[index].feed(event.arguments)
 
-    def of(self, index: int) -> SpokenStream | None:
-        return self._streams.get(index)
+    def of(self, index: int) -> CallStream:
+        return self._streams.get(index, UNSTREAMED)
 
     def flush(self) -> None:
         for stream in self._streams.values():

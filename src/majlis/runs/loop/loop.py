@@ -36,7 +36,7 @@ from majlis.runs.claim.resume import MAX_TAKE_OVERS
 from majlis.runs.end.settle import complete, fail, hand_back
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry, Fenced, failed_entry, model_entry, pack_view
-from majlis.runs.loop.deltas import Deltas
+from majlis.runs.loop.deltas import UNSTREAMED, Deltas
 from majlis.runs.loop.earlier_calls import next_step
 from majlis.runs.loop.live_cycle import LiveCycle
 from majlis.runs.loop.perceive import mind_of
@@ -234,7 +234,7 @@ class Loop:
     async def _act(self, answer: Answer, turns: list[Turn]) -> bool:
         """True if the run has paused."""
         for index, call in enumerate(answer.calls):
-            stream = self._deltas.of(index) if self._deltas is not None else None
+            stream = self._deltas.of(index) if self._deltas is not None else UNSTREAMED
             with _span("majlis.tool", **{"majlis.tool": call.name[:64]}):
                 rest = [other.name for other in answer.calls[index + 1 :]]
                 done = await self._calls.make(call, self._step, self._take_entries(), stream, rest)

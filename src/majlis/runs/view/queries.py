@@ -4,6 +4,7 @@ administrators see a run without a space."""
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, NotFound
+from majlis.runs.run import spaces_of_run
 from majlis.runs.view.privacy import hide_private
 from majlis.runs.view.shapes import (
     ContextJson,
@@ -24,12 +26,18 @@ from majlis.runs.view.shapes import (
 )
 from majlis.spaces.access import access_space
 from majlis.store.tables import entities, members, runs, spaces, steps, views
-from majlis.store.tables.runs import has_status
+from majlis.store.tables.runs import NOT_OVER, has_status
 from majlis.store.transactions import Tx
 
 MAX_PAGE = 200
 
 _SELECT = sa.select(*runs.c, entities.c.name.label("agent_name")).join(entities, entities.c.id == runs.c.agent_id)
+
+_AT_WORK = (
+    sa.select(runs.c.id, runs.c.agent_id, runs.c.trigger, runs.c.trigger_space_id, runs.c.active_space_id)
+    .where(NOT_OVER, runs.c.status == "running")
+    .order_by(runs.c.id)
+)
 
 
 def access_run(tx: Tx, caller: Caller, run_id: str) -> sa.Row[Any]:
@@ -139,3 +147,17 @@ def _completed(step: int, body: Any, whole: dict[int, RequestJson]) -> RequestJs
         return {"step": step, "messages": body["messages"], "tools": body["tools"] or []}
     base = whole.get(body["base"])
     return base and {"step": step, "messages": [*base["messages"], *body["messages"]], "tools": base["tools"]}
+
+
+def spaces_of(tx: Tx, entity_id: str) -> list[str]:
+    return [row.space_id for row in tx.all(sa.select(members.c.space_id).where(members.c.entity_id == entity_id))]
+
+
+def active_agents(tx: Tx, space_ids: Sequence[str]) -> list[dict[str, str]]:
+    """Running runs are few, however long the history, so all are read and filtered here."""
+    wanted = set(space_ids)
+    return [
+        {"agentId": run.agent_id, "runId": run.id, "spaceId": space}
+        for run in tx.all(_AT_WORK)
+        for space in sorted(spaces_of_run(run) & wanted)
+    ]
