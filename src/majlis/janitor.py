@@ -12,7 +12,7 @@ from majlis.store.tables import cards, events, members, messages, phases, spaces
 from majlis.store.transactions import Database, Tx
 
 _EVERY_SECONDS = 600
-# Does not slow down the start.
+# Later, so that it does not slow down the start.
 _FIRST_AFTER_SECONDS = 60
 _BATCH = 500
 _TOKENS_KEPT_MILLIS = 7 * 24 * 3_600_000

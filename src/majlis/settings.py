@@ -176,6 +176,10 @@ class Settings(BaseModel):
             raise ValueError(f"demo_model: {error.message}") from None
 
     @property
+    def https(self) -> bool:
+        return self.public_url.startswith("https://")
+
+    @property
     def database(self) -> str:
         return self.database_url or f"sqlite:///{self.data_dir / 'majlis.db'}"
 

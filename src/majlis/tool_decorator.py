@@ -24,8 +24,8 @@ class Told:
         yield from ()
 
 
-def nobody_listens(_text: str) -> None:
-    return None
+def ignore_progress(_text: str) -> None:
+    """For tools that are not visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ToolContext:
     space_id: str | None
     space_name: str | None
     idempotency_key: str
-    tell: Callable[[str], None] = nobody_listens
+    tell: Callable[[str], None] = ignore_progress
 
     def progress(self, text: str) -> Told:
         """Shows a line in the space while the tool runs, if the tool is visible there. Replaces the previous line.

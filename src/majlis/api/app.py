@@ -57,7 +57,7 @@ def create_app(gateway: Gateway) -> ASGIApp:
     app.state.known_tokens = KnownTokens()
     app.state.caller_limit = RateLimit("caller", settings.requests_per_second, settings.requests_burst)
     app.state.sign_in_limit = RateLimit("sign_in", settings.sign_ins_per_minute / 60, settings.sign_ins_per_minute)
-    return Middleware(_with_cors(app, settings.allowed_origins), settings.public_url.startswith("https://"))
+    return Middleware(_with_cors(app, settings.allowed_origins), settings.https)
 
 
 def openapi_document() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Concatenate
 from urllib.parse import urlsplit
 
@@ -52,15 +52,13 @@ class Credential:
         return caller
 
 
+@dataclass(slots=True)
 class Entry:
     """Runs `work(tx, caller, …)` on behalf of the caller."""
 
-    __slots__ = ("_credential", "_gateway", "_known")
-
-    def __init__(self, gateway: Gateway, credential: Credential, known: KnownTokens) -> None:
-        self._gateway = gateway
-        self._credential = credential
-        self._known = known
+    _gateway: Gateway
+    _credential: Credential
+    _known: KnownTokens
 
     async def write(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         await self._check_first_use()
@@ -153,36 +151,32 @@ def require_own_page(request: Request) -> None:
         raise Forbidden("cross_site", "This request came from another site. Open Majlis at its own URL and try again.")
 
 
-def https(gateway: Gateway) -> bool:
-    return gateway.settings.public_url.startswith("https://")
-
-
 TheEntry = Annotated[Entry, Depends(enter)]
 TheGateway = Annotated[Gateway, Depends(the_gateway)]
 
 
+@dataclass(slots=True)
 class RateLimit:
-    def __init__(self, name: str, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._name = name
-        self._per_second = per_second
-        self._burst = burst
-        self._clock = clock
-        # key → (tokens left, at this time)
-        self._buckets: dict[str, tuple[float, float]] = {}
+    name: str
+    per_second: float
+    burst: int
+    clock: Callable[[], float] = time.monotonic
+    # key → (tokens left, at this time)
+    _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def spend(self, key: str) -> None:
-        if self._per_second <= 0:
+        if self.per_second <= 0:
             return
-        now = self._clock()
-        left, at = self._buckets.get(key, (float(self._burst), now))
-        left = min(self._burst, left + (now - at) * self._per_second)
+        now = self.clock()
+        left, at = self._buckets.get(key, (float(self.burst), now))
+        left = min(self.burst, left + (now - at) * self.per_second)
         if left < 1:
             self._buckets[key] = (left, now)
-            metrics.limited.labels(self._name).inc()
-            retry_after = math.ceil((1 - left) / self._per_second)
+            metrics.limited.labels(self.name).inc()
+            retry_after = math.ceil((1 - left) / self.per_second)
             raise TooMany("rate_limited", f"Too many requests. Try again in {retry_after} s.", retry_after)
         self._buckets[key] = (left - 1, now)
         if len(self._buckets) > _SWEEP_AT:
             # Drop the buckets that are full again.
-            full_after = self._burst / self._per_second
+            full_after = self.burst / self.per_second
             self._buckets = {key: bucket for key, bucket in self._buckets.items() if now - bucket[1] < full_after}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from majlis.live.log import LoggedEvent
 from majlis.live.stream import Stream
 
@@ -9,16 +11,14 @@ from majlis.live.stream import Stream
 _MAX_EARLY = 1000
 
 
+@dataclass(slots=True, eq=False)
 class Channel:
     """`last` is None until the topic's position has been read from the log."""
 
-    __slots__ = ("_early", "last", "streams", "topic")
-
-    def __init__(self, topic: str) -> None:
-        self.topic = topic
-        self.last: int | None = None
-        self.streams: set[Stream] = set()
-        self._early: dict[int, LoggedEvent] = {}
+    topic: str
+    last: int | None = None
+    streams: set[Stream] = field(default_factory=set)
+    _early: dict[int, LoggedEvent] = field(default_factory=dict)
 
     @property
     def has_gap(self) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import orjson
@@ -30,49 +31,28 @@ class Listener(Protocol):
     def expires_at(self) -> int | None: ...
 
 
+@dataclass(slots=True, eq=False)
 class Stream:
     """`space` is None for a stream over all of the caller's spaces."""
 
-    __slots__ = (
-        "_closed",
-        "_count",
-        "_early",
-        "_queue",
-        "_queued",
-        "_waiter",
-        "caller",
-        "cut_off",
-        "held",
-        "joining",
-        "moved_at",
-        "position",
-        "space",
-        "verified_at",
-    )
-
-    def __init__(self, caller: Listener, space: str | None, verified_at: Callable[[], int]) -> None:
-        self.caller = caller
-        self.space = space
-        # All events logged before this time have reached this process (for the cursor over all spaces).
-        self.verified_at = verified_at
-        self.position: dict[str, int] = {}
-        self.moved_at: dict[str, int] = {}
-        # Topics that are being caught up from the log, with the events that arrive meanwhile.
-        self.held: dict[str, list[LoggedEvent]] = {}
-        # Spaces joined before the stream began, with the number of the event.
-        self.joining: list[tuple[str, int]] = []
-        self.cut_off: Callable[[], None] | None = None
-        self._queue: list[bytes] = []
-        self._count = 0
-        self._queued = 0
-        self._waiter: asyncio.Future[None] | None = None
-        self._closed = False
-        # Unlogged events that arrived before the stream began.
-        self._early: list[tuple[str, str]] | None = []
-
-    @property
-    def closed(self) -> bool:
-        return self._closed
+    caller: Listener
+    space: str | None
+    # All events logged before this time have reached this process (for the cursor over all spaces).
+    verified_at: Callable[[], int]
+    position: dict[str, int] = field(default_factory=dict)
+    moved_at: dict[str, int] = field(default_factory=dict)
+    # Topics that are being caught up from the log, with the events that arrive meanwhile.
+    held: dict[str, list[LoggedEvent]] = field(default_factory=dict)
+    # Spaces joined before the stream began, with the number of the event.
+    joining: list[tuple[str, int]] = field(default_factory=list)
+    closed: bool = False
+    cut_off: Callable[[], None] | None = None
+    _queue: list[bytes] = field(default_factory=list)
+    _count: int = 0
+    _queued: int = 0
+    _waiter: asyncio.Future[None] | None = None
+    # Unlogged events that arrived before the stream began.
+    _early: list[tuple[str, str]] | None = field(default_factory=list)
 
     @property
     def has_begun(self) -> bool:
@@ -125,7 +105,7 @@ class Stream:
 
     def close(self) -> None:
         """Ends the stream after the queued events."""
-        self._closed = True
+        self.closed = True
         self._wake()
 
     async def chunks(self) -> AsyncIterator[bytes]:
@@ -135,7 +115,7 @@ class Stream:
                 self._queue.clear()
                 self._count = self._queued = 0
                 yield chunk
-            elif self._closed:
+            elif self.closed:
                 return
             else:
                 self._waiter = asyncio.get_running_loop().create_future()
@@ -162,7 +142,7 @@ class Stream:
         return GatewayCursor(self.caller.id, at, own, recent).encode()
 
     def _push(self, chunk: bytes) -> None:
-        if self._closed:
+        if self.closed:
             return
         # A single chunk may exceed the limit: it would exceed it again after a reconnect.
         if self._count >= MAX_QUEUED_EVENTS or (self._queued and self._queued + len(chunk) > MAX_QUEUED_BYTES):
@@ -175,7 +155,7 @@ class Stream:
 
     def _cut(self) -> None:
         self._queue.clear()
-        self._closed = True
+        self.closed = True
         self._wake()
         if self.cut_off is not None:
             self.cut_off()

@@ -1,6 +1,6 @@
-"""Full-text search over what the caller may read: every word of the query, the last one also as a beginning.
+"""Full-text search over the caller's spaces. Every word of the query must match; the last may be incomplete.
 
-Newest first, because in a chat "when" ranks better than any score, and because both engines can then stop early.
+Newest first: in a chat, time ranks better than a score, and both databases can stop early.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
 import sqlalchemy as sa
@@ -53,14 +54,12 @@ def _has_listeners(conn: sa.Connection) -> bool:
     return (conn._has_events or conn.engine._has_events) and bool(conn.dispatch.before_cursor_execute)
 
 
+@dataclass(slots=True, eq=False)
 class HotResult:
     """The part of SQLAlchemy's result that we use."""
 
-    __slots__ = ("_rows", "rowcount")
-
-    def __init__(self, rows: list[Any], rowcount: int) -> None:
-        self._rows = rows
-        self.rowcount = rowcount
+    _rows: list[Any]
+    rowcount: int
 
     def all(self) -> Sequence[Any]:
         return self._rows
@@ -132,11 +131,9 @@ def _row_class(names: list[str]) -> Any:
     return Row
 
 
+@dataclass(slots=True, eq=False)
 class SqliteDriver:
-    __slots__ = ("_raw",)
-
-    def __init__(self, raw: sqlite3.Connection) -> None:
-        self._raw = raw
+    _raw: sqlite3.Connection
 
     def run(self, text: str, given: list[list[Any]], has_rows: bool) -> tuple[Sequence[Any], int]:
         try:
@@ -158,14 +155,12 @@ def _fetch_all(cursor: sqlite3.Cursor) -> list[Any]:
         raise
 
 
+@dataclass(slots=True, eq=False)
 class PostgresDriver:
     """Uses SQLAlchemy's cursor over asyncpg, which begins the transaction, prepares a statement once per connection and
     translates errors."""
 
-    __slots__ = ("_conn",)
-
-    def __init__(self, conn: sa.Connection) -> None:
-        self._conn = conn
+    _conn: sa.Connection
 
     def run(self, text: str, given: list[list[Any]], has_rows: bool) -> tuple[Sequence[Any], int]:
         conn = self._conn

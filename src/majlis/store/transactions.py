@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import orjson
@@ -23,35 +24,33 @@ T = TypeVar("T")
 Dialect = Literal["sqlite", "postgresql"]
 
 
+@dataclass(slots=True)
 class Hooks:
     """The hooks a gateway adds to the transactions of its database.
 
     `left` is called with a space and an entity that has left it or has become a viewer: cards and waits that depend on
     it end. `max_chain_depth` is where chains of agents end (T5)."""
 
-    def __init__(self) -> None:
-        self.left: list[Callable[[Tx, str, str], None]] = []
-        self.max_chain_depth = 5
+    left: list[Callable[[Tx, str, str], None]] = field(default_factory=list)
+    max_chain_depth: int = 5
 
 
+@dataclass(slots=True, eq=False)
 class Tx:
     """One transaction: its connection, its start time, and what is sent after its commit."""
 
-    __slots__ = ("_driver", "conn", "hooks", "now", "outbox")
-
-    def __init__(self, conn: sa.Connection, hooks: Hooks, driver: Driver) -> None:
-        self.conn = conn
-        self._driver = driver
-        self.hooks = hooks
-        self.now = clock.now()
-        self.outbox: list[object] = []
+    conn: sa.Connection
+    hooks: Hooks
+    driver: Driver
+    now: int = field(default_factory=lambda: clock.now())
+    outbox: list[object] = field(default_factory=list)
 
     @property
     def dialect(self) -> Dialect:
         return "sqlite" if self.conn.dialect.name == "sqlite" else "postgresql"
 
     def execute(self, statement: sa.Executable, parameters: Any = None) -> sa.CursorResult[Any]:
-        result = run_hot(self.conn, self._driver, statement, parameters)
+        result = run_hot(self.conn, self.driver, statement, parameters)
         return cast("sa.CursorResult[Any]", result) if result is not None else self.conn.execute(statement, parameters)
 
     def one(self, statement: sa.Executable, parameters: Any = None) -> sa.Row[Any] | None:

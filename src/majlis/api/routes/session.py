@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from majlis.api.auth import COOKIE, TheEntry, TheGateway, https, require_own_page
+from majlis.api.auth import COOKIE, TheEntry, TheGateway, require_own_page
 from majlis.api.bodies import SignIn, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.entities.caller import Caller
@@ -57,6 +57,5 @@ def limit_sign_in(request: Request) -> None:
 
 
 def set_cookie(answer: Response, gateway: Gateway, secret: str) -> None:
-    answer.set_cookie(
-        COOKIE, secret, max_age=SESSION_MILLIS // 1000, path="/", httponly=True, samesite="lax", secure=https(gateway)
-    )
+    seconds, secure = SESSION_MILLIS // 1000, gateway.settings.https
+    answer.set_cookie(COOKIE, secret, max_age=seconds, path="/", httponly=True, samesite="lax", secure=secure)

@@ -30,7 +30,7 @@ from majlis.runs.journal import Entry
 from majlis.runs.loop.deltas import UNSTREAMED, CallStream
 from majlis.runs.loop.earlier_calls import unknown_outcomes
 from majlis.runs.run import Run
-from majlis.tool_decorator import ToolContext, nobody_listens
+from majlis.tool_decorator import ToolContext, ignore_progress
 
 _MAX_ERROR = 4000
 _logger = structlog.get_logger(__name__)
@@ -200,7 +200,7 @@ class Calls:
     ) -> Done:
         run = self._run
         self._progress = progress = self._progress_of(tool, entry)
-        tell = progress.tell if progress is not None else nobody_listens
+        tell = progress.tell if progress is not None else ignore_progress
         key = f"{run.id}:{entry.n}"
         context = ToolContext(run.agent_id, run.agent_name, run.id, run.active_space_id, space_name, key, tell)
         try:
