@@ -26,7 +26,6 @@ from majlis.runs.claim.resume import dead_owners
 from majlis.runs.end.cancel import ENDED
 from majlis.runs.engine import Engine
 from majlis.runs.loop.loop import Loop
-from majlis.runs.loop.perceive import mind_of
 from majlis.runs.run import Run
 from majlis.spaces.members import LEFT
 from majlis.store.tables import runs
@@ -149,7 +148,9 @@ class Worker:
             return
         held = list(self._running)
         unfinished, self._unfinished = self._unfinished, False
-        claimed = await self._engine.write(claim, self.owner, free, self._full, dead, self._load, held, unfinished)
+        claimed = await self._engine.write(
+            claim, self.owner, free, self._full, dead, self._engine.configs, held, unfinished
+        )
         self._full = claimed.full
         self._behind = claimed.behind if unfinished else self._behind
         for run in claimed.runs:
@@ -157,14 +158,6 @@ class Worker:
         if len(claimed.runs) == free:
             self._unfinished = self._unfinished or unfinished
             self._wake.set()
-
-    def _load(self, tx: Tx, run: Run) -> Any:
-        config = self._engine.configs.known(run.agent_id, run.agent_version)
-        # A consciousness reads too much for a claim, which holds locks.
-        if config is None or run.cycle:
-            return None
-        run.adopt(config)
-        return mind_of(run.config).load(tx, run)
 
     def _start(self, run: Run, scene: Any) -> None:
         # This worker may have lost the run to another one and have it back: end what it did before.

@@ -7,17 +7,17 @@ first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.resume import resume_runs
 from majlis.runs.claim.start import start_runs
+from majlis.runs.engine import Configs
+from majlis.runs.loop.perceive import mind_of
 from majlis.runs.run import Run, announce
 from majlis.spaces.damage import Unreadable, reading
 from majlis.store.transactions import Tx
-
-Look = Callable[[Tx, Run], Any]
 
 
 def claim(
@@ -26,13 +26,13 @@ def claim(
     free: int,
     full: Collection[str],
     dead: Collection[str],
-    look: Look | None = None,
+    configs: Configs | None = None,
     held: Collection[str] = (),
     unfinished: bool = True,
 ) -> ClaimedRuns:
-    """At most `free` runs, leased to `owner`. `look` loads what a run sees, without a transaction of its own. `held`
-    are the owner's own runs: they are not dead, even if their leases ran out while the machine slept. Without
-    `unfinished` only new runs are claimed."""
+    """At most `free` runs, leased to `owner`. With `configs`, runs of agents whose config is known also get their scene
+    loaded, which saves a transaction. `held` are the owner's own runs: they are not dead, even if their leases expired
+    while the machine slept. Without `unfinished` only new runs are claimed."""
     claimed = ClaimedRuns(set(full))
     while (
         unfinished
@@ -45,16 +45,21 @@ def claim(
     count = Counter(run.agent_id for run in claimed.runs)
     for run in claimed.runs:
         run.alone = run.alone and count[run.agent_id] == 1
-        if look is not None:
-            claimed.scenes[run.id] = _load(tx, run, look)
+        if configs is not None:
+            claimed.scenes[run.id] = _load(tx, run, configs)
     announce(tx, claimed.events)
     return claimed
 
 
-def _load(tx: Tx, run: Run, look: Look) -> Any:
-    """A damaged row must not fail the whole claim: the run loads its scene itself, and fails alone (R9)."""
+def _load(tx: Tx, run: Run, configs: Configs) -> Any:
+    """None where the run has to load its scene itself: its config is not parsed yet, a consciousness reads too much
+    while a claim holds locks, and a damaged row must fail its run alone (R9)."""
+    config = configs.known(run.agent_id, run.agent_version)
+    if config is None or run.cycle:
+        return None
+    run.adopt(config)
     try:
         with reading():
-            return look(tx, run)
+            return mind_of(run.config).load(tx, run)
     except Unreadable:
         return None
