@@ -1,7 +1,7 @@
 # Every command a developer needs. ARGS is passed on: make run ARGS="--port 8080", make test ARGS="-k inbox".
 SHELL := bash
 PYTHON ?= python3
-# More than the cores of a small machine, since many tests wait for processes; each more costs ten seconds to begin.
+# More than the cores of a small machine, because many tests wait. Each worker takes ten seconds to start.
 WORKERS ?= 4
 ARGS ?=
 BIN := .venv/bin
@@ -24,14 +24,14 @@ setup-dev:
 run: setup ## start the server; options in ARGS
 	@exec $(BIN)/majlis serve $(ARGS)
 
-# The browser waits a lot, so its tests run beside the others, which give way to it. Tests take from seconds to
-# milliseconds: a worker that has done its own takes over from one that has not, so that no core is idle at the end.
+# Browser tests mostly wait, so they run in parallel with the others, which have a lower priority. With worksteal a
+# worker that has finished takes tests from another, so that no core is idle at the end.
 test: check-quickly ## check, then all tests; pytest options in ARGS leave out the web app's
 	@mkdir -p .mypy_cache; log=.mypy_cache/web.log; \
 	$(if $(ARGS),true,($(BIN)/python -m tools.web test > $$log 2>&1; code=$$?; echo; cat $$log; exit $$code)) & web=$$!; \
-	echo "== mypy$(if $(ARGS),, (beside it the tests of the web app: what they say comes when they are done))"; \
+	echo "== mypy$(if $(ARGS),, (the web app's tests run in parallel; their output follows))"; \
 	nice $(BIN)/mypy && echo "== pytest" && nice $(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS); rest=$$?; \
-	wait $$web || { echo "== the tests of the web app failed; the end of what they said, above in whole"; tail -n 60 $$log; rest=1; }; \
+	wait $$web || { echo "== the web app's tests failed; the last lines of their output again"; tail -n 60 $$log; rest=1; }; \
 	rm -f $$log; exit $$rest
 
 web: setup-dev ## the web app's own tests, in a real browser too; vitest options in ARGS

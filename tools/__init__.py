@@ -1,1 +1,1 @@
-"""What makes a checkout runnable: standard library only, for it runs before anything is installed."""
+"""Sets up a checkout. Uses only the standard library, because it runs before anything is installed."""

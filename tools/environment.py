@@ -1,4 +1,4 @@
-"""Makes `.venv` what the lock files say, and does nothing when it already is."""
+"""Installs what the lock files list into `.venv`. Does nothing if it is up to date."""
 
 import argparse
 import contextlib
@@ -51,7 +51,7 @@ def one_at_a_time() -> Iterator[None]:
 
 def prepare(dev: bool) -> None:
     last = read_stamp()
-    # A .venv made for development stays so: `make run` after `make test` must not take the tools away.
+    # A .venv for development stays one: `make run` after `make test` must not remove the tools.
     wanted = stamp(dev or last.get("dev") is True)
     if last == wanted and (VENV / "bin/majlis").exists():
         print("setup: .venv is up to date")
@@ -63,7 +63,7 @@ def prepare(dev: bool) -> None:
         create()
     install("requirements-dev.lock" if wanted["dev"] else "requirements.lock")
     STAMP.write_text(json.dumps(wanted))
-    print(f"setup: .venv is ready, {time.monotonic() - start:.1f} s in all")
+    print(f"setup: .venv is ready, {time.monotonic() - start:.1f} s in total")
 
 
 def read_stamp() -> Stamp:
@@ -76,7 +76,7 @@ def read_stamp() -> Stamp:
 
 def stamp(dev: bool) -> Stamp:
     inputs = hashlib.sha256(b"".join(hashlib.sha256((ROOT / name).read_bytes()).digest() for name in INPUTS))
-    # Scripts in .venv/bin name the folder and the Python they were made for, so a copied .venv is no good.
+    # Scripts in .venv/bin contain the paths of the folder and of Python, so a copied .venv does not work.
     home = f"{ROOT} {sys.base_prefix} {sys.version.split()[0]}"
     return {"home": home, "inputs": inputs.hexdigest(), "dev": dev}
 
@@ -84,7 +84,7 @@ def stamp(dev: bool) -> Stamp:
 def create() -> None:
     with step("creating .venv", "install Python's venv module (on Debian and Ubuntu: python3-venv)"):
         empty()
-        # Not sys.executable: that may be the very .venv that is being replaced, when it is activated.
+        # Not sys.executable, which is in the .venv being replaced if that is activated.
         run([getattr(sys, "_base_executable", sys.executable), "-m", "venv", str(VENV)])
 
 
@@ -92,5 +92,5 @@ def empty() -> None:
     for path in VENV.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-        elif path != IN_USE:  # others wait on this very file
+        elif path != IN_USE:  # other processes wait for this file
             path.unlink()

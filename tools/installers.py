@@ -1,4 +1,4 @@
-"""Two ways to install exactly what a lock file names: uv, which is quick, and pip, which every Python has."""
+"""Two ways to install exactly the versions of a lock file: uv, which is fast, and pip, which comes with Python."""
 
 import os
 
@@ -6,7 +6,7 @@ from tools.pip_settings import for_uv
 from tools.steps import VENV, CommandError, run, step
 
 PYTHON = str(VENV / "bin/python")
-NETWORK = "look at the network and at pip's settings"
+NETWORK = "check the network and pip's settings"
 
 
 def install(lock: str) -> None:
@@ -14,8 +14,8 @@ def install(lock: str) -> None:
     if installer is pip:
         with step(f"installing {lock} with pip", NETWORK):
             pip("install", "--require-hashes", "--requirement", lock)
-    with step("installing majlis", "look at pyproject.toml"):
-        # Its build backend is in the lock too, so nothing that is not pinned gets fetched.
+    with step("installing majlis", "check pyproject.toml"):
+        # The build backend is in the lock too, so only pinned packages are downloaded.
         installer("install", "--no-deps", "--no-build-isolation", "--editable", ".")
 
 
@@ -26,10 +26,10 @@ def install_with_uv(lock: str) -> bool:
         with step("getting uv", NETWORK):
             pip("install", "--require-hashes", "--requirement", "tools/requirements.lock")
         with step(f"installing {lock}", NETWORK):
-            # Compiled once here, rather than by every process that starts where bytecode may not be written.
+            # Compiled once here, for machines where processes cannot write bytecode.
             uv("sync", "--require-hashes", "--compile-bytecode", lock)
     except CommandError as error:
-        print(f"setup: going on with pip, as uv did not do it: {error.__cause__}", flush=True)
+        print(f"setup: uv failed, using pip instead: {error.__cause__}", flush=True)
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""Prints the OpenAPI document, from which the TypeScript client's types are made."""
+"""Prints the OpenAPI document, from which the TypeScript client's types are generated."""
 
 import json
 import sys
@@ -7,7 +7,9 @@ from majlis.api.app import openapi_document
 
 
 def main() -> int:
-    json.dump(openapi_document(), sys.stdout, ensure_ascii=False, indent=1, sort_keys=True)
+    document = json.dumps(openapi_document(), ensure_ascii=False, indent=1, sort_keys=True)
+    # In UTF-8, whatever the locale.
+    sys.stdout.buffer.write(document.encode())
     return 0
 
 

@@ -1,17 +1,17 @@
-"""uv does not read pip's settings. Behind a mirror of the registry they name its address, so uv is told."""
+"""uv does not read pip's settings, such as the address of a mirror. This converts them."""
 
 import ast
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-SCOPES = ("global", "install", ":env:")  # the later outranks the earlier
+SCOPES = ("global", "install", ":env:")  # later ones take precedence
 
 
 def for_uv(listing: str) -> dict[str, str]:
-    """Variables for uv out of what `pip config list` printed."""
+    """Environment variables for uv from the output of `pip config list`."""
     pip = parse(listing)
     found = {
-        # The older names of the two: a developer's own UV_DEFAULT_INDEX and UV_INDEX outrank them.
+        # The older names, so that a developer's UV_DEFAULT_INDEX and UV_INDEX take precedence.
         "UV_INDEX_URL": " ".join(places(pip.get("index-url", ""))),
         "UV_EXTRA_INDEX_URL": " ".join(places(pip.get("extra-index-url", ""))),
         "UV_FIND_LINKS": ",".join(places(pip.get("find-links", ""))),
@@ -19,7 +19,7 @@ def for_uv(listing: str) -> dict[str, str]:
         "UV_HTTP_TIMEOUT": pip.get("timeout", pip.get("default-timeout", "")),
         "SSL_CERT_FILE": pip.get("cert", ""),
         "ALL_PROXY": pip.get("proxy", ""),
-        # As pip does, take a version from whichever index has it; its hash says that it is the right one.
+        # Like pip, take a version from any index that has it. The hash is checked.
         "UV_INDEX_STRATEGY": "unsafe-best-match",
         "UV_PYTHON_DOWNLOADS": "never",
     }
@@ -37,7 +37,7 @@ def parse(listing: str) -> dict[str, str]:
 
 
 def places(value: str) -> list[str]:
-    """Without the folders that are not there: pip passes over them, uv stops."""
+    """Without folders that do not exist: pip skips them, uv fails."""
     return [place for place in value.split() if is_reachable(place)]
 
 

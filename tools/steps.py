@@ -1,4 +1,4 @@
-"""Steps a person can follow, and commands whose output goes to a log that a failure points to."""
+"""Prints the steps of a setup, and runs commands whose output goes to a log."""
 
 import contextlib
 import subprocess
@@ -12,7 +12,7 @@ LOG = VENV / "setup.log"
 
 
 class CommandError(Exception):
-    """A command failed; the text says which step, the command's own last word, and what to do."""
+    """A command failed. The message has the step, the command's last error, and what to do."""
 
 
 @contextlib.contextmanager

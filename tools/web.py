@@ -1,6 +1,6 @@
-"""Builds and tests the web app with the Node that is in .venv; does nothing when nothing has changed.
+"""Builds and tests the web app with the Node in .venv. Builds only if something has changed.
 
-`python -m tools.web check|test|generate` is what `make` calls; `make setup` builds.
+`make` calls `python -m tools.web check|test|generate`; `make setup` builds.
 """
 
 import hashlib
@@ -17,17 +17,17 @@ from tools.steps import ROOT, VENV, CommandError, run, step
 WEB = ROOT / "web"
 DIST = ROOT / "src/majlis/web_dist"
 SCHEMA = WEB / "sdk/src/schema.ts"
-NETWORK = "look at the network and at npm's settings"
+NETWORK = "check the network and npm's settings"
 MANIFESTS = [WEB / "package-lock.json", WEB / "package.json", WEB / "app/package.json", WEB / "sdk/package.json"]
 
 
 def prepare(dev: bool) -> None:
-    """What `make setup` does: the packages, then the app. Tests and checks need some packages more."""
+    """For `make setup`: installs the packages, then builds the app. Tests and checks need more packages."""
     if os.environ.get("MAJLIS_SETUP_WITHOUT_WEB"):
         return
     start = time.monotonic()
     if any([install(dev), build()]):
-        print(f"setup: the web app is ready, {time.monotonic() - start:.1f} s in all")
+        print(f"setup: the web app is ready, {time.monotonic() - start:.1f} s in total")
     else:
         print("setup: the web app is up to date")
 
@@ -35,12 +35,12 @@ def prepare(dev: bool) -> None:
 def install(dev: bool) -> bool:
     stamp = WEB / "node_modules/.majlis-setup.json"
     last = read(stamp)
-    # As with .venv: what was made for development stays so.
+    # As with .venv, a setup for development stays one.
     wanted = {"packages": digest(MANIFESTS), "dev": dev or last.get("dev") is True}
     if last == wanted:
         return False
     with step("installing the web app's packages", NETWORK):
-        # No package's own script runs: none of ours needs one.
+        # No install scripts: none of our packages needs one.
         options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         run(npm("ci", *options, *([] if wanted["dev"] else ["--omit=dev"])))
     stamp.write_text(json.dumps(wanted))
@@ -52,7 +52,7 @@ def build() -> bool:
     wanted = {"sources": digest([*MANIFESTS, *sources()])}
     if read(stamp) == wanted:
         return False
-    with step("building the web app", "look at web/"):
+    with step("building the web app", "check web/"):
         run(tool("vite/bin/vite.js", "build", str(WEB / "app")))
     stamp.write_text(json.dumps(wanted))
     return True
@@ -98,7 +98,7 @@ def tool(script: str, *arguments: str) -> list[str]:
 
 
 def generated() -> str:
-    """The client's types as the API is now."""
+    """The client's types for the current API."""
     document = subprocess.run([sys.executable, "-m", "tools.openapi"], cwd=ROOT, capture_output=True, check=True).stdout
     command = [str(node()), "node_modules/openapi-typescript/bin/cli.js", "--default-non-nullable=false"]
     made = subprocess.run(command, cwd=WEB / "sdk", input=document, capture_output=True, check=True)
@@ -107,14 +107,14 @@ def generated() -> str:
 
 def check() -> None:
     subprocess.run(tool("typescript/bin/tsc", "-p", "tsconfig.json"), cwd=WEB, check=True)
-    if SCHEMA.read_text() != generated():
-        raise CommandError("web/sdk/src/schema.ts is not what the API says; run make web-types and commit it")
+    if SCHEMA.read_text("utf-8") != generated():
+        raise CommandError("web/sdk/src/schema.ts does not match the API; run make web-types and commit it")
 
 
 def test(options: list[str]) -> None:
-    """Units first: they are quick, and what they find would fail in the browser less clearly."""
+    """Unit tests first: they are quick, and their failures are easier to read than the browser's."""
     for config in ("vitest.config.ts", "vitest.browser.config.ts"):
-        # Options may name tests that are in one of the two only.
+        # Options may match tests in only one of the two.
         command = tool("vitest/vitest.mjs", "run", "--config", config, "--passWithNoTests", *options)
         subprocess.run(command, cwd=WEB, check=True)
 
@@ -127,14 +127,14 @@ def main(command: str, options: list[str]) -> int:
             case "test":
                 test(options)
             case "generate":
-                SCHEMA.write_text(generated())
+                SCHEMA.write_text(generated(), "utf-8")
             case _:
-                raise CommandError(f"there is no {command}; check, test and generate are there")
+                raise CommandError(f"unknown command {command}; use check, test or generate")
     except CommandError as error:
         print(f"web: {error}", file=sys.stderr)
         return 1
     except subprocess.CalledProcessError as error:
-        # The command itself has said what is wrong.
+        # The command has printed the problem.
         return error.returncode
     return 0
 
