@@ -117,7 +117,7 @@ async def test_m12_a_person_in_one_of_the_spaces_may_still_answer(house: House) 
 
 
 async def test_m12_a_ring_is_detected_when_the_last_person_leaves(house: House) -> None:
-    """Both waits started while a person could have answered. They used to last until their time-out."""
+    """Both waits started while a person could have answered. They used to last until their timeout."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await house.space("First", ann, bob), await house.space("Second", ann, bob)
     await ring(house, ann, first, second)
@@ -141,7 +141,7 @@ async def test_m12_a_viewer_cannot_answer(house: House) -> None:
 
 
 async def test_m12_a_ring_is_detected_when_the_last_person_becomes_a_viewer(house: House) -> None:
-    """Only leaving used to be checked: when the last person became a viewer, the agents waited until their time-out."""
+    """Only leaving used to be checked: when the last person became a viewer, the agents waited until their timeout."""
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first, second = await house.space("First", ann, bob), await house.space("Second", ann, bob)
     await ring(house, ann, first, second)
@@ -214,7 +214,7 @@ async def test_m12_one_agent_that_waits_for_a_sleeping_one_is_no_ring(house: Hou
 
 
 def add_waits(tx: Tx, agent: Person, space: str, count: int) -> None:
-    """Runs that wait there, far from their time-out."""
+    """Runs that wait there, far from their timeout."""
     row: dict[str, Any] = {
         "agent_id": agent.id,
         "status": "waiting_reply",

@@ -10,7 +10,7 @@ from tests.runs.questions import asking
 
 
 async def test_m8_the_wait_of_a_deleted_agent_ends(house: House) -> None:
-    """Its run used to be shown as waiting until the time-out, and an answer was lost."""
+    """Its run used to be shown as waiting until the timeout, and an answer was lost."""
     asker, _, _ = await asking(house)
     await house.owner.ok("DELETE", f"/api/agents/{asker.id}")
     house.advance(1)

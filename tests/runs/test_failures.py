@@ -272,7 +272,7 @@ async def test_j7_an_unknown_tool_is_a_result_that_names_the_known_ones(house: H
 
 
 async def test_j7_an_internal_error_is_reported_as_such_and_retried(house: House) -> None:
-    """A time-out within a transaction is not a limit of the run: the run must not count as completed."""
+    """A timeout within a transaction is not a limit of the run: the run must not count as completed."""
     broken = iter([None, TimeoutError("the database took too long")])
 
     def fail_once(_: object, statement: object, *__: object) -> None:

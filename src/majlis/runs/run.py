@@ -42,7 +42,7 @@ class Run:
     active_space_id: str | None
     chain_depth: int
     fence: int = 1
-    # Workers that have had it; one more for each take-over.
+    # Workers that have had it; one more for each takeover.
     attempts: int = 1
     # A cycle of a consciousness, even if the agent's mind has changed since.
     cycle: bool = False

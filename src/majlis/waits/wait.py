@@ -1,6 +1,6 @@
 """A wait: what a paused run waits for, and how that ends.
 
-A wait is a row, not a task: no memory and no connection is held (M4). The first of answer, time-out and cancel wins by
+A wait is a row, not a task: no memory and no connection is held (M4). The first of answer, timeout and cancel wins by
 one conditional update; the others change nothing (M8). The run goes back to `queued`, and any worker may resume it.
 """
 
@@ -67,7 +67,7 @@ class Outcome(Stored):
     message_id: str | None = None
     sender_id: str | None = None
     sender_name: str | None = None
-    # `deadlock` for a time-out that came early (M12).
+    # `deadlock` for a timeout that came early (M12).
     reason: str | None = None
     # Only for a card (J5).
     tool_name: str | None = None

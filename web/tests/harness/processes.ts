@@ -17,8 +17,9 @@ export class Process {
   constructor(args: string[], env: Record<string, string> = {}) {
     const clean = Object.entries(process.env).filter(([name]) => !name.startsWith('MAJLIS_'))
     this.child = spawn(PYTHON, args, {
-      cwd: ROOT,
-      env: { ...Object.fromEntries(clean), PYTHONUNBUFFERED: '1', ...env } as NodeJS.ProcessEnv,
+      // Not the checkout, where a developer may have a majlis.toml.
+      cwd: tmpdir(),
+      env: { ...Object.fromEntries(clean), PYTHONPATH: ROOT, PYTHONUNBUFFERED: '1', ...env } as NodeJS.ProcessEnv,
       stdio: ['pipe', 'pipe', process.env['MAJLIS_TEST_LOUD'] ? 'inherit' : 'ignore'],
     })
     this.#lines = createInterface({ input: this.child.stdout! })[Symbol.asyncIterator]()

@@ -72,7 +72,7 @@ def _known_and_missed(scene: Scene) -> tuple[list[Message], list[Message]]:
 
 
 def _away_block(scene: Scene, missed: Sequence[Message]) -> str | None:
-    """The missed messages, with the summary of a hand-over (R6)."""
+    """The missed messages, with the summary of a handover (R6)."""
     handed_over = scene.place.summary if scene.place else None
     summary = [f"**Previous context**: {escape(handed_over)}"] if handed_over else []
     if not missed:

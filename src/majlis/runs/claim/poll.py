@@ -40,7 +40,7 @@ _OURS = sa.select(runs.c.id, runs.c.status, runs.c.fence).where(runs.c.id.in_(sa
 class Poll:
     # A delivery is due, or a run can be resumed or taken over.
     work: bool
-    # Due now: plans, heartbeats, time-outs, possible deadlocks.
+    # Due now: plans, heartbeats, timeouts, possible deadlocks.
     clock: bool
     # The next time at which either may become true.
     next_at: Millis | None

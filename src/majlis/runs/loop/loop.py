@@ -128,7 +128,7 @@ class Loop:
             async with limit:
                 await self._invoke()
         except TimeoutError:
-            # A time-out of the database is a failure, not the run's limit.
+            # A timeout of the database is a failure, not the run's limit.
             if not limit.expired():
                 raise
             raise LimitReached(_ended_after(self.run.config.limits.run_seconds, "seconds", "runSeconds")) from None
