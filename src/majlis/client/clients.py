@@ -1,4 +1,4 @@
-"""`MajlisClient` for asyncio and `SyncMajlisClient` for blocking code. The `…Calls` classes hold their methods."""
+"""`MajlisClient` for asyncio and `SyncMajlisClient` for blocking code. `Calls` has their methods."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from typing import Self, TypeVar, cast
 
 import httpx
 
-from majlis.client.agent_calls import AgentCalls
-from majlis.client.entity_calls import EntityCalls
+from majlis.client.calls import Calls
 from majlis.client.follow import ENDED, TIMEOUT, Event, Following
-from majlis.client.run_calls import RunCalls
-from majlis.client.space_calls import SpaceCalls
 from majlis.client.transport import Retries, answer, build, connection_errors, options, refusal
 from majlis.client.wire import Call
 from majlis.errors import MajlisError
@@ -22,7 +19,7 @@ from majlis.errors import MajlisError
 T = TypeVar("T")
 
 
-class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls):
+class MajlisClient(Calls):
     """Use it as `async with MajlisClient(url, token) as client`. Failures raise the exceptions of `majlis.errors`.
 
     A call is retried for `patience_seconds` if that is safe: reads, posts, and requests that were never sent.
@@ -87,7 +84,7 @@ class MajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls):
                         yield event
 
 
-class SyncMajlisClient(EntityCalls, AgentCalls, SpaceCalls, RunCalls):
+class SyncMajlisClient(Calls):
     """Like `MajlisClient`, without `await`: `with SyncMajlisClient(url, token) as client`."""
 
     def __init__(self, url: str, token: str | None = None, *, patience_seconds: float = 10.0) -> None:
