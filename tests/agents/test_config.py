@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 
 from majlis.agents.config.config import config_schema, dump_config, parse_config, patch_config
 from majlis.agents.config.model import ModelObject
-from majlis.agents.config.providers import PROVIDERS
 from majlis.agents.config.tools import BUILT_IN_TOOLS, HttpTool
+from majlis.model_providers import PROVIDERS
 from majlis.tools.builtin.turns import route
 from majlis.tools.toolbox import built_in_tools
 from tests.agents.configs import DEFAULTS, http

@@ -12,7 +12,7 @@ import pytest
 from pydantic_ai import exceptions, models, providers
 from pydantic_ai.providers import gateway, infer_provider_class
 
-from majlis.agents.config.providers import PROVIDERS, missing_package
+from majlis.model_providers import PROVIDERS, missing_package
 
 # Only for its speech service.
 _OTHER_KEYS = {"AZURE_VOICELIVE_API_KEY"}

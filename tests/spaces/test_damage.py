@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 import sqlalchemy as sa
 
-from majlis.spaces.damage import Unreadable, reading
+from majlis.spaces.damaged_rows import Unreadable, reading
 
 
 @pytest.mark.parametrize(

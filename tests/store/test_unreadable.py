@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import sqlalchemy as sa
 
-from majlis.spaces.damage import Unreadable, reading
+from majlis.spaces.damaged_rows import Unreadable, reading
 from majlis.store.hot import hot
 from majlis.store.open import open_database
 from majlis.store.tables import gateway

@@ -11,7 +11,7 @@ import pytest
 from majlis.agents.config.config import parse_config
 from majlis.errors import MajlisError
 from majlis.tools.mcp.connection import Connection
-from majlis.tools.mcp.routes import find_route
+from majlis.tools.mcp.endpoint import find_route
 from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets

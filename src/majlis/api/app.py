@@ -14,9 +14,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from majlis import __version__
-from majlis.api.auth import KnownTokens, RateLimit
+from majlis.api.auth import KnownTokens
 from majlis.api.error_responses import handle_error
 from majlis.api.middleware import Middleware
+from majlis.api.rate_limit import RateLimit
 from majlis.api.routes import (
     agents,
     entities,

@@ -6,26 +6,20 @@ round trip, and a token that is revoked meanwhile gives no access.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Concatenate
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 
-from majlis import metrics
 from majlis.entities.caller import Caller
 from majlis.entities.tokens import TokenKind, find_caller, invalid_token
-from majlis.errors import Forbidden, TooMany, Unauthenticated
+from majlis.errors import Forbidden, Unauthenticated
 from majlis.foundation import owner_caller
 from majlis.gateway import Gateway
 from majlis.store.transactions import P, T, Tx
-
-_SWEEP_AT = 10_000
-
 
 COOKIE = "majlis_session"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -153,30 +147,3 @@ def require_own_page(request: Request) -> None:
 
 TheEntry = Annotated[Entry, Depends(enter)]
 TheGateway = Annotated[Gateway, Depends(the_gateway)]
-
-
-@dataclass(slots=True)
-class RateLimit:
-    name: str
-    per_second: float
-    burst: int
-    clock: Callable[[], float] = time.monotonic
-    # key → (tokens left, at this time)
-    _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
-
-    def spend(self, key: str) -> None:
-        if self.per_second <= 0:
-            return
-        now = self.clock()
-        left, at = self._buckets.get(key, (float(self.burst), now))
-        left = min(self.burst, left + (now - at) * self.per_second)
-        if left < 1:
-            self._buckets[key] = (left, now)
-            metrics.limited.labels(self.name).inc()
-            retry_after = math.ceil((1 - left) / self.per_second)
-            raise TooMany("rate_limited", f"Too many requests. Try again in {retry_after} s.", retry_after)
-        self._buckets[key] = (left - 1, now)
-        if len(self._buckets) > _SWEEP_AT:
-            # Drop the buckets that are full again.
-            full_after = self.burst / self.per_second
-            self._buckets = {key: bucket for key, bucket in self._buckets.items() if now - bucket[1] < full_after}

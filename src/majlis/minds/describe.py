@@ -10,7 +10,7 @@ from typing import Any
 from majlis.minds.consciousness.scene import Waking
 from majlis.minds.roles.scene import Scene as RolesScene
 from majlis.minds.timeline.scene import Message, OwnSpace, Scene
-from majlis.models.outline import Line, Member, Outline, Seen, Space
+from majlis.models.demo.outline import Line, Member, Outline, Seen, Space
 
 
 def describe_timeline(scene: Scene) -> Outline:

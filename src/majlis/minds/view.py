@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from majlis.models.outline import Outline
+from majlis.models.demo.outline import Outline
 from majlis.models.port import Turn
 
 

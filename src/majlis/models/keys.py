@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from majlis.agents.config.providers import PROVIDERS
+from majlis.model_providers import PROVIDERS
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from majlis.models.outline import Outline
+from majlis.models.demo.outline import Outline
 
 # Deeper input and results are refused.
 MAX_DEPTH = 50

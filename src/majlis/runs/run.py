@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from majlis import clock
 from majlis.agents.config.config import AgentConfig
-from majlis.agents.config.model import model_name
 from majlis.entities.caller import Caller
 from majlis.inbox.build_trigger import cycle_trigger
 from majlis.inbox.trigger import EventJson, TriggerJson
@@ -142,7 +141,7 @@ class Run:
         self.input_tokens += usage.input
         self.cached_tokens += usage.cached
         self.output_tokens += usage.output
-        self.model = model_name(self.config.model)
+        self.model = self.config.model_name
 
     def saw(self, space_id: str, seq: int) -> None:
         self.shown[space_id] = max(seq, self.shown.get(space_id, 0))

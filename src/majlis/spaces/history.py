@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from majlis.entities.caller import Caller
 from majlis.errors import Invalid, NotFound
 from majlis.spaces.access import access_space_at
-from majlis.spaces.damage import Damaged, Unreadable, read_rows, reading, set_aside_named, sound
+from majlis.spaces.damaged_rows import Damaged, Unreadable, read_rows, reading, set_aside_named, sound
 from majlis.spaces.shapes import MessageJson, message_json
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Tx

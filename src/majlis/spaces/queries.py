@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from majlis.clock import iso
 from majlis.entities.caller import Caller, require_administrator
 from majlis.spaces.access import unknown_space
-from majlis.spaces.damage import Unreadable, all_sound, reading, sound
+from majlis.spaces.damaged_rows import Unreadable, all_sound, reading, sound
 from majlis.spaces.members import SELECT_MEMBERS
 from majlis.spaces.shapes import MemberJson, SpaceJson, SpaceOutlineJson, member_json, message_json, space_facts
 from majlis.store.tables import entities, members, messages, spaces

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from majlis.entities.caller import Caller
 from majlis.errors import Invalid
 from majlis.spaces.access import access_space
-from majlis.spaces.damage import Unreadable, all_sound, read_named, reading
+from majlis.spaces.damaged_rows import Unreadable, all_sound, read_named, reading
 from majlis.spaces.history import SELECT_MESSAGES, access_message
 from majlis.spaces.shapes import MessageJson, message_json
 from majlis.store.tables import members, messages, spaces

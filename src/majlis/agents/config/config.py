@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
@@ -13,9 +14,9 @@ from majlis.agents.config.model import DEMO, ModelChoice, ModelObject, model_nam
 from majlis.agents.config.plain_json import refuse_unsafe_json
 from majlis.agents.config.policy import Policy
 from majlis.agents.config.problems import Problem, problems_of, refused
-from majlis.agents.config.providers import missing_package
 from majlis.agents.config.tools import Tools
 from majlis.agents.config.types import Wire
+from majlis.model_providers import missing_package
 
 
 class AgentConfig(Wire):
@@ -48,6 +49,10 @@ class AgentConfig(Wire):
     consciousness: Consciousness = Consciousness()
     heartbeat: Heartbeat | None = None
     """Wakes the agent without an event; off by default."""
+
+    @cached_property
+    def model_name(self) -> str:
+        return model_name(self.model)
 
 
 def parse_config(value: object) -> AgentConfig:

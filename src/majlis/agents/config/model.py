@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, Tag, model_validator
 
 from majlis.agents.config.http import BaseUrl
-from majlis.agents.config.providers import PROVIDERS
 from majlis.agents.config.templates import EnvName
 from majlis.agents.config.types import JsonObject, Matching, Maybe, Wire, form_of, refusal
+from majlis.model_providers import PROVIDERS
 
 DEMO = "demo"
 

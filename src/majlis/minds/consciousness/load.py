@@ -25,7 +25,7 @@ from majlis.minds.roles.load import load_routing
 from majlis.minds.roles.scene import Scene as RoutingScene
 from majlis.minds.timeline.load import load_scene, read_active_space
 from majlis.minds.timeline.scene import Look, Scene, Who
-from majlis.spaces.damage import Unreadable, reading
+from majlis.spaces.damaged_rows import Unreadable, reading
 from majlis.store.tables import agents, cycles, members, pasts, spaces
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx

@@ -19,7 +19,7 @@ from majlis.minds.timeline.history_block import stepped_start
 from majlis.minds.timeline.load import load_scene as load_common
 from majlis.minds.timeline.load import read_active_space, read_one, read_quoted, read_window
 from majlis.minds.timeline.scene import ActiveSpace, Look, Who
-from majlis.spaces.damage import Unreadable, reading
+from majlis.spaces.damaged_rows import Unreadable, reading
 from majlis.store.transactions import Tx
 
 # For a first attempt.

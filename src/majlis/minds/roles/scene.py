@@ -9,7 +9,7 @@ from typing import Literal
 from majlis.clock import Millis
 from majlis.minds.timeline import scene as timeline
 from majlis.minds.timeline.scene import ActiveSpace, Message
-from majlis.spaces.damage import Damaged
+from majlis.spaces.damaged_rows import Damaged
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from majlis.minds.timeline.scene import (
     Scene,
     Who,
 )
-from majlis.spaces.damage import Damaged, Unreadable, read_named, read_rows, reading, set_aside_named, sound
+from majlis.spaces.damaged_rows import Damaged, Unreadable, read_named, read_rows, reading, set_aside_named, sound
 from majlis.store.transactions import Tx
 
 _MAX_AWAITED = 3

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import orjson
 
+from majlis.models.demo.outline import Outline, Seen, names
 from majlis.models.demo.rules import GREETING, Step, otherwise, remark, reminder_steps, rule_steps, say, unaddressed
 from majlis.models.demo.welcome import welcome_steps
-from majlis.models.outline import Outline, Seen, names
 from majlis.models.port import (
     Answer,
     Call,

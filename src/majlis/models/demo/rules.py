@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from majlis.models.outline import Seen
+from majlis.models.demo.outline import Seen
 
 # The tool with which the demo agents ask people for approval (J5).
 ASKING = "ask_approval"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from majlis.models.demo.outline import Line, Seen, Space
 from majlis.models.demo.rules import ABOUT, Step, meet, rule_steps, say, shortened, unaddressed
-from majlis.models.outline import Line, Seen, Space
 
 _SERVICE = "majlis"
 

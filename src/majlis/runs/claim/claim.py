@@ -16,7 +16,7 @@ from majlis.runs.claim.start import start_runs
 from majlis.runs.engine import Configs
 from majlis.runs.loop.perceive import mind_of
 from majlis.runs.run import Run, announce
-from majlis.spaces.damage import Unreadable, reading
+from majlis.spaces.damaged_rows import Unreadable, reading
 from majlis.store.transactions import Tx
 
 

@@ -5,8 +5,9 @@ from majlis.store.tables.cards import cards
 from majlis.store.tables.columns import metadata
 from majlis.store.tables.entities import entities, gateway, tokens
 from majlis.store.tables.live import events
+from majlis.store.tables.messages import messages
 from majlis.store.tables.runs import cycles, deliveries, pasts, runs, steps, views
-from majlis.store.tables.spaces import members, messages, phases, spaces, turns
+from majlis.store.tables.spaces import members, phases, spaces, turns
 
 __all__ = [
     "agents",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, ValidationError
 
+from majlis.agents.own_rows import MODEL_INPUT
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
@@ -17,12 +17,7 @@ from majlis.tools.json_schema import input_error, schema_of
 
 
 class Input(BaseModel):
-    """The docstring of a field is its description for the model. Unknown keys are errors, so that the model notices a
-    misspelt one."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
-    )
+    model_config = MODEL_INPUT
 
 
 Call = Callable[[Tx, CallContext, Any], ToolResult]

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from majlis.agents import goals
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import Input, built_in
 
 
-class GoalItem(Input):
-    id: str | None = None
-    """A short name of your choice, for example "q4". Use it again to change the goal. Omit it to have one generated."""
-    description: str | None = None
-    """What to achieve. Required for a new goal."""
-    status: Literal["active", "completed"] | None = None
-    """Set it to completed when you reach the goal. A new goal is active."""
-    priority: int | None = None
-    """0 to 1000; higher comes first. A new goal has 0."""
-    long_term: bool | None = None
-    """Set it to true for a goal that is never finished, such as keeping something up to date."""
-
-
 class SetGoals(Input):
-    goals: list[GoalItem]
+    goals: list[goals.GoalChange]
 
 
 class DeleteGoals(Input):
@@ -39,8 +24,7 @@ class DeleteGoals(Input):
     '{"goals": [{"id": "q4", "status": "completed"}]}'
 )
 def set_goals(tx: Tx, call: CallContext, input: SetGoals) -> ToolResult:
-    items = [goals.GoalChange(**item.model_dump()) for item in input.goals]
-    return {"success": True, "goals": goals.set_goals(tx, call.run.agent_id, items)}
+    return {"success": True, "goals": goals.set_goals(tx, call.run.agent_id, input.goals)}
 
 
 @built_in(

@@ -8,15 +8,8 @@ from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import Input, built_in
 
 
-class MemoryItem(Input):
-    key: str
-    """A short name on one line, for example "q4_report". At most 128 characters."""
-    value: str
-    """The text to remember, at most 16 KB. An empty text deletes the memory."""
-
-
 class SetMemories(Input):
-    memories: list[MemoryItem]
+    memories: list[memories.NewMemory]
 
 
 class GetMemories(Input):
@@ -34,8 +27,7 @@ class DeleteMemories(Input):
     '{"memories": [{"key": "q4_report", "value": "Waiting for the budget from Finance. Revenue $2.1M."}]}'
 )
 def set_memories(tx: Tx, call: CallContext, input: SetMemories) -> ToolResult:
-    items = [memories.NewMemory(item.key, item.value) for item in input.memories]
-    return {"success": True, **memories.set_memories(tx, call.run.agent_id, items)}
+    return {"success": True, **memories.set_memories(tx, call.run.agent_id, input.memories)}
 
 
 @built_in(

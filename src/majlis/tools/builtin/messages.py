@@ -15,7 +15,7 @@ from majlis.inbox.deliver import post_message
 from majlis.runs.calls.context import CallContext, Pause, ToolResult
 from majlis.runs.calls.result import MAX_RESULT_CHARACTERS
 from majlis.spaces.access import access_space, lock_spaces
-from majlis.spaces.damage import Damaged, read_rows
+from majlis.spaces.damaged_rows import Damaged, read_rows
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.spaces.post import Draft
 from majlis.spaces.shapes import MessageJson

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from majlis.agents import plans
+from majlis.agents.own_rows import Progress
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import Input, built_in
 
 
-class PlanItem(Input):
-    name: str
-    """A short title on one line."""
-    instruction: str
-    """What to do when the plan fires. Name people and spaces: the run starts without an active space."""
-    run_after: str | None = None
-    """Run once, after this time: "45 seconds", "30 minutes", "2 hours", "1 day", "1 week"."""
-    scheduled_at: str | None = None
-    """Run once, at this time. Include the time zone: "2026-02-18T17:07:00Z"."""
-    cron: str | None = None
-    """Run repeatedly: minute hour day month weekday, in your time zone. "0 9 * * 1-5" is 09:00 on weekdays."""
-    id: str | None = None
-    """Give it only to replace an existing plan."""
-
-
 class SetPlans(Input):
-    plans: list[PlanItem]
+    plans: list[plans.PlanDraft]
 
 
 class GetPlans(Input):
-    status: Literal["active", "completed"] | None = None
+    status: Progress | None = None
     """Return only plans with this status. Omit to return both."""
 
 
@@ -46,8 +30,7 @@ class DeletePlans(Input):
     'report in Daily Reports.", "cron": "0 9 * * *"}]}'
 )
 def set_plans(tx: Tx, call: CallContext, input: SetPlans) -> ToolResult:
-    items = [plans.PlanDraft(**item.model_dump()) for item in input.plans]
-    return {"success": True, "plans": plans.set_plans(tx, call.run.agent_id, items, call.run.chain_depth)}
+    return {"success": True, "plans": plans.set_plans(tx, call.run.agent_id, input.plans, call.run.chain_depth)}
 
 
 @built_in(

@@ -16,7 +16,7 @@ from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT, CallT
 
 from majlis import __version__
 from majlis.errors import MajlisError, Unavailable
-from majlis.tools.mcp.routes import Route
+from majlis.tools.mcp.endpoint import Route
 from majlis.tools.mcp.servers import NotCalled
 from majlis.tools.mcp.transports import transport
 from majlis.tools.reach.reach import Reach

@@ -14,8 +14,8 @@ import structlog
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
 from majlis.lazy_import import import_alone
+from majlis.tools.mcp.endpoint import find_route
 from majlis.tools.mcp.offer import Offered, offer
-from majlis.tools.mcp.routes import find_route
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 

@@ -22,7 +22,7 @@ from mcp.types import jsonrpc_message_adapter
 from majlis.errors import MajlisError
 from majlis.runs.engine import unbroken
 from majlis.tools.http.exchange import usual_tls
-from majlis.tools.mcp.routes import Route
+from majlis.tools.mcp.endpoint import Route
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.target import parse_target
 
