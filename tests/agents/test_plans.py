@@ -78,13 +78,13 @@ async def test_p3_a_recurring_plan_in_the_agents_time_zone(db: Database) -> None
 async def test_t6_a_plan_carries_the_depth_of_the_run_that_set_it(db: Database, agent: str) -> None:
     plan = await set_one(db, agent, SOON, chain_depth=3)
     assert (await db.read(rows))[0]["chain_depth"] == 3
-    await set_one(db, agent, PlanDraft("Ask", "Ask.", plan["id"], run_after="1 day"), chain_depth=4)
+    await set_one(db, agent, PlanDraft("Ask", "Ask.", run_after="1 day", id=plan["id"]), chain_depth=4)
     assert [row["chain_depth"] for row in await db.read(rows)] == [4]
 
 
 async def test_p3_an_id_replaces_that_plan(db: Database, agent: str) -> None:
     plan = await set_one(db, agent, SOON)
-    changed = await set_one(db, agent, PlanDraft("Daily", "Write.", plan["id"], cron="0 9 * * *"))
+    changed = await set_one(db, agent, PlanDraft("Daily", "Write.", cron="0 9 * * *", id=plan["id"]))
     assert (changed["id"], changed["createdAt"], changed["name"]) == (plan["id"], plan["createdAt"], "Daily")
     assert await db.read(list_plans, agent) == [changed]
     assert "runAfter" not in changed
@@ -94,7 +94,7 @@ async def test_p3_a_plan_of_another_agent_is_an_unknown_plan(db: Database, agent
     other = await new_agent(db, "Designer")
     plan = await set_one(db, agent, SOON)
     with pytest.raises(Invalid, match=r"plans\.0\.id: you have no plan"):
-        await set_one(db, other, PlanDraft("Mine", "Do it.", plan["id"], run_after="1 day"))
+        await set_one(db, other, PlanDraft("Mine", "Do it.", run_after="1 day", id=plan["id"]))
     assert await db.write(delete_plans, other, [plan["id"]]) == {"deleted": [], "notFound": [plan["id"]]}
     assert await db.read(list_plans, agent) == [plan]
 
@@ -109,9 +109,9 @@ async def test_p3_a_plan_of_another_agent_is_an_unknown_plan(db: Database, agent
         PlanDraft("No zone", "Do it.", scheduled_at="2036-01-01T00:00:00"),
         PlanDraft("Never", "Do it.", cron="0 9 30 2 *"),
         PlanDraft("Seconds", "Do it.", cron="0 0 9 * * *"),
-        PlanDraft("Unknown", "Do it.", "pln_0000000000000000", run_after="1 day"),
-        PlanDraft("No id", "Do it.", "", run_after="1 day"),
-        PlanDraft("No id", "Do it.", "nul\x00", run_after="1 day"),
+        PlanDraft("Unknown", "Do it.", run_after="1 day", id="pln_0000000000000000"),
+        PlanDraft("No id", "Do it.", run_after="1 day", id=""),
+        PlanDraft("No id", "Do it.", run_after="1 day", id="nul\x00"),
         PlanDraft("", "Do it.", run_after="1 day"),
         PlanDraft("Two\nlines", "Do it.", run_after="1 day"),
         PlanDraft("n" * 129, "Do it.", run_after="1 day"),
@@ -123,7 +123,7 @@ async def test_p3_a_plan_of_another_agent_is_an_unknown_plan(db: Database, agent
 async def test_p3_one_bad_plan_and_none_of_the_call_is_kept(db: Database, agent: str, bad: PlanDraft) -> None:
     old = await set_one(db, agent, SOON)
     before = await db.read(rows)
-    changed = PlanDraft("Changed", "Do it.", old["id"], run_after="1 day")
+    changed = PlanDraft("Changed", "Do it.", run_after="1 day", id=old["id"])
     with pytest.raises(Invalid, match=r"^plans\.2"):
         await db.write(set_plans, agent, [DAILY, changed, bad], 0)
     assert await db.read(rows) == before
@@ -131,7 +131,7 @@ async def test_p3_one_bad_plan_and_none_of_the_call_is_kept(db: Database, agent:
 
 async def test_p3_the_same_plan_twice_in_a_call_is_refused(db: Database, agent: str) -> None:
     plan = await set_one(db, agent, SOON)
-    again = [PlanDraft(name, "Do it.", plan["id"], run_after="1 day") for name in ("A", "B")]
+    again = [PlanDraft(name, "Do it.", run_after="1 day", id=plan["id"]) for name in ("A", "B")]
     with pytest.raises(Invalid, match="twice"):
         await db.write(set_plans, agent, again, 0)
 
@@ -141,7 +141,7 @@ async def test_p3_an_agent_has_at_most_200_active_plans(db: Database, agent: str
         made = await db.write(set_plans, agent, [SOON] * MAX_ITEMS, 0)
     with pytest.raises(Invalid, match="201 active plans; at most 200"):
         await set_one(db, agent, DAILY)
-    await set_one(db, agent, PlanDraft("Changed", "Do it.", made[0]["id"], run_after="1 day"))
+    await set_one(db, agent, PlanDraft("Changed", "Do it.", run_after="1 day", id=made[0]["id"]))
     await db.write(delete_plans, agent, [made[1]["id"]])
     await set_one(db, agent, DAILY)
     assert len(await db.read(list_plans, agent)) == MAX_ACTIVE

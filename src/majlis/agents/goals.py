@@ -26,30 +26,33 @@ MAX_KNOWN = 50
 MAX_SHORTENED = 60
 
 
-class GoalJson(TypedDict):
-    id: str
-    description: str
-    status: own_rows.Progress
-    priority: int
-    longTerm: bool
-    updatedAt: str
-
-
 class KnownGoalJson(TypedDict):
     id: str
     description: str
     status: own_rows.Progress
 
 
+class GoalJson(KnownGoalJson):
+    priority: int
+    longTerm: bool
+    updatedAt: str
+
+
 @dataclass(frozen=True, slots=True)
 class GoalChange:
-    """None keeps the current value, or the default in a new goal."""
+    # None keeps the current value, or the default in a new goal.
+    __pydantic_config__ = own_rows.MODEL_INPUT
 
     id: str | None = None
+    """A short name of your choice, for example "q4". Use it again to change the goal. Omit it to have one generated."""
     description: str | None = None
+    """What to achieve. Required for a new goal."""
     status: own_rows.Progress | None = None
+    """Set it to completed when you reach the goal. A new goal is active."""
     priority: int | None = None
+    """0 to 1000; higher comes first. A new goal has 0."""
     long_term: bool | None = None
+    """Set it to true for a goal that is never finished, such as keeping something up to date."""
 
 
 def set_goals(tx: Tx, agent_id: str, items: Sequence[GoalChange]) -> list[GoalJson]:

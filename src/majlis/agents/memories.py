@@ -33,8 +33,12 @@ class MemoriesSetJson(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
+    __pydantic_config__ = own_rows.MODEL_INPUT
+
     key: str
+    """A short name on one line, for example "q4_report". At most 128 characters."""
     value: str
+    """The text to remember, at most 16 KB. An empty text deletes the memory."""
 
 
 def set_memories(tx: Tx, agent_id: str, items: Sequence[NewMemory]) -> MemoriesSetJson:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import sqlalchemy as sa
+from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
 from sqlalchemy.dialects import postgresql, sqlite
 from typing_extensions import TypedDict
 
@@ -21,6 +23,11 @@ MAX_ITEMS = 50
 MAX_LINE = 128
 
 Progress = Literal["active", "completed"]
+# For what the model writes: the docstring of a field is its description for the model. Unknown keys are errors, so that
+# the model notices a misspelt one.
+MODEL_INPUT = ConfigDict(
+    alias_generator=to_camel, extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
+)
 
 
 class DeletedJson(TypedDict):

@@ -38,14 +38,21 @@ class PlanJson(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PlanDraft:
-    """With an id it replaces that plan. Exactly one of the last three fields is set."""
+    # With an id it replaces that plan. Exactly one of `run_after`, `scheduled_at` and `cron` is set.
+    __pydantic_config__ = own_rows.MODEL_INPUT
 
     name: str
+    """A short title on one line."""
     instruction: str
-    id: str | None = None
+    """What to do when the plan fires. Name people and spaces: the run starts without an active space."""
     run_after: str | None = None
+    """Run once, after this time: "45 seconds", "30 minutes", "2 hours", "1 day", "1 week"."""
     scheduled_at: str | None = None
+    """Run once, at this time. Include the time zone: "2026-02-18T17:07:00Z"."""
     cron: str | None = None
+    """Run repeatedly: minute hour day month weekday, in your time zone. "0 9 * * 1-5" is 09:00 on weekdays."""
+    id: str | None = None
+    """Give it only to replace an existing plan."""
 
 
 def set_plans(tx: Tx, agent_id: str, items: Sequence[PlanDraft], chain_depth: int) -> list[PlanJson]:
