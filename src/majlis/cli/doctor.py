@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from majlis.cli.command import AsJson, BusUrl, ConfigFile, DatabaseUrl, DataDir, run_async
 from majlis.cli.terminal import print_json, print_line, safe_line
 
-if TYPE_CHECKING:
-    from majlis.cli.checks.finding import Finding
-
+Area = Literal["configuration", "database", "bus", "disk", "clock", "port"]
 _COLORS = {"ok": "green", "warning": "yellow", "problem": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    area: Area
+    level: Literal["ok", "warning", "problem"]
+    message: str
+    advice: str | None = None
+
+
+def ok(area: Area, message: str) -> Finding:
+    return Finding(area, "ok", message)
+
+
+def warning(area: Area, message: str, advice: str) -> Finding:
+    return Finding(area, "warning", message, advice)
+
+
+def problem(area: Area, message: str, advice: str) -> Finding:
+    return Finding(area, "problem", message, advice)
 
 
 def doctor(
@@ -57,7 +75,6 @@ async def _check_all(flags: Mapping[str, object], config: Path | None, show: boo
 async def _checks(flags: Mapping[str, object], config: Path | None) -> AsyncIterator[Finding]:
     from majlis.cli.checks.database import check_database
     from majlis.cli.checks.environment import check_bus, check_configuration, check_disk, check_port
-    from majlis.cli.checks.finding import problem
     from majlis.errors import ConfigurationError
     from majlis.settings import load_settings
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from majlis.entities.names import name_key
 from majlis.errors import NotFound
@@ -10,6 +11,8 @@ from majlis.store.ids import looks_like_id
 
 if TYPE_CHECKING:
     from majlis.client import MajlisClient, shapes
+
+T = TypeVar("T", bound=Mapping[str, object])
 
 _PAGE = 1000
 _NOUNS = {"space": "space", "entity": "person, agent or service"}
@@ -31,17 +34,11 @@ async def find_space(client: MajlisClient, asked: str) -> shapes.SpaceJson:
 async def find_entity(client: MajlisClient, asked: str) -> shapes.EntityJson:
     if looks_like_id(asked):
         return await client.get_entity(asked)
-    names: list[str] = []
-    after: str | None = None
-    while True:
-        page = await client.list_entities(after=after, limit=_PAGE)
-        for entity in page:
-            if name_key(entity["name"]) == name_key(asked):
-                return entity
-        names += [entity["name"] for entity in page]
-        if len(page) < _PAGE:
-            raise unknown("entity", asked, names)
-        after = page[-1]["id"]
+    entities = await _all_pages(client.list_entities)
+    for entity in entities:
+        if name_key(entity["name"]) == name_key(asked):
+            return entity
+    raise unknown("entity", asked, [entity["name"] for entity in entities])
 
 
 async def find_agent(client: MajlisClient, asked: str) -> shapes.AgentJson:
@@ -52,12 +49,7 @@ async def find_agent(client: MajlisClient, asked: str) -> shapes.AgentJson:
 
 
 async def all_agents(client: MajlisClient) -> list[shapes.AgentJson]:
-    found: list[shapes.AgentJson] = []
-    while True:
-        page = await client.list_agents(found[-1]["id"] if found else None, _PAGE)
-        found += page
-        if len(page) < _PAGE:
-            return found
+    return await _all_pages(client.list_agents)
 
 
 def unknown(kind: str, asked: str, names: list[str]) -> NotFound:
@@ -71,3 +63,12 @@ def unknown(kind: str, asked: str, names: list[str]) -> NotFound:
 
 def not_an_agent(name: str, type: str) -> NotFound:
     return NotFound("unknown_agent", f"{name} is a {'person' if type == 'human' else type}, not an agent.")
+
+
+async def _all_pages(list_page: Callable[..., Awaitable[list[T]]]) -> list[T]:
+    found: list[T] = []
+    while True:
+        page = await list_page(after=found[-1]["id"] if found else None, limit=_PAGE)
+        found += page
+        if len(page) < _PAGE:
+            return found

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
-from collections.abc import AsyncIterator, Coroutine
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,17 +16,17 @@ import typer
 
 from majlis.cli.chat.cards import COMMANDS, HELP, answer_card, card_lines
 from majlis.cli.chat.screen import Screen
-from majlis.cli.chat.stdin import typed_lines
 from majlis.cli.command import AsJson, Space, over_http
 from majlis.cli.lookup import find_entity, find_space
 from majlis.cli.tail import Lines
 from majlis.cli.terminal import note, safe_line
-from majlis.errors import Conflict, MajlisError, NotFound
+from majlis.errors import Conflict, Invalid, MajlisError, NotFound
 
 if TYPE_CHECKING:
     from majlis.client import MajlisClient, shapes
 
 _TOKEN_HOURS = 24
+_CHUNK = 65_536
 _HELP = (
     "/who   list the members and which agents are thinking",
     "/stop  stop the agents' runs in this space",
@@ -109,7 +111,7 @@ class Conversation:
         """Ends with the input, unless `follow` is set."""
         await self._screen.begun.wait()
         last = 0
-        async for line in typed_lines():
+        async for line in _typed_lines():
             if line == "/quit":
                 return
             try:
@@ -168,3 +170,35 @@ class Conversation:
             self._screen.say(f"Stopped {safe_line(run['agentName'])}.")
         if not found:
             self._screen.say("No agent is running here.")
+
+
+async def _typed_lines() -> AsyncIterator[str]:
+    """The lines of stdin. A thread reads them, because a non-blocking terminal would also have non-blocking output. It
+    reads the file descriptor itself, because a read that waits in Python's buffer would block the exit."""
+    lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    descriptor = sys.stdin.fileno()
+
+    def read() -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            for line in _lines_of(descriptor):
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+            loop.call_soon_threadsafe(lines.put_nowait, None)
+
+    threading.Thread(target=read, daemon=True, name="stdin").start()
+    while (line := await lines.get()) is not None:
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            raise Invalid("invalid_text", "The input on stdin is not UTF-8 text.") from None
+        yield text.removesuffix("\r")
+
+
+def _lines_of(descriptor: int) -> Iterator[bytes]:
+    rest = b""
+    with suppress(OSError):  # the terminal is gone
+        while chunk := os.read(descriptor, _CHUNK):
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from lines
+    if rest:
+        yield rest

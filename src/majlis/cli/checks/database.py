@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 
 import sqlalchemy as sa
 
 from majlis import clock
-from majlis.cli.checks.finding import Finding, guarded, ok, problem, warning
-from majlis.cli.local import has_key, is_missing, sqlite_file, was_served
+from majlis.cli.doctor import Area, Finding, ok, problem, warning
+from majlis.cli.local import has_key, is_missing, reason, sqlite_file, was_served
 from majlis.cli.terminal import working
+from majlis.errors import ConfigurationError
 from majlis.server_key import check_server_key, load_server_key
 from majlis.settings import Settings
 from majlis.store.migrate import revision
@@ -51,28 +52,38 @@ async def check_connection(db: Database, settings: Settings) -> Finding:
         if settings.embedded
         else "Check --database-url, and that the database server is running and accepts this user."
     )
-    return await guarded("database", f"Cannot connect to {shown(settings.database)}", _version(db, settings), advice)
+    return await _guarded("database", f"Cannot connect to {shown(settings.database)}", _version(db, settings), advice)
 
 
 async def check_clock(db: Database) -> AsyncIterator[Finding]:
     if db.dialect == "postgresql":
-        yield await guarded("clock", "The clocks cannot be compared", _compare_with_server(db), _SET_CLOCK)
+        yield await _guarded("clock", "The clocks cannot be compared", _compare_with_server(db), _SET_CLOCK)
     advice = "Run `majlis migrate` first."
-    yield await guarded("clock", "The newest entry cannot be read", _compare_with_newest(db), advice)
+    yield await _guarded("clock", "The newest entry cannot be read", _compare_with_newest(db), advice)
 
 
 async def _check_contents(db: Database, settings: Settings) -> AsyncIterator[Finding]:
     advice = "Use the newer version of Majlis, or restore a backup."
-    schema = await guarded("database", "The revision cannot be read", _revision(db), advice)
+    schema = await _guarded("database", "The revision cannot be read", _revision(db), advice)
     yield schema
     if db.dialect == "sqlite":
-        yield await guarded("database", "The file is damaged", _integrity(db), _DAMAGED)
-        yield await guarded("database", "The journal mode cannot be read", _journal(db), _DAMAGED)
+        yield await _guarded("database", "The file is damaged", _integrity(db), _DAMAGED)
+        yield await _guarded("database", "The journal mode cannot be read", _journal(db), _DAMAGED)
     if schema.level == "ok":
         advice = "Check permissions and free space, and that no other writer is stuck."
-        yield await guarded("database", "The database is not writable", _writable(db), advice)
+        yield await _guarded("database", "The database is not writable", _writable(db), advice)
         advice = "All nodes need the key that the database was set up with."
-        yield await guarded("database", "The server key cannot be compared", _key(db, settings), advice)
+        yield await _guarded("database", "The server key cannot be compared", _key(db, settings), advice)
+
+
+async def _guarded(area: Area, failure: str, check: Awaitable[Finding], advice: str) -> Finding:
+    """An error in the check becomes a problem; `failure` describes it."""
+    try:
+        return await check
+    except ConfigurationError as error:
+        return problem(area, error.message, advice)
+    except (sa.exc.SQLAlchemyError, OSError, TimeoutError) as error:
+        return problem(area, f"{failure}: {reason(error)}.", advice)
 
 
 async def _version(db: Database, settings: Settings) -> Finding:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from majlis.cli.checks.finding import Finding, ok, problem, warning
+from majlis.cli.doctor import Finding, ok, problem, warning
 from majlis.cli.local import key_file
 from majlis.cli.remote import default_url
 from majlis.client import MajlisClient
