@@ -15,7 +15,7 @@ FORM = "application/x-www-form-urlencoded"
 MARKUP = ("xml", "html")
 """Content types whose body consists of tags contain one of these."""
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
 
 
@@ -70,7 +70,7 @@ def _check_headers(headers: dict[str, str]) -> dict[str, str]:
             raise refusal('is not a header name; use letters, digits and -, for example "X-Request-Source"', name)
         if name.lower() in _OWN_HEADERS:
             raise refusal("is set for each request by Majlis; remove it", name)
-        if not _HEADER_VALUE.fullmatch(value):
+        if not HEADER_VALUE.fullmatch(value):
             raise refusal("should contain only printable ASCII on one line", name)
         refuse_unknown_template(value, name)
         refuse_secret(name, value, name, input_allowed=False)

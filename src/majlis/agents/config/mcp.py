@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, Tag, model_validator
 
 from majlis.agents.config.http import Headers, ServerUrl
 from majlis.agents.config.templates import INPUT_TEMPLATE, refuse_secret, refuse_unknown_template
-from majlis.agents.config.types import Maybe, Name, Wire, form_of, refusal, refuse_repeated
+from majlis.agents.config.types import Maybe, Name, Wire, form_of, names_differ, refusal
 
 
 def _splits(line: str) -> str:
@@ -87,9 +87,4 @@ class McpServer(Wire):
         return self
 
 
-def _names_differ(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
-    refuse_repeated([server.name for server in servers], "name")
-    return servers
-
-
-McpServers = Annotated[tuple[McpServer, ...], Field(max_length=32), AfterValidator(_names_differ)]
+McpServers = Annotated[tuple[McpServer, ...], Field(max_length=32), AfterValidator(names_differ)]

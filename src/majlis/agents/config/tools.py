@@ -7,19 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
+from majlis.agents.config import schemas
 from majlis.agents.config.http import HttpExecution
 from majlis.agents.config.limits import MAX_TOOL_WAIT
 from majlis.agents.config.problems import Path
-from majlis.agents.config.schemas import (
-    APPROVAL,
-    FREE_TEXT,
-    InputSchema,
-    choice_of,
-    default_input,
-    no_input,
-    without_required,
-)
-from majlis.agents.config.types import JsonObject, Matching, Maybe, Name, Wire, refusal, refuse_repeated, walk
+from majlis.agents.config.types import JsonObject, Matching, Maybe, Name, Wire, names_differ, refusal, walk
 
 # The names of the tools in `tools.builtin`, a higher layer; a test compares them.
 BUILT_IN_TOOLS = frozenset((
@@ -47,7 +39,7 @@ class _Tool(Wire):
 
 class HttpTool(_Tool):
     type: Literal["http"]
-    input_schema: InputSchema = Field(default_factory=no_input)
+    input_schema: schemas.InputSchema = Field(default_factory=schemas.no_input)
     execution: HttpExecution
 
 
@@ -64,7 +56,7 @@ class PythonExecution(Wire):
 
 class PythonTool(_Tool):
     type: Literal["python"]
-    input_schema: Maybe[InputSchema] = None
+    input_schema: Maybe[schemas.InputSchema] = None
     """Default: taken from the function's type hints."""
     execution: PythonExecution
 
@@ -89,7 +81,7 @@ class SpaceExecution(Wire):
         ]
     ] = None
     """`choice` only: the options, unless the call has its own `options`."""
-    result_schema: Maybe[Annotated[InputSchema, AfterValidator(_without_secrets)]] = None
+    result_schema: Maybe[Annotated[schemas.InputSchema, AfterValidator(_without_secrets)]] = None
     """`form` only: the fields that people fill in. Default: those of `inputSchema`, prefilled by the model; without
     either, one text."""
 
@@ -98,7 +90,7 @@ class SpaceTool(_Tool):
     """Asks the people in the active space and waits for the first answer."""
 
     type: Literal["space"]
-    input_schema: Maybe[InputSchema] = None
+    input_schema: Maybe[schemas.InputSchema] = None
     """Default: a `question`, and for a `choice` also `options`."""
     ui: Literal["approval", "choice", "form"]
     execution: SpaceExecution = SpaceExecution()
@@ -117,18 +109,18 @@ class SpaceTool(_Tool):
     def model_schema(self) -> JsonObject:
         """The schema of the model's input."""
         if self.input_schema is None:
-            return default_input(self.ui, self.execution.options is not None)
-        return without_required(self.input_schema) if self._is_its_own_form else self.input_schema
+            return schemas.default_input(self.ui, self.execution.options is not None)
+        return schemas.without_required(self.input_schema) if self._is_its_own_form else self.input_schema
 
     def answer_schema(self, given: Mapping[str, Any]) -> JsonObject | None:
         """The schema of the answer to a call with this input; None for a choice without options."""
         match self.ui:
             case "approval":
-                return APPROVAL
+                return schemas.APPROVAL
             case "choice":
                 options = given.get("options") or self.execution.options
-                return choice_of(list(options)) if isinstance(options, list | tuple) else None
-        return self.execution.result_schema or self.input_schema or FREE_TEXT
+                return schemas.choice_of(list(options)) if isinstance(options, list | tuple) else None
+        return self.execution.result_schema or self.input_schema or schemas.FREE_TEXT
 
     @property
     def _is_its_own_form(self) -> bool:
@@ -143,16 +135,11 @@ class StaticTool(_Tool):
     """Always returns the same output."""
 
     type: Literal["static"]
-    input_schema: InputSchema = Field(default_factory=no_input)
+    input_schema: schemas.InputSchema = Field(default_factory=schemas.no_input)
     execution: StaticExecution
 
 
 Tool = Annotated[HttpTool | PythonTool | SpaceTool | StaticTool, Field(discriminator="type")]
 
 
-def _names_differ(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-    refuse_repeated([tool.name for tool in tools], "name")
-    return tools
-
-
-Tools = Annotated[tuple[Tool, ...], Field(max_length=128), AfterValidator(_names_differ)]
+Tools = Annotated[tuple[Tool, ...], Field(max_length=128), AfterValidator(names_differ)]

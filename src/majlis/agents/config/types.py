@@ -92,10 +92,12 @@ Name = Annotated[
 """The tool names that model providers accept."""
 
 
-def refuse_repeated(names: list[str], *under: str) -> None:
+def names_differ(items: tuple[T, ...]) -> tuple[T, ...]:
     """Ignores case: people and models mix up names that differ only in case."""
     seen: set[str] = set()
-    for index, name in enumerate(names):
-        if name.casefold() in seen:
-            raise refusal("is used twice (case is ignored); rename one", index, *under)
-        seen.add(name.casefold())
+    for index, item in enumerate(items):
+        name = item.name.casefold()  # type: ignore[attr-defined]
+        if name in seen:
+            raise refusal("is used twice (case is ignored); rename one", index, "name")
+        seen.add(name)
+    return items

@@ -16,7 +16,7 @@ import orjson
 from pydantic import JsonValue
 
 from majlis import __version__
-from majlis.agents.config.http import FORM, MARKUP, HttpExecution
+from majlis.agents.config.http import FORM, HEADER_VALUE, MARKUP, HttpExecution
 from majlis.agents.config.templates import ENV_TEMPLATE, INPUT_TEMPLATE
 from majlis.errors import Invalid
 from majlis.tools.reach.secrets import Secrets
@@ -26,7 +26,6 @@ OWN_HEADERS = {"user-agent": f"majlis/{__version__}", "accept": "application/jso
 MISSING: Any = object()
 _TEMPLATE = re.compile(f"{INPUT_TEMPLATE.pattern}|{ENV_TEMPLATE.pattern}")
 _NOT_IN_MARKUP = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 Encode = Callable[[str, str], str]
 """From the name and text of a placeholder to its encoded text."""
@@ -155,6 +154,6 @@ def in_markup(_name: str, text: str) -> str:
 
 
 def in_header(name: str, text: str) -> str:
-    if not _HEADER_VALUE.fullmatch(text):
+    if not HEADER_VALUE.fullmatch(text):
         raise Invalid("invalid_input", f"{name} is sent as a header and must be printable ASCII on one line.")
     return text
