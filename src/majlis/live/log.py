@@ -20,12 +20,6 @@ from majlis.store.transactions import Tx
 
 _TOPICS_AT_ONCE = 1000
 _INSERT = hot(events.insert())
-_NEXT_OF_SPACE = hot(
-    spaces.update()
-    .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
-    .values(event_seq=spaces.c.event_seq + 1, event_at=sa.bindparam("at"))
-    .returning(spaces.c.event_seq)
-)
 _LAST_OF_SPACE = hot(
     spaces.update()
     .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
@@ -90,7 +84,7 @@ class Signal:
 
 def record_for_space(tx: Tx, space_id: str, type: str, data: dict[str, Any]) -> int:
     """Takes the space's lock. Returns the event's number."""
-    seq: int = tx.execute(_NEXT_OF_SPACE, {"topic": space_id, "at": tx.now}).scalar_one()
+    seq: int = tx.execute(_LAST_OF_SPACE, {"topic": space_id, "at": tx.now, "count": 1}).scalar_one()
     append(tx, space_id, seq, type, data)
     return seq
 
