@@ -8,21 +8,8 @@ from typing import Any
 
 import orjson
 
+from majlis.models import port
 from majlis.models.chat.wire_format import session_in_chunk
-from majlis.models.port import (
-    Answer,
-    Call,
-    CallDelta,
-    CallStarted,
-    ModelEvent,
-    ModelFailed,
-    Prompt,
-    Said,
-    Usage,
-    is_json,
-    plain_text,
-    word,
-)
 from majlis.models.provider_errors import ProviderErrors
 from majlis.store import ids
 
@@ -41,12 +28,12 @@ class _PartialCall:
 
 
 class AnswerBuilder:
-    def __init__(self, prompt: Prompt) -> None:
+    def __init__(self, prompt: port.Prompt) -> None:
         # Some servers count calls from 0 in every answer, but an id must be unique within a run.
-        self._taken = {call.id for turn in prompt.turns if isinstance(turn, Said) for call in turn.calls}
+        self._taken = {call.id for turn in prompt.turns if isinstance(turn, port.Said) for call in turn.calls}
         self._text: list[str] = []
         self._calls: list[_PartialCall] = []
-        self.usage = Usage()
+        self.usage = port.Usage()
         # Characters of text and arguments so far.
         self.size = 0
         # There was an answer, even if it is empty.
@@ -54,7 +41,7 @@ class AnswerBuilder:
         self.finish_reason: str | None = None
         self.session_id: str | None = None
 
-    def add(self, chunk: dict[str, Any]) -> Iterator[ModelEvent]:
+    def add(self, chunk: dict[str, Any]) -> Iterator[port.ModelEvent]:
         if "session_id" in chunk or "metadata" in chunk:
             self.session_id = session_in_chunk(chunk) or self.session_id
         usage = chunk.get("usage")
@@ -71,29 +58,29 @@ class AnswerBuilder:
                 self.size += len(text)
             for position, call in enumerate(delta.get("tool_calls") or ()):
                 yield from self._add_call(call, position)
-            self.finish_reason = word(choice.get("finish_reason")) or self.finish_reason
+            self.finish_reason = port.word(choice.get("finish_reason")) or self.finish_reason
 
-    def finished(self, errors: ProviderErrors) -> Answer:
-        calls = tuple(Call(call.id, call.name, "".join(call.pieces) or "{}") for call in self._calls)
+    def finished(self, errors: ProviderErrors) -> port.Answer:
+        calls = tuple(port.Call(call.id, call.name, "".join(call.pieces) or "{}") for call in self._calls)
         problem = self._problem(errors, calls)
         if problem is not None:
             # The request was billed all the same.
             problem.usage = self.usage
             raise problem
-        return Answer(plain_text(self._text), calls, self.usage, self.session_id)
+        return port.Answer(port.plain_text(self._text), calls, self.usage, self.session_id)
 
-    def _problem(self, errors: ProviderErrors, calls: Sequence[Call]) -> ModelFailed | None:
+    def _problem(self, errors: ProviderErrors, calls: Sequence[port.Call]) -> port.ModelFailed | None:
         if not self._begun:
             return errors.broken("it is empty")
-        if self.finish_reason == "length" and not all(is_json(call.arguments) for call in calls):
+        if self.finish_reason == "length" and not all(port.is_json(call.arguments) for call in calls):
             return errors.cut_off()
         if not all(call.name for call in calls):
             return errors.broken("a tool call has no name")
         return errors.filtered() if self.finish_reason == "content_filter" else None
 
-    def _add_call(self, delta: dict[str, Any], position: int) -> Iterator[ModelEvent]:
+    def _add_call(self, delta: dict[str, Any], position: int) -> Iterator[port.ModelEvent]:
         function = delta.get("function") or {}
-        name, given = word(function.get("name")), word(delta.get("id")) or None
+        name, given = port.word(function.get("name")), port.word(delta.get("id")) or None
         call = self._continued(delta, name, given)
         if call is None:
             call = _PartialCall(delta.get("index", position), given, self._new_id(given))
@@ -101,13 +88,13 @@ class AnswerBuilder:
         at = self._calls.index(call)
         if name and not call.name:
             call.name = name
-            yield CallStarted(at, call.id, name)
+            yield port.CallStarted(at, call.id, name)
         arguments = function.get("arguments")
         if arguments:
             text = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode()
             call.pieces.append(text)
             self.size += len(text)
-            yield CallDelta(at, text)
+            yield port.CallDelta(at, text)
 
     def _continued(self, delta: dict[str, Any], name: str, given: str | None) -> _PartialCall | None:
         """The call that a delta continues, or None for a new one.
@@ -132,13 +119,13 @@ def _joined(parts: list[Any]) -> str:
     return "".join(part["text"] for part in parts if part.get("type") == "text")
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
+def _usage(usage: dict[str, Any]) -> port.Usage:
     details = usage.get("prompt_tokens_details")
     told = details.get("cached_tokens") if isinstance(details, dict) else None
     read = _count(usage.get("prompt_tokens"))
     cached = _count(told) or _count(usage.get("prompt_cache_hit_tokens"))
     # Cached tokens are part of the input, whatever a server reports.
-    return Usage(read, min(cached, read), _count(usage.get("completion_tokens")))
+    return port.Usage(read, min(cached, read), _count(usage.get("completion_tokens")))
 
 
 def _count(given: Any) -> int:

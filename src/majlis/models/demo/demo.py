@@ -13,22 +13,10 @@ from dataclasses import replace
 
 import orjson
 
+from majlis.models import port
 from majlis.models.demo.outline import Outline, Seen, names
 from majlis.models.demo.rules import GREETING, Step, otherwise, remark, reminder_steps, rule_steps, say, unaddressed
 from majlis.models.demo.welcome import welcome_steps
-from majlis.models.port import (
-    Answer,
-    Call,
-    CallDelta,
-    CallStarted,
-    Finished,
-    ModelEvent,
-    Prompt,
-    Result,
-    Said,
-    Turn,
-    Usage,
-)
 from majlis.store import ids
 
 _WORDS = re.compile(r"\S+\s*")
@@ -39,21 +27,21 @@ _MAX_DEPTH = 1
 
 
 class DemoModel:
-    async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
+    async def stream(self, prompt: port.Prompt) -> AsyncGenerator[port.ModelEvent]:
         step = _next_step(prompt)
         if step is None:
-            yield Finished(Answer("Nothing to do.", (), Usage()))
+            yield port.Finished(port.Answer("Nothing to do.", (), port.Usage()))
             return
-        call = Call(ids.new("stp"), step.tool, orjson.dumps(step.input).decode())
-        yield CallStarted(0, call.id, call.name)
+        call = port.Call(ids.new("stp"), step.tool, orjson.dumps(step.input).decode())
+        yield port.CallStarted(0, call.id, call.name)
         for piece in _WORDS.findall(call.arguments):
             # Other tasks run between two words, as with a model that needs time for each.
             await asyncio.sleep(0)
-            yield CallDelta(0, piece)
-        yield Finished(Answer("", (call,), Usage()))
+            yield port.CallDelta(0, piece)
+        yield port.Finished(port.Answer("", (call,), port.Usage()))
 
 
-def _next_step(prompt: Prompt) -> Step | None:
+def _next_step(prompt: port.Prompt) -> Step | None:
     if prompt.outline is None:
         return None
     outline = prompt.outline()
@@ -68,7 +56,7 @@ def _next_step(prompt: Prompt) -> Step | None:
     return steps[done][1] if done < len(steps) else None
 
 
-def _all_steps(prompt: Prompt, outline: Outline) -> list[tuple[Seen, Step]]:
+def _all_steps(prompt: port.Prompt, outline: Outline) -> list[tuple[Seen, Step]]:
     """In a cycle the agent enters the space of each event that it answers."""
     tools = {spec.name: frozenset(spec.schema.get("properties", {})) for spec in prompt.tools}
     here = outline.active_space_id
@@ -132,16 +120,16 @@ def _addressee(seen: Seen) -> str | None:
     return min([seen.name, *others], key=str.casefold)
 
 
-def _this_invocation(turns: Sequence[Turn]) -> tuple[list[str], bool]:
+def _this_invocation(turns: Sequence[port.Turn]) -> tuple[list[str], bool]:
     """The names of the calls made since the prompt was built, and whether the last one failed.
 
     Turns of earlier cycles, and earlier messages in the roles mind, end with text that has no calls."""
     calls: list[str] = []
     results: list[str] = []
     for turn in reversed(turns):
-        if isinstance(turn, Result):
+        if isinstance(turn, port.Result):
             results.append(turn.content)
-        elif isinstance(turn, Said):
+        elif isinstance(turn, port.Said):
             if not turn.calls:
                 break
             calls[:0] = [call.name for call in turn.calls]

@@ -16,35 +16,18 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
+from majlis.models import port
 from majlis.models.chat.wire_format import session_header
-from majlis.models.port import (
-    Answer,
-    Call,
-    CallDelta,
-    CallStarted,
-    ModelEvent,
-    ModelFailed,
-    Prompt,
-    Result,
-    Said,
-    System,
-    Turn,
-    Usage,
-    User,
-    is_json,
-    plain_text,
-    word,
-)
 from majlis.models.provider_errors import ProviderErrors, words_of
 
 # Anthropic allows four; one is used for the system prompt.
 _CACHE_POINTS = 3
 # Several providers reject a prompt without a user turn, and the classic layout has none.
-_NUDGE = User(("Act now.",))
+_NUDGE = port.User(("Act now.",))
 
 
 def opened(
-    model: Model, prompt: Prompt, settings: Mapping[str, Any], remembered: Mapping[str, messages.ModelResponse]
+    model: Model, prompt: port.Prompt, settings: Mapping[str, Any], remembered: Mapping[str, messages.ModelResponse]
 ) -> AbstractAsyncContextManager[StreamedResponse]:
     tools = [
         # Strict mode would require every property.
@@ -59,36 +42,38 @@ def opened(
     )
 
 
-async def events(stream: StreamedResponse) -> AsyncGenerator[ModelEvent]:
+async def events(stream: StreamedResponse) -> AsyncGenerator[port.ModelEvent]:
     """The library's `index` counts all parts of an answer; ours counts the calls."""
     started: dict[int, int] = {}
     async for event in stream:
         match event:
             case messages.PartStartEvent(part=messages.ToolCallPart() as part) if event.index not in started:
                 at = started[event.index] = len(started)
-                yield CallStarted(at, part.tool_call_id, part.tool_name)
+                yield port.CallStarted(at, part.tool_call_id, part.tool_name)
                 if part.args:
-                    yield CallDelta(at, _text(part.args))
+                    yield port.CallDelta(at, _text(part.args))
             case messages.PartDeltaEvent(delta=messages.ToolCallPartDelta(args_delta=str() as arguments)) if arguments:
-                yield CallDelta(started[event.index], arguments)
+                yield port.CallDelta(started[event.index], arguments)
 
 
-def answer(errors: ProviderErrors, response: messages.ModelResponse) -> Answer:
-    text = plain_text(part.content for part in response.parts if isinstance(part, messages.TextPart))
+def answer(errors: ProviderErrors, response: messages.ModelResponse) -> port.Answer:
+    text = port.plain_text(part.content for part in response.parts if isinstance(part, messages.TextPart))
     parts = [part for part in response.parts if isinstance(part, messages.ToolCallPart)]
-    calls = tuple(Call(part.tool_call_id, word(part.tool_name), _text(part.args)) for part in parts)
+    calls = tuple(port.Call(part.tool_call_id, port.word(part.tool_name), _text(part.args)) for part in parts)
     used = response.usage
-    usage = Usage(used.input_tokens, used.cache_read_tokens, used.output_tokens)
+    usage = port.Usage(used.input_tokens, used.cache_read_tokens, used.output_tokens)
     failed = _problem(errors, response, calls)
     if failed is not None:
         # The request was billed all the same.
         failed.usage = usage
         raise failed
-    return Answer(text, calls, usage)
+    return port.Answer(text, calls, usage)
 
 
-def _problem(errors: ProviderErrors, response: messages.ModelResponse, calls: tuple[Call, ...]) -> ModelFailed | None:
-    if response.finish_reason == "length" and not all(is_json(call.arguments) for call in calls):
+def _problem(
+    errors: ProviderErrors, response: messages.ModelResponse, calls: tuple[port.Call, ...]
+) -> port.ModelFailed | None:
+    if response.finish_reason == "length" and not all(port.is_json(call.arguments) for call in calls):
         return errors.cut_off()
     if response.finish_reason == "content_filter":
         return errors.filtered()
@@ -109,7 +94,7 @@ def _text(arguments: object) -> str:
     return orjson.dumps(arguments or {}).decode()
 
 
-def failure(errors: ProviderErrors, error: Exception) -> ModelFailed:
+def failure(errors: ProviderErrors, error: Exception) -> port.ModelFailed:
     match error:
         case exceptions.ModelAPIError():
             return _of_provider(errors, error)
@@ -121,10 +106,12 @@ def failure(errors: ProviderErrors, error: Exception) -> ModelFailed:
             return errors.misconfigured(f"set {errors.key.variable} in the environment of Majlis, then restart it.")
         case exceptions.UserError() | ValueError() | ImportError():
             return errors.misconfigured(str(error))
-    return ModelFailed(f"{errors.name} failed in an unexpected way ({type(error).__name__}).", False, "model_error")
+    return port.ModelFailed(
+        f"{errors.name} failed in an unexpected way ({type(error).__name__}).", False, "model_error"
+    )
 
 
-def _of_provider(errors: ProviderErrors, error: exceptions.ModelAPIError) -> ModelFailed:
+def _of_provider(errors: ProviderErrors, error: exceptions.ModelAPIError) -> port.ModelFailed:
     status = error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
     match error:
         case exceptions.ModelAuthenticationError():
@@ -158,13 +145,15 @@ def _reason(body: object) -> str:
     return words_of(body) if isinstance(body, dict) else ""
 
 
-def library_messages(prompt: Prompt, remembered: Mapping[str, messages.ModelResponse]) -> list[messages.ModelMessage]:
+def library_messages(
+    prompt: port.Prompt, remembered: Mapping[str, messages.ModelResponse]
+) -> list[messages.ModelMessage]:
     """`remembered` holds the provider's own answers, by the ids of their calls."""
     turns = _with_a_user(prompt.turns)
     points = _cache_points(turns)
     found: list[messages.ModelMessage] = []
     for turn, allowed in zip(turns, points, strict=True):
-        if isinstance(turn, Said):
+        if isinstance(turn, port.Said):
             found.extend(_said(turn, remembered))
             continue
         if not found or not isinstance(found[-1], messages.ModelRequest):
@@ -175,24 +164,24 @@ def library_messages(prompt: Prompt, remembered: Mapping[str, messages.ModelResp
     return found
 
 
-def _with_a_user(turns: Sequence[Turn]) -> list[Turn]:
-    if any(isinstance(turn, User) for turn in turns):
+def _with_a_user(turns: Sequence[port.Turn]) -> list[port.Turn]:
+    if any(isinstance(turn, port.User) for turn in turns):
         return list(turns)
-    leading = next((at for at, turn in enumerate(turns) if not isinstance(turn, System)), len(turns))
+    leading = next((at for at, turn in enumerate(turns) if not isinstance(turn, port.System)), len(turns))
     return [*turns[:leading], _NUDGE, *turns[leading:]]
 
 
-def _cache_points(turns: Sequence[Turn]) -> list[int]:
+def _cache_points(turns: Sequence[port.Turn]) -> list[int]:
     """How many each turn gets. Those at the end of the prompt cover the longest prefix."""
     left, points = _CACHE_POINTS, []
     for turn in reversed(turns):
-        wanted = len(turn.parts) - 1 if isinstance(turn, User) else 0
+        wanted = len(turn.parts) - 1 if isinstance(turn, port.User) else 0
         points.append(min(left, max(wanted, 0)))
         left -= points[-1]
     return points[::-1]
 
 
-def _said(turn: Said, remembered: Mapping[str, messages.ModelResponse]) -> list[messages.ModelMessage]:
+def _said(turn: port.Said, remembered: Mapping[str, messages.ModelResponse]) -> list[messages.ModelMessage]:
     known = remembered.get(turn.calls[0].id) if turn.calls else None
     if known is not None:
         ids = [part.tool_call_id for part in known.parts if isinstance(part, messages.ToolCallPart)]
@@ -205,17 +194,17 @@ def _said(turn: Said, remembered: Mapping[str, messages.ModelResponse]) -> list[
     return [messages.ModelResponse(parts)] if parts else []
 
 
-def _request_part(turn: System | User | Result, cache_points: int) -> messages.ModelRequestPart:
+def _request_part(turn: port.System | port.User | port.Result, cache_points: int) -> messages.ModelRequestPart:
     match turn:
-        case System():
+        case port.System():
             return messages.SystemPromptPart(turn.text)
-        case User():
+        case port.User():
             return messages.UserPromptPart(_user_content(turn, cache_points))
-        case Result():
+        case port.Result():
             return messages.ToolReturnPart(turn.name, turn.content, turn.call_id)
 
 
-def _user_content(turn: User, cache_points: int) -> str | list[messages.UserContent]:
+def _user_content(turn: port.User, cache_points: int) -> str | list[messages.UserContent]:
     if not cache_points:
         return turn.text
     border = len(turn.parts) - cache_points
