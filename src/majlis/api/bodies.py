@@ -1,11 +1,12 @@
-"""Bodies of requests and responses. Requests are strict: an unknown field, a wrong type or an oversized value is an
-error with its path."""
+"""Parameters of requests, and bodies of requests and responses. Requests are strict: an unknown field, a wrong type or
+an oversized value is an error with its path."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 import orjson
+from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 from starlette.responses import Response
@@ -23,6 +24,9 @@ ShortLine = Annotated[str, StringConstraints(min_length=1, max_length=128, patte
 Text = Annotated[str, StringConstraints(max_length=1024 * 1024)]
 # A malformed id in a body or a query is a mistake (422); in a path nothing has this id (404).
 IdText = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}_[0-9a-z]{16}$")]
+AfterId = Annotated[IdText | None, Query(description="The last id of the previous page.")]
+ListLimit = Annotated[int, Query(ge=1, le=1000)]
+PageLimit = Annotated[int, Query(ge=1, le=200)]
 
 
 class NoSuchId(NotFound):

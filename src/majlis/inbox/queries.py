@@ -19,7 +19,6 @@ from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
 DeliveryState = Literal["pending", "taken", "done", "passed", "failed"]
-MAX_PAGE = 200
 
 # A literal, not a bound value, so that the partial index on pending deliveries is used.
 _PENDING = deliveries.c.state == sa.literal("pending", literal_execute=True)

@@ -16,10 +16,14 @@ from majlis.spaces.shapes import MessageJson, message_json
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Tx
 
-MAX_PAGE = 200
-
 MESSAGE_COLUMNS = (*messages.c, entities.c.name.label("sender_name"), entities.c.type.label("sender_type"))
 SELECT_MESSAGES = sa.select(*MESSAGE_COLUMNS).join(entities, entities.c.id == messages.c.sender_id)
+# The messages in the spaces of which `entity_id` is a member.
+READABLE = (
+    SELECT_MESSAGES.join(members, members.c.space_id == messages.c.space_id)
+    .join(spaces, spaces.c.id == messages.c.space_id)
+    .where(members.c.entity_id == sa.bindparam("entity_id"), spaces.c.deleted_at.is_(None))
+)
 
 _IN_SPACE = messages.c.space_id == sa.bindparam("space_id")
 _BEFORE = (
@@ -35,15 +39,7 @@ _AFTER = (
 # For a page that contains a damaged message.
 _NUMBERS = {page: page.with_only_columns(messages.c.seq) for page in (_BEFORE, _AFTER)}
 _BY_NUMBER = SELECT_MESSAGES.where(_IN_SPACE, messages.c.seq == sa.bindparam("seq"))
-_ONE = (
-    SELECT_MESSAGES.join(members, members.c.space_id == messages.c.space_id)
-    .join(spaces, spaces.c.id == messages.c.space_id)
-    .where(
-        messages.c.id == sa.bindparam("id"),
-        members.c.entity_id == sa.bindparam("entity_id"),
-        spaces.c.deleted_at.is_(None),
-    )
-)
+_ONE = READABLE.where(messages.c.id == sa.bindparam("id"))
 
 
 class MessagePageJson(TypedDict):

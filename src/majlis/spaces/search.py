@@ -17,18 +17,13 @@ from majlis.entities.caller import Caller
 from majlis.errors import Invalid
 from majlis.spaces.access import access_space
 from majlis.spaces.damaged_rows import Unreadable, all_sound, read_named, reading
-from majlis.spaces.history import SELECT_MESSAGES, access_message
+from majlis.spaces.history import READABLE, SELECT_MESSAGES, access_message
 from majlis.spaces.shapes import MessageJson, message_json
-from majlis.store.tables import members, messages, spaces
+from majlis.store.tables import messages
 from majlis.store.transactions import Tx
 
 MAX_WORDS = 16
 
-_READABLE = (
-    SELECT_MESSAGES.join(members, members.c.space_id == messages.c.space_id)
-    .join(spaces, spaces.c.id == messages.c.space_id)
-    .where(members.c.entity_id == sa.bindparam("entity_id"), spaces.c.deleted_at.is_(None))
-)
 _NEWEST_FIRST = SELECT_MESSAGES.where(messages.c.id.in_(sa.bindparam("ids", expanding=True))).order_by(
     messages.c.n.desc()
 )
@@ -47,7 +42,7 @@ def search(
         raise Invalid("empty_query", "Enter at least one word to search for.", {"path": "q"})
     if space_id is not None:
         access_space(tx, caller, space_id)
-    matching = _READABLE.where(_sqlite(words) if tx.dialect == "sqlite" else _postgres(words))
+    matching = READABLE.where(_sqlite(words) if tx.dialect == "sqlite" else _postgres(words))
     if space_id is not None:
         matching = matching.where(messages.c.space_id == space_id)
     if before is not None:

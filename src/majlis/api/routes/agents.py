@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 
 from majlis.agents import agents, goals, memories, plans
 from majlis.agents.config.config import config_schema
 from majlis.api.auth import TheEntry, TheGateway
-from majlis.api.bodies import AgentChange, IdText, NewAgent, PathId, Try, nothing, reply
+from majlis.api.bodies import AfterId, AgentChange, ListLimit, NewAgent, PathId, Try, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.entities.caller import Caller
 from majlis.runs.view.preview import preview_agent
@@ -26,11 +26,7 @@ async def create(gateway: TheGateway, entry: TheEntry, body: NewAgent) -> Respon
 
 
 @router.get("/api/agents", response_model=list[agents.AgentJson], responses=refusals())
-async def list_all(
-    entry: TheEntry,
-    after: Annotated[IdText | None, Query(description="The last id of the previous page.")] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
-) -> Response:
+async def list_all(entry: TheEntry, after: AfterId = None, limit: ListLimit = 1000) -> Response:
     return reply(await entry.read(agents.list_agents, after, limit))
 
 

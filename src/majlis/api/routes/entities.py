@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 
 from majlis.api.auth import TheEntry
-from majlis.api.bodies import EntityChange, IdText, NewEntity, PathId, nothing, reply
+from majlis.api.bodies import AfterId, EntityChange, ListLimit, NewEntity, PathId, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.entities.caller import EntityType
 from majlis.entities.change import change_entity, delete_entity
@@ -30,10 +28,7 @@ async def create(entry: TheEntry, body: NewEntity) -> Response:
 
 @router.get("/api/entities", response_model=list[EntityJson], responses=refusals())
 async def list_all(
-    entry: TheEntry,
-    type: EntityType | None = None,
-    after: Annotated[IdText | None, Query(description="The last id of the previous page.")] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+    entry: TheEntry, type: EntityType | None = None, after: AfterId = None, limit: ListLimit = 1000
 ) -> Response:
     return reply(await entry.read(lambda tx, _: list_entities(tx, type, after, limit)))
 

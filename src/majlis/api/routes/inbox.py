@@ -7,10 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry
-from majlis.api.bodies import PathId, ServiceEvent, reply
+from majlis.api.bodies import PageLimit, PathId, ServiceEvent, reply
 from majlis.api.error_responses import refusals
 from majlis.inbox.queries import (
-    MAX_PAGE,
     CyclePageJson,
     DeliveryJson,
     MessageDeliveryJson,
@@ -44,9 +43,7 @@ async def retry(entry: TheEntry, message_id: PathId, agent_id: PathId) -> Respon
 
 
 @router.get("/api/agents/{agent_id}/inbox", response_model=list[DeliveryJson], responses=refusals(404))
-async def list_of_agent(
-    entry: TheEntry, agent_id: PathId, limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50
-) -> Response:
+async def list_of_agent(entry: TheEntry, agent_id: PathId, limit: PageLimit = 50) -> Response:
     """The agent's pending and active deliveries, oldest first."""
     return reply(await entry.read(list_inbox, agent_id, limit))
 
@@ -55,7 +52,7 @@ async def list_of_agent(
 async def list_cycles_of(
     entry: TheEntry,
     agent_id: PathId,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 20,
+    limit: PageLimit = 20,
     before: Annotated[
         int | None, Query(ge=0, le=_MAX_NUMBER, description="The number of the last cycle of the previous page.")
     ] = None,

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Response
 
 from majlis import metrics
 from majlis.api.auth import TheEntry
-from majlis.api.bodies import IdText, NewMessage, PathId, reply
+from majlis.api.bodies import IdText, NewMessage, PageLimit, PathId, reply
 from majlis.api.error_responses import refusals
 from majlis.inbox.deliver import post_message
-from majlis.spaces.history import MAX_PAGE, MessagePageJson, find_by_client_id, get_message, read_page
+from majlis.spaces.history import MessagePageJson, find_by_client_id, get_message, read_page
 from majlis.spaces.post import Draft, Repeated
 from majlis.spaces.search import SearchJson, search
 from majlis.spaces.shapes import MessageJson
@@ -43,7 +43,7 @@ async def create(entry: TheEntry, space_id: PathId, body: NewMessage) -> Respons
 async def list_of_space(
     entry: TheEntry,
     space_id: PathId,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
+    limit: PageLimit = 50,
     before: Annotated[IdText | None, Query(description="Only messages before this one.")] = None,
     after: Annotated[IdText | None, Query(description="Only messages after this one.")] = None,
 ) -> Response:
@@ -60,7 +60,7 @@ async def find(
     entry: TheEntry,
     q: Annotated[str, Query(min_length=1, max_length=256, description="Words; the last may be incomplete.")],
     space_id: Annotated[IdText | None, Query(alias="spaceId")] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
+    limit: PageLimit = 50,
     before: Annotated[IdText | None, Query(description="The last message of the previous page.")] = None,
 ) -> Response:
     return reply(await entry.read(search, q, space_id, limit, before))

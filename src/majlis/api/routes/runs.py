@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry, TheGateway
-from majlis.api.bodies import IdText, PathId, ToolResult, reply
+from majlis.api.bodies import IdText, PageLimit, PathId, ToolResult, reply
 from majlis.api.error_responses import refusals
 from majlis.cards.answer import submit_tool_result
 from majlis.cards.queries import PendingToolCallJson, list_pending
 from majlis.runs.end.cancel import cancel_run
-from majlis.runs.view.queries import MAX_PAGE, get_context, get_run, list_runs, list_steps
+from majlis.runs.view.queries import get_context, get_run, list_runs, list_steps
 from majlis.runs.view.shapes import AgentUsageJson, ContextJson, DayUsageJson, RunJson, RunPageJson, RunStatus, StepJson
 from majlis.runs.view.usage import get_usage, list_usage_by_day
 from majlis.spaces.shapes import MessageJson
@@ -26,7 +26,7 @@ async def list_mine(
     agent_id: Annotated[IdText | None, Query(alias="agentId")] = None,
     space_id: Annotated[IdText | None, Query(alias="spaceId", description="The space that triggered the run.")] = None,
     status: RunStatus | None = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
+    limit: PageLimit = 50,
     before: Annotated[IdText | None, Query(description="The last run of the previous page.")] = None,
 ) -> Response:
     """The runs you may see, newest first: those triggered in your spaces, and an agent's own."""

@@ -7,14 +7,8 @@ from fastapi import APIRouter, Request, Response
 from majlis.api.auth import COOKIE, TheEntry, TheGateway, require_own_page
 from majlis.api.bodies import SignIn, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.entities import sessions
 from majlis.entities.caller import Caller
-from majlis.entities.sessions import (
-    SESSION_MILLIS,
-    issue_sign_in_code,
-    sign_in_with_code,
-    sign_in_with_token,
-    sign_out,
-)
 from majlis.entities.shapes import MeJson, me_json
 from majlis.errors import Invalid
 from majlis.gateway import Gateway
@@ -35,7 +29,7 @@ async def sign_in(gateway: TheGateway, request: Request, body: SignIn) -> Respon
 
 @router.delete("/api/session", status_code=204, responses=refusals())
 async def end(entry: TheEntry) -> Response:
-    await entry.write(sign_out)
+    await entry.write(sessions.sign_out)
     answer = nothing()
     answer.delete_cookie(COOKIE, path="/")
     return answer
@@ -43,12 +37,12 @@ async def end(entry: TheEntry) -> Response:
 
 async def open_session(gateway: Gateway, code: str | None, token: str | None) -> tuple[Caller, str]:
     if code is not None and token is None:
-        return await gateway.db.write(sign_in_with_code, gateway.hasher, code)
+        return await gateway.db.write(sessions.sign_in_with_code, gateway.hasher, code)
     if token is not None and code is None:
         if gateway.hasher.is_owner(gateway.hasher.hash(token)):
-            owners, _ = await gateway.db.write(issue_sign_in_code, gateway.hasher, gateway.owner_id)
-            return await gateway.db.write(sign_in_with_code, gateway.hasher, owners)
-        return await gateway.db.write(sign_in_with_token, gateway.hasher, token)
+            owners, _ = await gateway.db.write(sessions.issue_sign_in_code, gateway.hasher, gateway.owner_id)
+            return await gateway.db.write(sessions.sign_in_with_code, gateway.hasher, owners)
+        return await gateway.db.write(sessions.sign_in_with_token, gateway.hasher, token)
     raise Invalid("invalid_request", "Send either code or token.", {"path": "code"})
 
 
@@ -57,5 +51,5 @@ def limit_sign_in(request: Request) -> None:
 
 
 def set_cookie(answer: Response, gateway: Gateway, secret: str) -> None:
-    seconds, secure = SESSION_MILLIS // 1000, gateway.settings.https
+    seconds, secure = sessions.SESSION_MILLIS // 1000, gateway.settings.https
     answer.set_cookie(COOKIE, secret, max_age=seconds, path="/", httponly=True, samesite="lax", secure=secure)

@@ -29,8 +29,6 @@ from majlis.store.tables import entities, members, runs, spaces, steps, views
 from majlis.store.tables.runs import NOT_OVER, has_status
 from majlis.store.transactions import Tx
 
-MAX_PAGE = 200
-
 _SELECT = sa.select(*runs.c, entities.c.name.label("agent_name")).join(entities, entities.c.id == runs.c.agent_id)
 
 _AT_WORK = (
