@@ -14,11 +14,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from majlis.entities.caller import Caller
 from majlis.inbox.external_sessions import bind_offered
 from majlis.inbox.mentions import addressed
 from majlis.inbox.trigger import TriggerType
 from majlis.inbox.wake import QUEUED, WorkAvailable
-from majlis.spaces.post import Draft, Posted, Sender, post_notice, store_message
+from majlis.spaces.post import Draft, Posted, post_notice, store_message
 from majlis.spaces.shapes import MessageJson
 from majlis.store import ids
 from majlis.store.hot import hot
@@ -66,7 +67,7 @@ _MAX_CALL_ID = 128
 _CAUSE = sa.select(messages.c.root_cause).where(messages.c.id == sa.bindparam("message"))
 
 
-def post_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> MessageJson:
+def post_message(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> MessageJson:
     """Stores a text message and delivers it, in one transaction."""
     posted = store_message(tx, sender, space_id, draft)
     if posted.has_agents:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis import clock
-from majlis.entities.caller import SYSTEM, EntityType
+from majlis.entities.caller import SYSTEM, Caller
 from majlis.errors import Forbidden, Invalid
 from majlis.live import log
 from majlis.spaces.access import require, unknown_space
@@ -30,8 +30,6 @@ MAX_BYTES = 64 * 1024
 # PostgreSQL cannot store NUL, and lone surrogates are not characters. Other control characters are allowed; prompts and
 # terminals escape them (X9).
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
-
-
 MAX_MENTIONS = 50
 
 _NEXT_NUMBER = hot(
@@ -86,17 +84,6 @@ _INSERT: dict[Dialect, sa.Executable] = {
 }
 
 
-class Sender(Protocol):
-    """The entity behind the token or the run; never taken from a request's body."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def type(self) -> EntityType: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A message before it has a number."""
@@ -136,7 +123,7 @@ class Repeated(Exception):
     """This sender has used this client id in this space before. The transaction must not commit."""
 
 
-def store_message(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Posted:
+def store_message(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> Posted:
     text = checked_text(draft.text) if draft.kind == "text" else draft.text
     space = tx.one(_NEXT_NUMBER, {"space": space_id, "at": tx.now, "sender": sender.id})
     if space is None:
@@ -180,7 +167,7 @@ def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None, o
     _announce(tx, SYSTEM, space_id, values, space.event_seq)
 
 
-def _is_stored(tx: Tx, sender: Sender, space_id: str, client_id: str) -> bool:
+def _is_stored(tx: Tx, sender: Caller, space_id: str, client_id: str) -> bool:
     return tx.one(_BY_CLIENT_ID, {"space": space_id, "sender": sender.id, "client": client_id}) is not None
 
 
@@ -205,7 +192,7 @@ def _members_among(tx: Tx, space_id: str, entity_ids: list[str]) -> set[str]:
     return {row.entity_id for row in found}
 
 
-def _values(sender: Sender, space_id: str, draft: Draft, text: str, seq: int) -> dict[str, Any]:
+def _values(sender: Caller, space_id: str, draft: Draft, text: str, seq: int) -> dict[str, Any]:
     message_id = ids.new("msg")
     return {
         "id": message_id,
@@ -229,7 +216,7 @@ def _values(sender: Sender, space_id: str, draft: Draft, text: str, seq: int) ->
     }
 
 
-def _in_chain(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Draft:
+def _in_chain(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> Draft:
     """Only a person resets a chain's depth (T6). A run sets its own depth. Other messages of an agent, sent with its
     token, answer the message they reply to or else the latest one; otherwise a program that answers our agents over
     HTTP could talk with them forever. A service starts a new chain unless it replies."""
@@ -249,7 +236,7 @@ def _in_chain(tx: Tx, sender: Sender, space_id: str, draft: Draft) -> Draft:
     return replace(draft, chain_depth=max(depth, 1), root_cause=before.root_cause)
 
 
-def _announce(tx: Tx, sender: Sender, space_id: str, values: dict[str, Any], event_seq: int) -> MessageJson:
+def _announce(tx: Tx, sender: Caller, space_id: str, values: dict[str, Any], event_seq: int) -> MessageJson:
     message = message_of({**values, "sender_name": sender.name, "sender_type": sender.type})
     data: dict[str, Any] = {"spaceId": space_id, "message": message}
     if values["stream_id"] is not None:
