@@ -76,7 +76,7 @@ async def import_(
         Progress("Importing", bytes=True) as progress,
         Rejected(path) as refused,
     ):
-        progress.begin(size)
+        progress.total = size
         source = Source(opened, "The input" if file == "-" else file, progress)
         db = await open_store(settings)
         try:

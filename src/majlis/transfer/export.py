@@ -44,7 +44,7 @@ def export(tx: Tx, space: str | None, write: Callable[[bytes], object], progress
         # The snapshot must outlast a slow reader of a pipe.
         tx.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = 0"))
     exported = Exported(find_scope(tx, space))
-    progress.begin(_messages_expected(tx, exported.scope))
+    progress.total = _messages_expected(tx, exported.scope)
     header = {"type": "majlis-export", "version": tables.VERSION, "schema": REVISIONS[-1]}
     write(_line({**header, "exportedAt": clock.iso(tx.now), "scope": exported.scope.name}))
     for kind in tables.KINDS:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
@@ -17,7 +18,6 @@ from majlis.transfer.tables import BY_NAME, Kind
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-    from rich.progress import TaskID
 
 Outcome = Literal["imported", "present", "updated", "setAside"]
 # Reasons by table and id, for the lines that depend on a rejected row.
@@ -109,24 +109,19 @@ class Progress:
     """A progress bar, on a terminal and only after a second."""
 
     def __init__(self, title: str, bytes: bool = False) -> None:
+        self.total: int | None = None
         self._title = title
         self._bytes = bytes
-        self._wanted = sys.stderr.isatty()
-        self._began = time.monotonic()
-        self._total: int | None = None
+        self._show_at = time.monotonic() + _SHOW_AFTER_SECONDS if sys.stderr.isatty() else inf
         self._done = 0
         self._bar: Bar | None = None
-        self._task: TaskID | None = None
-
-    def begin(self, total: int | None) -> None:
-        self._total = total
 
     def advance(self, amount: int) -> None:
         self._done += amount
-        if self._bar is None and self._wanted and time.monotonic() - self._began > _SHOW_AFTER_SECONDS:
-            self._show()
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._done)
+        if self._bar is None and time.monotonic() > self._show_at:
+            self._bar = self._started()
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=self._done)
 
     def __enter__(self) -> Self:
         return self
@@ -135,12 +130,13 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def _show(self) -> None:
+    def _started(self) -> Bar:
         from rich import progress as rich
         from rich.console import Console
 
         count = rich.DownloadColumn() if self._bytes else rich.MofNCompleteColumn()
         columns = (rich.TextColumn("{task.description}"), rich.BarColumn(), count, rich.TimeRemainingColumn())
-        self._bar = rich.Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._title, total=self._total)
-        self._bar.start()
+        bar = rich.Progress(*columns, console=Console(stderr=True), transient=True)
+        bar.add_task(self._title, total=self.total)
+        bar.start()
+        return bar
