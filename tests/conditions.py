@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.016
 
 

@@ -60,7 +60,10 @@ class TooMany(MajlisError):
 
 
 class Unavailable(MajlisError):
+    """Try again later. `retry_after` becomes the Retry-After header."""
+
     status = 503
+    retry_after = 1
 
 
 class ConfigurationError(MajlisError):

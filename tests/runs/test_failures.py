@@ -272,8 +272,30 @@ async def test_j7_an_unknown_tool_is_a_result_that_names_the_known_ones(house: H
 
 
 async def test_j7_an_internal_error_is_reported_as_such_and_retried(house: House) -> None:
-    """A timeout within a transaction is not a limit of the run: the run must not count as completed."""
-    broken = iter([None, TimeoutError("the database took too long")])
+    space, message = await broken_at_its_message(house, ValueError("a bug of ours"))
+    [run] = await house.runs()
+    assert (run["status"], (run["error"] or {}).get("code")) == ("failed", "internal")
+    assert await house.deliveries(message) == [("Scout", "pending")]
+    house.advance(1)
+    await house.model.until_asked(2)
+    await house.until_idle()
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
+
+
+async def test_t12_a_timeout_of_the_database_is_neither_a_limit_nor_an_attempt_of_the_run(house: House) -> None:
+    """It once completed the run as if it had reached its time limit, and later cost an attempt."""
+    space, message = await broken_at_its_message(house, TimeoutError("the database took too long"))
+    await house.model.until_asked(2)
+    await house.until_idle()
+    [run] = await house.runs()
+    assert (run["status"], run["reason"], run["attempts"]) == ("completed", None, 1)
+    assert await house.deliveries(message) == [("Scout", "done")]
+    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
+
+
+async def broken_at_its_message(house: House, error: Exception) -> tuple[str, Any]:
+    """An agent whose first message fails to be stored."""
+    broken = iter([None, error])
 
     def fail_once(_: object, statement: object, *__: object) -> None:
         if isinstance(statement, sa.Insert) and statement.table is messages and (error := next(broken, None)):
@@ -283,14 +305,7 @@ async def test_j7_an_internal_error_is_reported_as_such_and_retried(house: House
     sa.event.listen(engine, "before_execute", fail_once)
     # Hot statements use SQLAlchemy only while this event has a listener.
     sa.event.listen(engine, "before_cursor_execute", lambda *_: None)
-    space, message = await failing(house, say("Here."), say("Here."))
-    [run] = await house.runs()
-    assert (run["status"], (run["error"] or {}).get("code")) == ("failed", "internal")
-    assert await house.deliveries(message) == [("Scout", "pending")]
-    house.advance(1)
-    await house.model.until_asked(2)
-    await house.until_idle()
-    assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
+    return await failing(house, say("Here."), say("Here."))
 
 
 async def test_j7_text_without_a_message_is_noted_on_the_run(house: House) -> None:

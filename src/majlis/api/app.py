@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from majlis import __version__
 from majlis.api.auth import KnownTokens
 from majlis.api.error_responses import handle_error
-from majlis.api.middleware import Middleware
+from majlis.api.middleware import CatchErrors, Middleware
 from majlis.api.rate_limit import RateLimit
 from majlis.api.routes import (
     agents,
@@ -53,6 +53,7 @@ def create_app(gateway: Gateway) -> ASGIApp:
     app.add_exception_handler(MajlisError, handle_error)
     app.add_exception_handler(RequestValidationError, handle_error)
     app.add_exception_handler(HTTPException, web.not_found)
+    app.add_middleware(CatchErrors)
     settings = gateway.settings
     app.state.gateway = gateway
     app.state.known_tokens = KnownTokens()

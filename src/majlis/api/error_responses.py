@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import sqlalchemy as sa
 import structlog
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -16,11 +15,13 @@ from starlette.responses import Response
 from majlis.api.auth import require_caller
 from majlis.api.bodies import NoSuchId, reply
 from majlis.errors import Invalid, MajlisError, Malformed, TooMany, Unauthenticated, Unavailable
+from majlis.outage import Outage
+from majlis.store.faults import is_passing
 
 _logger = structlog.get_logger(__name__)
 
 _BY_STATUS = {404: "unknown_route", 405: "method_not_allowed"}
-_UNREACHABLE = (ConnectionError, OSError, sa.exc.InterfaceError, sa.exc.TimeoutError)
+_database = Outage("The database")
 
 
 class ErrorDetail(BaseModel):
@@ -42,7 +43,7 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def error_response(error: MajlisError) -> Response:
     headers: dict[str, str] = {}
-    if isinstance(error, TooMany):
+    if isinstance(error, (TooMany, Unavailable)):
         headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, Unauthenticated):
         headers["WWW-Authenticate"] = 'Bearer realm="majlis"'
@@ -50,22 +51,19 @@ def error_response(error: MajlisError) -> Response:
     return reply(body, error.status, headers)
 
 
+def database_works() -> None:
+    """Called for every response that needed the database."""
+    _database.worked()
+
+
 def failure_response(error: Exception, request_id: str) -> Response:
     """For unexpected errors: the log has the details, the caller only the request id."""
-    if isinstance(error, _UNREACHABLE) or _is_temporary(error):
-        _logger.warning("the database is unreachable or overloaded", request_id=request_id, error=str(error))
+    if is_passing(error):
+        _database.failed(error)
         return error_response(Unavailable("unavailable", "The database is not responding. Try again in a moment."))
     _logger.error("a request failed", request_id=request_id, exc_info=error)
     message = f"Majlis failed to handle this request. The log has details under the request id {request_id}."
     return error_response(MajlisError("internal", message, {"requestId": request_id}))
-
-
-def _is_temporary(error: Exception) -> bool:
-    """A lost connection or a lock timeout (55P03 on PostgreSQL, "locked" on SQLite)."""
-    if not isinstance(error, sa.exc.DBAPIError):
-        return False
-    locked = getattr(error.orig, "sqlstate", None) == "55P03" or "database is locked" in str(error.orig)
-    return error.connection_invalidated or locked
 
 
 async def handle_error(request: Request, error: Exception) -> Response:

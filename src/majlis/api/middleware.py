@@ -11,11 +11,15 @@ import time
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from majlis import metrics
-from majlis.api.error_responses import error_response, failure_response
+from majlis.api.error_responses import database_works, error_response, failure_response
 from majlis.errors import TooLarge
 
 MAX_BODY = 1024 * 1024
+REQUEST_ID = "majlis.request_id"
+# Set once the response has started.
+STATUS = "majlis.status"
 
+_WITHOUT_DATABASE = frozenset({"/api/health", "/api/openapi.json"})
 _SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
     "base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
@@ -40,14 +44,12 @@ class Middleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request_id = secrets.token_hex(8)
+        request_id = scope[REQUEST_ID] = secrets.token_hex(8)
         started = time.perf_counter()
-        status = 0
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status = scope[STATUS] = message["status"]
                 message["headers"] = [
                     *message.get("headers", ()),
                     *self._headers,
@@ -55,6 +57,8 @@ class Middleware:
                 ]
                 if scope["path"].startswith("/api/"):
                     message["headers"].append((b"cache-control", b"no-store"))
+                    if status < 300 and scope["path"] not in _WITHOUT_DATABASE:
+                        database_works()
                 metrics.count_request(scope, status, time.perf_counter() - started)
             await send(message)
 
@@ -63,10 +67,22 @@ class Middleware:
             await self.app(scope, receive, send_with_headers)
         except TooLarge as error:
             await error_response(error)(scope, receive, send_with_headers)
+
+
+class CatchErrors:
+    """Answers unexpected errors. It stands inside of Starlette's own error middleware, which would answer first, in
+    plain text."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self.app(scope, receive, send)
         except Exception as error:
-            if status:
+            if scope["type"] != "http" or STATUS in scope:
                 raise
-            await failure_response(error, request_id)(scope, receive, send_with_headers)
+            await failure_response(error, scope[REQUEST_ID])(scope, receive, send)
 
 
 async def _limited(scope: Scope, receive: Receive) -> Receive:

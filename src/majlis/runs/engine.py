@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Concatenate, Protocol
 
 import sqlalchemy as sa
@@ -19,6 +19,7 @@ from majlis.store.tables import agents
 from majlis.store.transactions import Database, P, T, Tx
 
 _CONFIGS = 2000
+_MAX_INTERRUPTIONS = 20
 
 
 class ModelSource(Protocol):
@@ -58,6 +59,16 @@ class Engine:
     configs: Configs
     # Delays between tries of one model request.
     retry_seconds: tuple[float, ...] = (0.5, 1.5)
+    # By run: how often the database has interrupted it here. The oldest are forgotten.
+    _interrupted: dict[str, int] = field(default_factory=dict)
+
+    def may_interrupt(self, run_id: str) -> bool:
+        """False for a run that is interrupted again and again: then something else is wrong, and it has to fail."""
+        count = self._interrupted.pop(run_id, 0) + 1
+        self._interrupted[run_id] = count
+        if len(self._interrupted) > _CONFIGS:
+            del self._interrupted[next(iter(self._interrupted))]
+        return count <= _MAX_INTERRUPTIONS
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Finishes even if cancelled; cancellation is re-raised afterwards."""

@@ -19,6 +19,7 @@ from majlis.cards.close import time_out_cards
 from majlis.inbox.scheduler import fire_due_heartbeats, fire_due_plans
 from majlis.inbox.wake import QUEUED, WORK
 from majlis.live.bus import Bus, Unsubscribe
+from majlis.outage import Outage
 from majlis.runs.claim.claim import claim
 from majlis.runs.claim.lease import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
 from majlis.runs.claim.poll import lost, poll
@@ -34,6 +35,8 @@ from majlis.waits.deadlock import end_deadlocks
 from majlis.waits.wait import time_out
 
 POLL_MILLIS = 1000
+# While polling fails, it backs off to this.
+_MAX_POLL_MILLIS = 5000
 GRACE_SECONDS = 5.0
 PORTION = 100
 _logger = structlog.get_logger(__name__)
@@ -53,6 +56,8 @@ class Worker:
         self._full: set[str] = set()
         self._stopping = False
         self._next_poll = 0
+        self._outage = Outage("Polling for work")
+        self._lease_outage = Outage("Renewing leases")
         self._tasks: list[asyncio.Task[None]] = []
         self._subscriptions: list[Unsubscribe] = []
 
@@ -119,9 +124,13 @@ class Worker:
                 if not woken or clock.now() >= self._next_poll:
                     due = await self._poll()
                     self._next_poll = clock.now() + POLL_MILLIS
+                self._outage.worked()
             except Exception as error:
-                _logger.warning("Worker could not poll for work; trying again", error=repr(error))
-                self._next_poll = clock.now() + POLL_MILLIS
+                self._outage.failed(error)
+                # Without the due time, which may have passed: the worker would try again at once, for ever.
+                due, self._unfinished = None, True
+                self._next_poll = clock.now() + min(POLL_MILLIS * 2 ** (self._outage.failures - 1), _MAX_POLL_MILLIS)
+                self._wake.clear()
             await self._pause(min(self._next_poll, due or self._next_poll))
 
     async def _pause(self, until: clock.Millis) -> None:
@@ -214,8 +223,9 @@ class Worker:
                     renewed_at = clock.now()
                 gone = await self._engine.db.read(lost, ours)
             except Exception as error:
-                _logger.warning("Leases could not be renewed; trying again", error=repr(error))
+                self._lease_outage.failed(error)
                 continue
+            self._lease_outage.worked()
             for run_id in gone:
                 self._abort(run_id)
 

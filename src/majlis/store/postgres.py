@@ -54,12 +54,17 @@ class PostgresDatabase:
             return work(tx, *args, **kwargs), tx.outbox
 
         for attempt in range(_TRIES):
+            committing = False
             try:
                 async with self._engine.begin() as conn:
                     result, outbox = await conn.run_sync(run)
+                    committing = True
                 break
             except sa.exc.DBAPIError as error:
-                if attempt == _TRIES - 1 or getattr(error.orig, "sqlstate", None) not in _RETRYABLE:
+                # A lost connection rolls back, unless the commit was already sent: then its outcome is unknown.
+                lost = error.connection_invalidated and not committing
+                rolled_back = lost or getattr(error.orig, "sqlstate", None) in _RETRYABLE
+                if attempt == _TRIES - 1 or not rolled_back:
                     raise
         if outbox:
             self.after_commit(outbox)

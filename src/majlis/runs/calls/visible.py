@@ -8,9 +8,8 @@ from typing import Any
 from majlis.errors import MajlisError
 from majlis.runs.journal import Entry, hold
 from majlis.runs.run import Run
-from majlis.spaces.post import Draft, store_message
+from majlis.spaces.post import Draft, finish_tool_message, store_message
 from majlis.spaces.shapes import ToolJson
-from majlis.spaces.tool_messages import finish_tool_message
 from majlis.store.transactions import Tx
 
 

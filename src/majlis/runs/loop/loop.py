@@ -41,11 +41,13 @@ from majlis.runs.loop.earlier_calls import next_step
 from majlis.runs.loop.live_cycle import LiveCycle
 from majlis.runs.loop.perceive import mind_of
 from majlis.runs.run import Run
+from majlis.store.faults import is_passing
 
 _logger = structlog.get_logger(__name__)
 _tracer = trace.get_tracer("majlis")
 # The longest delay before a model request is retried within the run.
 MAX_RETRY_SECONDS = 30
+FIRST_RETRY_SECONDS = 0.1
 
 
 def _span(name: str, **attributes: str) -> AbstractContextManager[trace.Span]:
@@ -113,7 +115,11 @@ class Loop:
         except ModelFailed as error:
             self._drop_streams("The model failed.")
             await self._fail(error.code, error.message, error.retryable, error.retry_after)
-        except Exception:
+        except Exception as error:
+            if is_passing(error) and self._engine.may_interrupt(self.run.id):
+                self._drop_streams("The database is not responding.")
+                await self._hand_back_later(error)
+                return
             _logger.exception("Run failed", run=self.run.id, agent=self.run.agent_name)
             self._drop_streams("The run failed.")
             await self._fail("internal", "Majlis had an internal error. The server log has the details.", True)
@@ -270,6 +276,21 @@ class Loop:
         attempts = self.run.config.limits.attempts if retryable else 0
         rest_millis = int((rest_seconds or 0) * 1000)
         await self._settle("fail", fail, self._take_entries(), code, message, attempts, rest_millis)
+
+    async def _hand_back_later(self, error: Exception) -> None:
+        """An outage is not the agent's fault: the run goes back to the queue as soon as the database answers, and no
+        try is counted. If its lease expires before, another worker takes it over."""
+        _logger.warning("Run interrupted by the database", run=self.run.id, error=type(error).__name__)
+        delay = FIRST_RETRY_SECONDS
+        while True:
+            await asyncio.sleep(delay)
+            try:
+                await self._settle("hand_back", hand_back)
+                return
+            except Exception as still:
+                if not is_passing(still):
+                    raise
+            delay = min(delay * 2, MAX_RETRY_SECONDS)
 
     async def _settle(self, label: Literal["complete", "fail", "hand_back"], verb: Any, *args: Any) -> None:
         try:

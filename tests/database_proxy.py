@@ -1,0 +1,74 @@
+"""A TCP proxy in front of a PostgreSQL server that a test can cut: connections break, and new ones are refused."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from types import TracebackType
+
+import sqlalchemy as sa
+
+
+class DatabaseProxy:
+    def __init__(self, database_url: str) -> None:
+        self._target = sa.make_url(database_url)
+        self._server: asyncio.Server | None = None
+        self._port = 0
+        self._open: set[asyncio.StreamWriter] = set()
+        self._pumps: set[asyncio.Task[None]] = set()
+        # Connections that were accepted while it was cut, and closed at once.
+        self.refused = 0
+        self._cut = False
+
+    async def __aenter__(self) -> DatabaseProxy:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        self.cut()
+        await asyncio.gather(*self._pumps, return_exceptions=True)
+
+    @property
+    def url(self) -> str:
+        target = self._target.set(host="127.0.0.1", port=self._port).difference_update_query(["host"])
+        return target.render_as_string(hide_password=False)
+
+    def cut(self) -> None:
+        self._cut = True
+        for writer in self._open:
+            writer.transport.abort()
+
+    def restore(self) -> None:
+        self._cut = False
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._cut:
+            self.refused += 1
+            writer.transport.abort()
+            return
+        there_reader, there_writer = await self._connect()
+        for source, sink in ((reader, there_writer), (there_reader, writer)):
+            self._open.add(sink)
+            task = asyncio.create_task(self._pump(source, sink))
+            self._pumps.add(task)
+            task.add_done_callback(self._pumps.discard)
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        folder = self._target.query.get("host")
+        port = self._target.port or 5432
+        if isinstance(folder, str):
+            return await asyncio.open_unix_connection(f"{folder}/.s.PGSQL.{port}")
+        return await asyncio.open_connection(self._target.host, port)
+
+    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while chunk := await source.read(65536):
+                sink.write(chunk)
+                await sink.drain()
+        self._open.discard(sink)
+        sink.transport.abort()
