@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from majlis.model_providers import keys_set
 from majlis.models import models as opening
-from majlis.models.keys import keys_set
 from majlis.models.models import Models
 
 

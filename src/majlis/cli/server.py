@@ -137,7 +137,7 @@ def _log_models(settings: Settings) -> None:
     """Logs which models the demo agents can use."""
     import structlog
 
-    from majlis.models.keys import keys_set
+    from majlis.model_providers import keys_set
 
     logger = structlog.get_logger("majlis.models")
     keys = keys_set(os.environ)

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from majlis.agents.config.model import DEMO, ModelChoice, ModelObject
+from majlis.model_providers import find_key
 from majlis.models.chat.client import ChatModel, Clients
 from majlis.models.demo.demo import DemoModel
-from majlis.models.keys import find_key
 from majlis.models.library.library import LibraryModel, Providers
 from majlis.models.port import Model
 

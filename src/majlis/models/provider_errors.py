@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from majlis.models.keys import Key
+from majlis.model_providers import Key
 from majlis.models.port import ModelFailed
 
 REASON_LENGTH = 300

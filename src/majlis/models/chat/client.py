@@ -18,9 +18,9 @@ import httpx
 import orjson
 
 from majlis.agents.config.model import ModelObject
+from majlis.model_providers import Key
 from majlis.models.chat.assemble import AnswerBuilder
 from majlis.models.chat.wire_format import Body, session_header, session_in_headers
-from majlis.models.keys import Key
 from majlis.models.port import Finished, ModelEvent, Prompt
 from majlis.models.provider_errors import ProviderErrors
 from majlis.sse import EventParser

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from majlis.agents.config.model import ModelObject
 from majlis.lazy_import import import_alone
-from majlis.model_providers import missing_package
-from majlis.models.keys import Key
+from majlis.model_providers import Key, missing_package
 from majlis.models.port import Answer, Finished, ModelEvent, ModelFailed, Prompt
 from majlis.models.provider_errors import ProviderErrors
 
