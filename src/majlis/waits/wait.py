@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
 from majlis.clock import iso
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.shapes import MessageJson
-from majlis.store.stored import Stored
 from majlis.store.tables import runs, steps
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
@@ -58,7 +59,17 @@ _DUE = (
 )
 
 
-class Outcome(Stored):
+class _Stored(BaseModel):
+    """Kept as JSON with camelCase keys; fields that are None are left out."""
+
+    # Unknown keys are ignored, so that a newer version's rows can be read.
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
+
+    def to_json(self) -> dict[str, Any]:
+        return self.model_dump(by_alias=True, exclude_none=True)
+
+
+class Outcome(_Stored):
     """How a wait ended."""
 
     status: Literal["replied", "timeout", "answered", "withdrawn"]
@@ -75,7 +86,7 @@ class Outcome(Stored):
     approved: bool | None = None
 
 
-class Wait(Stored):
+class Wait(_Stored):
     """The column `runs.wait`. It stays after the wait has ended, with its outcome, until the run waits again."""
 
     space_id: str

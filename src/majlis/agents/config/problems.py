@@ -39,9 +39,7 @@ def refused(problems: Sequence[Problem]) -> Invalid:
     rest = f" ({more} more problem{'s' if more > 1 else ''})" if more else ""
     listed = [{"path": each.wire_path(), "message": each.message} for each in problems[:MAX_LISTED]]
     return Invalid(
-        "invalid_config",
-        f"The agent config is invalid: {place} {first.message}{rest}.",
-        details={"errors": listed},
+        "invalid_config", f"The agent config is invalid: {place} {first.message}{rest}.", details={"errors": listed}
     )
 
 

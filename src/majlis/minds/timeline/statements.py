@@ -123,11 +123,7 @@ OWN_SPACES: dict[Dialect, sa.Select[Any]] = {
 
 OTHER_RUNS = hot(
     sa.select(runs.c.id, runs.c.status, runs.c.trigger, runs.c.wait_space_id)
-    .where(
-        runs.c.agent_id == _AGENT,
-        NOT_OVER,
-        runs.c.id != sa.bindparam("run"),
-    )
+    .where(runs.c.agent_id == _AGENT, NOT_OVER, runs.c.id != sa.bindparam("run"))
     # Uses the index on (agent, status); ordering by id would read all runs that the agent ever had.
     .order_by(runs.c.status.desc())
     .limit(MAX_RUNS)

@@ -10,25 +10,6 @@ from majlis.store.tables.runs import cycles, deliveries, pasts, runs, steps, vie
 from majlis.store.tables.spaces import members, phases, spaces, turns
 
 __all__ = [
-    "agents",
-    "cards",
-    "cycles",
-    "deliveries",
-    "entities",
-    "events",
-    "gateway",
-    "goals",
-    "members",
-    "memories",
-    "messages",
-    "metadata",
-    "pasts",
-    "phases",
-    "plans",
-    "runs",
-    "spaces",
-    "steps",
-    "tokens",
-    "turns",
-    "views",
-]
+    "agents", "cards", "cycles", "deliveries", "entities", "events", "gateway", "goals", "members", "memories",
+    "messages", "metadata", "pasts", "phases", "plans", "runs", "spaces", "steps", "tokens", "turns", "views",
+]  # fmt: skip

@@ -1,7 +1,5 @@
 """Agents, and their memories, goals and plans."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from majlis.store.tables.columns import Json, key, metadata, moment, one_of

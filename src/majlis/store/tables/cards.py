@@ -1,7 +1,5 @@
 """Cards: questions of tools to the people in a space (J5), and calls that need approval."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from majlis.store.tables.columns import Json, index_where, key, metadata, moment, one_of

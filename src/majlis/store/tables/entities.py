@@ -1,7 +1,5 @@
 """People, agents and services, their tokens, and facts about the gateway."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from majlis.store.tables.columns import index_where, key, metadata, moment, one_of

@@ -1,7 +1,5 @@
 """The event log. The topic is the id of a space, or of an entity for its own notices."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from majlis.store.tables.columns import key, metadata, moment

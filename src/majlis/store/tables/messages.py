@@ -1,7 +1,5 @@
 """Messages. Migrations also create their full-text index."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from majlis.store.tables.columns import Json, index_where, key, metadata, moment, one_of
