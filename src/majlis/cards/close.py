@@ -16,8 +16,8 @@ from majlis.clock import iso
 from majlis.inbox.deliver import deliver_tool_result
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.access import lock_spaces
+from majlis.spaces.post import change_tool_message
 from majlis.spaces.shapes import MessageJson
-from majlis.spaces.tool_messages import change_tool_message
 from majlis.store.tables import cards, members, runs, steps
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx

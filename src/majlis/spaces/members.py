@@ -69,7 +69,7 @@ def join(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
     head = sa.select(spaces.c.head_seq).where(spaces.c.id == space_id).scalar_subquery()
     values = {"space_id": space_id, "entity_id": entity_id, "role": role, "seen_seq": head, "joined_at": tx.now}
     tx.execute(members.insert().values(values))
-    member = _member(tx, space_id, entity_id)
+    member = get_member(tx, space_id, entity_id)
     _tell(tx, "space.member.joined", space_id, entity_id, {"member": member})
     return member
 
@@ -109,12 +109,12 @@ def find_member(tx: Tx, space_id: str, entity_id: str) -> sa.Row[Any] | None:
 
 
 def tell_member_changed(tx: Tx, space_id: str, entity_id: str) -> MemberJson:
-    member = _member(tx, space_id, entity_id)
+    member = get_member(tx, space_id, entity_id)
     log.record_for_space(tx, space_id, "space.member.updated", {"spaceId": space_id, "member": member})
     return member
 
 
-def _member(tx: Tx, space_id: str, entity_id: str) -> MemberJson:
+def get_member(tx: Tx, space_id: str, entity_id: str) -> MemberJson:
     found = find_member(tx, space_id, entity_id)
     assert found is not None
     return member_json(found)

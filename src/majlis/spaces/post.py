@@ -2,14 +2,15 @@
 
 The first statement takes the next number and with it the space's lock. The second moves the sender's read position and
 so checks, under that lock, that the sender is still a member. A repeated `client_id` rolls back the transaction.
-`inbox.deliver.post_message` also delivers the message to agents.
+`inbox.deliver.post_message` also delivers the message to agents. The message of a tool changes once more, with its
+result.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -19,6 +20,8 @@ from majlis.entities.caller import SYSTEM, Caller
 from majlis.errors import Forbidden, Invalid
 from majlis.live import log
 from majlis.spaces.access import require, unknown_space
+from majlis.spaces.history import SELECT_MESSAGES
+from majlis.spaces.members import find_member
 from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson, message_of
 from majlis.store import ids
 from majlis.store.hot import hot
@@ -242,6 +245,35 @@ def _announce(tx: Tx, sender: Caller, space_id: str, values: dict[str, Any], eve
     if values["stream_id"] is not None:
         data["streamId"] = values["stream_id"]
     log.append(tx, space_id, event_seq, "space.message", data)
+    return message
+
+
+def finish_tool_message(
+    tx: Tx, space_id: str, sender_id: str, client_id: str, output: Any, status: Literal["complete", "error"]
+) -> None:
+    """Adds the result to a tool's message, if there is one. A sender that has left the space shows no output there
+    (A7)."""
+    marked = messages.c.space_id == space_id, messages.c.sender_id == sender_id, messages.c.client_id == client_id
+    found = tx.one(SELECT_MESSAGES.where(*marked))
+    if found is None:
+        return
+    if find_member(tx, space_id, sender_id) is None:
+        output, status = None, "error"
+    _change_tool(tx, found, {"output": output, "status": status})
+
+
+def change_tool_message(tx: Tx, space_id: str, message_id: str, changes: dict[str, Any]) -> MessageJson | None:
+    found = tx.one(SELECT_MESSAGES.where(messages.c.space_id == space_id, messages.c.id == message_id))
+    return _change_tool(tx, found, changes) if found is not None else None
+
+
+def _change_tool(tx: Tx, found: sa.Row[Any], changes: dict[str, Any]) -> MessageJson:
+    tool = {**found.tool, **changes}
+    tx.execute(messages.update().where(messages.c.id == found.id).values(tool=tool))
+    message = message_of({**found._mapping, "tool": tool})
+    data = {"spaceId": found.space_id, "message": message}
+    # Not `record_for_space`: the space may have been deleted.
+    log.record_together(tx, [(found.space_id, "space.message", data)])
     return message
 
 

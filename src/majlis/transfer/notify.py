@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from majlis.live import log
-from majlis.spaces.members import find_member
-from majlis.spaces.shapes import member_json
+from majlis.spaces.members import get_member
 from majlis.store.tables import entities, spaces, tokens
 from majlis.store.transactions import Tx
 from majlis.transfer.parse import Line
@@ -81,9 +80,8 @@ def _notify_joined(tx: Tx, joined: Sequence[tuple[str, str]]) -> None:
     """The same events as for joining. The lock order is spaces before entities."""
     notices = []
     for space_id, entity_id in joined:
-        member = find_member(tx, space_id, entity_id)
-        assert member is not None
-        data: dict[str, Any] = {"spaceId": space_id, "entityId": entity_id, "member": member_json(member)}
+        member = get_member(tx, space_id, entity_id)
+        data: dict[str, Any] = {"spaceId": space_id, "entityId": entity_id, "member": member}
         seq = log.record_for_space(tx, space_id, "space.member.joined", data)
         notices.append((entity_id, {**data, "eventSeq": seq}))
     for entity_id, data in sorted(notices, key=lambda notice: notice[0]):
