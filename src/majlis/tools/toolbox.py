@@ -14,15 +14,13 @@ from majlis.models.port import ToolSpec
 from majlis.runs.calls.tool_port import Tool
 from majlis.settings import Settings
 from majlis.tools.builtin.base import BuiltIn
-from majlis.tools.builtin.cycles import recall_cycles
+from majlis.tools.builtin.cycles import peek_inbox, recall_cycles, skip
 from majlis.tools.builtin.goals import delete_goals, set_goals
-from majlis.tools.builtin.inbox import peek_inbox, skip
 from majlis.tools.builtin.memories import delete_memories, get_memories, set_memories
 from majlis.tools.builtin.messages import read_messages, send_message, send_message_and_wait
-from majlis.tools.builtin.phases import hand_over
 from majlis.tools.builtin.plans import delete_plans, get_plans, set_plans
 from majlis.tools.builtin.runs import absorb_run, get_my_runs, stop_run
-from majlis.tools.builtin.spaces import enter_space
+from majlis.tools.builtin.spaces import enter_space, hand_over
 from majlis.tools.builtin.turns import route
 from majlis.tools.card import Card
 from majlis.tools.configured import Static

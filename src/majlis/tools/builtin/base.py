@@ -20,6 +20,10 @@ class Input(BaseModel):
     model_config = MODEL_INPUT
 
 
+class Ids(Input):
+    ids: list[str]
+
+
 Call = Callable[[Tx, CallContext, Any], ToolResult]
 
 

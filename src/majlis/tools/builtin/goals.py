@@ -5,15 +5,11 @@ from __future__ import annotations
 from majlis.agents import goals
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import Input, built_in
+from majlis.tools.builtin.base import Ids, Input, built_in
 
 
 class SetGoals(Input):
     goals: list[goals.GoalChange]
-
-
-class DeleteGoals(Input):
-    ids: list[str]
 
 
 @built_in(
@@ -32,7 +28,7 @@ def set_goals(tx: Tx, call: CallContext, input: SetGoals) -> ToolResult:
     'Example: {"ids": ["q4"]}. The result lists the deleted ids and, under notFound, the ids you do not have; '
     "in that case yours lists your goals with their ids."
 )
-def delete_goals(tx: Tx, call: CallContext, input: DeleteGoals) -> ToolResult:
+def delete_goals(tx: Tx, call: CallContext, input: Ids) -> ToolResult:
     deleted = goals.delete_goals(tx, call.run.agent_id, input.ids)
     yours = {"yours": goals.known_goals(tx, call.run.agent_id)} if deleted["notFound"] else {}
     return {"success": True, **deleted, **yours}

@@ -6,7 +6,7 @@ from majlis.agents import plans
 from majlis.agents.own_rows import Progress
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.base import Input, built_in
+from majlis.tools.builtin.base import Ids, Input, built_in
 
 
 class SetPlans(Input):
@@ -16,10 +16,6 @@ class SetPlans(Input):
 class GetPlans(Input):
     status: Progress | None = None
     """Return only plans with this status. Omit to return both."""
-
-
-class DeletePlans(Input):
-    ids: list[str]
 
 
 @built_in(
@@ -45,5 +41,5 @@ def get_plans(tx: Tx, call: CallContext, input: GetPlans) -> ToolResult:
     "Delete plans so that they do not fire again. Call get_plans to see their ids. "
     "The result lists the deleted ids and, under notFound, the ids you do not have."
 )
-def delete_plans(tx: Tx, call: CallContext, input: DeletePlans) -> ToolResult:
+def delete_plans(tx: Tx, call: CallContext, input: Ids) -> ToolResult:
     return {"success": True, **plans.delete_plans(tx, call.run.agent_id, input.ids)}

@@ -1,4 +1,5 @@
-"""`enter_space`: choose the active space. Only `read_messages` also takes a space id (A2, A6)."""
+"""`enter_space`: choose the active space. Only `read_messages` also takes a space id (A2, A6). `hand_over`: end the
+phase of the work in the active space (R6)."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from majlis.errors import NotFound
+from majlis.errors import Forbidden, Invalid, NotFound
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.run import Event, announce
 from majlis.spaces.access import access_space
+from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import Input, built_in
 from majlis.tools.builtin.messages import newest, remember_shown
@@ -20,6 +22,17 @@ class EnterSpace(Input):
     """The id of one of your spaces."""
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     """How many of its newest messages to return."""
+
+
+class HandOver(Input):
+    phase: Annotated[str, Field(min_length=1, max_length=64)]
+    """The phase to start."""
+    summary: Annotated[str, Field(min_length=1)] | None = None
+    """Information for the agents of the next phase. They see it in their prompt."""
+    message: Annotated[str, Field(min_length=1)] | None = None
+    """A note for the people who view the phases."""
+    reason: Annotated[str, Field(min_length=1)] | None = None
+    """Why the phase ends now."""
 
 
 @built_in(
@@ -60,3 +73,22 @@ def _presence(call: CallContext, space_id: str) -> list[Event]:
     if space_id not in (left, *asked_in):
         events.append((space_id, "agent.active", {"spaceId": space_id, **data}))
     return events
+
+
+@built_in(
+    "End the current phase of the work in the active space and start another. The agents of the next phase see "
+    "the summary."
+)
+def hand_over(tx: Tx, call: CallContext, input: HandOver) -> ToolResult:
+    if call.run.active_space_id is None:
+        raise Invalid("no_active_space", "Nothing was handed over: no space is active. Call enter_space first.")
+    change = PhaseChange(input.phase, input.message, input.summary, input.reason)
+    try:
+        phase = change_phase(tx, call.run.caller, call.run.active_space_id, change)
+    except NotFound:
+        raise NotFound(
+            "not_a_member", "Nothing was handed over: you are no longer a member of the active space."
+        ) from None
+    except Forbidden:
+        raise Forbidden("viewer", "Nothing was handed over: you have read-only access to this space.") from None
+    return {"success": True, "from": phase["fromPhase"], "to": phase["toPhase"]}
