@@ -29,7 +29,7 @@ from tests.runs.house import House, timeline
 from tests.world import Person, serve_world
 
 ROOT = Path(__file__).parents[2]
-BARE = {"PATH": "", "PYTHONPATH": str(ROOT)}
+BARE = {"PATH": "", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
 README = (ROOT / "examples" / "README.md").read_text("utf-8")
 
 
@@ -280,7 +280,7 @@ async def test_the_documented_command_starts_an_example(tmp_path: Path) -> None:
     model: dict[str, Any] = {"provider": "openai", "name": "x", "baseUrl": "http://127.0.0.1:9/v1"}
     arguments = ["team_vote", "--model", json.dumps(model), "--port", "0", "--data-dir", str(tmp_path)]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "examples", *arguments, cwd=tmp_path, stdout=PIPE, env={**BARE, "PYTHONUNBUFFERED": "1"}
+        sys.executable, "-m", "examples", *arguments, cwd=tmp_path, stdout=PIPE, env=BARE
     )
     assert process.stdout is not None
     people = load("team_vote").people
@@ -303,7 +303,9 @@ async def test_the_documented_command_starts_an_example(tmp_path: Path) -> None:
     ("model", "reason"),
     [("{bad", "is not JSON"), ("nonsense", 'should be "provider:name"'), ('{"provider": "openai"}', "model.name")],
 )
-async def test_a_model_that_is_none_is_one_line_and_nothing_is_made(tmp_path: Path, model: str, reason: str) -> None:
+async def test_an_invalid_model_is_refused_in_one_line_and_nothing_is_created(
+    tmp_path: Path, model: str, reason: str
+) -> None:
     """This used to be a traceback, after a gateway had been created."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "examples", "team_vote", "--model", model, "--data-dir", str(tmp_path / "data"),

@@ -157,6 +157,7 @@ async def test_a_hostile_result_is_made_harmless(what: str) -> None:
 
 
 async def test_a_function_that_hangs_holds_nobody_who_is_canceled() -> None:
+    sample_functions.release.clear()
     made = tool("hold")
     task = asyncio.create_task(made.act(context(), {}))
     await asyncio.sleep(0)
