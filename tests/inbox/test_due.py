@@ -177,7 +177,7 @@ async def test_p3_a_plan_that_has_fired_and_is_set_again_fires_again(db: Databas
     clock.advance(SECOND + 1)
     await db.write(fire_due_plans)
     # A time just past counts as now, and is a different event from the first.
-    again = await plan_of(db, agent, PlanDraft("Ask", "Ask.", plan["id"], scheduled_at=plan["nextAt"]))
+    again = await plan_of(db, agent, PlanDraft("Ask", "Ask.", scheduled_at=plan["nextAt"], id=plan["id"]))
     assert again["status"] == "active"
     assert await db.write(fire_due_plans) == 1
     assert len(await delivered(db)) == 2
