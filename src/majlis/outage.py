@@ -12,22 +12,18 @@ _logger = structlog.get_logger(__name__)
 class Outage:
     def __init__(self, what: str) -> None:
         self._what = what
-        self._failures = 0
         self._began = 0.0
-
-    @property
-    def failures(self) -> int:
-        """Since it began; 0 if all is well."""
-        return self._failures
+        # Since the fault began; 0 if all is well.
+        self.failures = 0
 
     def failed(self, error: BaseException) -> None:
-        if self._failures == 0:
+        if self.failures == 0:
             self._began = time.monotonic()
             _logger.warning(f"{self._what} failed; trying again", error=repr(error))
-        self._failures += 1
+        self.failures += 1
 
     def worked(self) -> None:
-        if self._failures:
+        if self.failures:
             seconds = round(time.monotonic() - self._began, 1)
-            _logger.info(f"{self._what} works again", failures=self._failures, seconds=seconds)
-            self._failures = 0
+            _logger.info(f"{self._what} works again", failures=self.failures, seconds=seconds)
+            self.failures = 0

@@ -21,7 +21,7 @@ from majlis.store.faults import is_passing
 _logger = structlog.get_logger(__name__)
 
 _BY_STATUS = {404: "unknown_route", 405: "method_not_allowed"}
-_database = Outage("The database")
+DATABASE = Outage("The database")
 
 
 class ErrorDetail(BaseModel):
@@ -51,15 +51,10 @@ def error_response(error: MajlisError) -> Response:
     return reply(body, error.status, headers)
 
 
-def database_works() -> None:
-    """Called for every response that needed the database."""
-    _database.worked()
-
-
 def failure_response(error: Exception, request_id: str) -> Response:
     """For unexpected errors: the log has the details, the caller only the request id."""
     if is_passing(error):
-        _database.failed(error)
+        DATABASE.failed(error)
         return error_response(Unavailable("unavailable", "The database is not responding. Try again in a moment."))
     _logger.error("a request failed", request_id=request_id, exc_info=error)
     message = f"Majlis failed to handle this request. The log has details under the request id {request_id}."

@@ -11,7 +11,7 @@ import time
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from majlis import metrics
-from majlis.api.error_responses import database_works, error_response, failure_response
+from majlis.api.error_responses import DATABASE, error_response, failure_response
 from majlis.errors import TooLarge
 
 MAX_BODY = 1024 * 1024
@@ -57,8 +57,8 @@ class Middleware:
                 ]
                 if scope["path"].startswith("/api/"):
                     message["headers"].append((b"cache-control", b"no-store"))
-                    if status < 300 and scope["path"] not in _WITHOUT_DATABASE:
-                        database_works()
+                    if DATABASE.failures and status < 300 and scope["path"] not in _WITHOUT_DATABASE:
+                        DATABASE.worked()
                 metrics.count_request(scope, status, time.perf_counter() - started)
             await send(message)
 

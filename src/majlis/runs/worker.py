@@ -124,7 +124,8 @@ class Worker:
                 if not woken or clock.now() >= self._next_poll:
                     due = await self._poll()
                     self._next_poll = clock.now() + POLL_MILLIS
-                self._outage.worked()
+                if self._outage.failures:
+                    self._outage.worked()
             except Exception as error:
                 self._outage.failed(error)
                 # Without the due time, which may have passed: the worker would try again at once, for ever.
@@ -225,7 +226,8 @@ class Worker:
             except Exception as error:
                 self._lease_outage.failed(error)
                 continue
-            self._lease_outage.worked()
+            if self._lease_outage.failures:
+                self._lease_outage.worked()
             for run_id in gone:
                 self._abort(run_id)
 
