@@ -27,7 +27,7 @@ from majlis.store import ids
 from majlis.store.tables import agents
 from majlis.store.transactions import Tx
 from majlis.tool_decorator import ToolContext
-from majlis.tools.mcp.routes import find_route
+from majlis.tools.mcp.endpoint import find_route
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from majlis.tools.reach.target import parse_target

@@ -103,7 +103,7 @@ def settings_of(assignments: list[str]) -> Config:
 def model_of(name: str, base_url: str | None, api_key_env: str | None) -> Any:
     """The model setting for `openai:gpt-5.2`. With a base URL the provider may be left out; it is then `openai`."""
     from majlis.agents.config.config import dump_config, parse_config
-    from majlis.agents.config.providers import PROVIDERS
+    from majlis.model_providers import PROVIDERS
 
     model: Any = name
     if base_url is not None or api_key_env is not None:

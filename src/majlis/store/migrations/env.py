@@ -1,7 +1,5 @@
 """Alembic's entry point. Uses the connection of `majlis.store.migrate`."""
 
-from __future__ import annotations
-
 from alembic import context
 
 from majlis.store.tables import metadata

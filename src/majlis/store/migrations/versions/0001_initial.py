@@ -1,7 +1,5 @@
 """The first data model, with full-text search over messages."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

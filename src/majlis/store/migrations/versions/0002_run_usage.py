@@ -1,7 +1,5 @@
 """Usage and waits of runs, heartbeats, and the sender of notices."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

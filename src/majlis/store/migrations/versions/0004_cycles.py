@@ -1,7 +1,5 @@
 """Consciousness: at most one cycle per agent at a time, and summaries of past cycles."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

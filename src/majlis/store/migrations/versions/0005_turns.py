@@ -1,7 +1,5 @@
 """Turns of orchestrated spaces, and an index to find a space's latest phase."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

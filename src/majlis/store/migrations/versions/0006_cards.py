@@ -1,7 +1,5 @@
 """Cards, tool policies of spaces, and secret inputs of tool calls."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

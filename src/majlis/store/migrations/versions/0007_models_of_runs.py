@@ -1,7 +1,5 @@
 """The model of each run, so that its cost does not change with its agent's config."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 
