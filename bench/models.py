@@ -7,18 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 import orjson
 
 from majlis.agents.config.model import ModelChoice
-from majlis.models.port import (
-    Answer,
-    Call,
-    CallDelta,
-    CallStarted,
-    Finished,
-    Model,
-    ModelEvent,
-    Prompt,
-    Result,
-    Usage,
-)
+from majlis.models.port import Answer, Call, CallDelta, CallStarted, Finished, Model, ModelEvent, Prompt, Result, Usage
 
 TEXT = "I have looked at it: the figures agree with last week's, and I will tell you when they change."
 _ARGUMENTS = orjson.dumps({"text": TEXT}).decode()

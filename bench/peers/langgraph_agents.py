@@ -15,12 +15,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-from langchain_core.messages import (  # type: ignore[import-not-found]
-    AIMessage,
-    AnyMessage,
-    HumanMessage,
-    ToolMessage,
-)
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage  # type: ignore[import-not-found]
 from langgraph.checkpoint.sqlite import SqliteSaver  # type: ignore[import-not-found]
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver  # type: ignore[import-not-found]
 from langgraph.graph import END, START, StateGraph  # type: ignore[import-not-found]

@@ -11,16 +11,7 @@ import sys
 import time
 from typing import Any
 
-from agents import (  # type: ignore[import-not-found]
-    Agent,
-    Model,
-    ModelResponse,
-    RunConfig,
-    Runner,
-    SessionSettings,
-    SQLiteSession,
-    Usage,
-)
+from agents import Agent, Model, ModelResponse, RunConfig, Runner, SessionSettings, SQLiteSession, Usage  # type: ignore[import-not-found]
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
 WINDOW = 50

@@ -213,9 +213,7 @@ async def test_j2_a_repeated_call_is_shown_as_done_by_a_worker_that_has_known_th
     await life.check(stamps=1)
 
 
-async def test_t12_a_run_that_crashes_every_worker_ends_with_a_notice(
-    stage: Callable[[str], Life],
-) -> None:
+async def test_t12_a_run_that_crashes_every_worker_ends_with_a_notice(stage: Callable[[str], Life]) -> None:
     life = stage("deadly")
     await life.begin()
     for _ in range(MAX_TAKE_OVERS):

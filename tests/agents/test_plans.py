@@ -10,15 +10,7 @@ import sqlalchemy as sa
 from majlis import clock
 from majlis.agents.agents import change_agent
 from majlis.agents.own_rows import MAX_ITEMS
-from majlis.agents.plans import (
-    MAX_ACTIVE,
-    MAX_COMPLETED,
-    PlanDraft,
-    PlanJson,
-    delete_plans,
-    list_plans,
-    set_plans,
-)
+from majlis.agents.plans import MAX_ACTIVE, MAX_COMPLETED, PlanDraft, PlanJson, delete_plans, list_plans, set_plans
 from majlis.agents.schedules import next_cron
 from majlis.clock import iso, parse_iso
 from majlis.errors import Invalid

@@ -46,10 +46,7 @@ async def scout(local: Command, settings: Settings, web: Web) -> Command:
         function("look_up"), function("throw"), function("nothing"),
         {"name": "shop", "type": "http", "execution": {"url": f"{web.base}/x"}},
     ]  # fmt: skip
-    mcp = [
-        {"name": "calc", "command": MCP, "allowedTools": ["fine"]},
-        {"name": "gone", "command": "no-such-program"},
-    ]
+    mcp = [{"name": "calc", "command": MCP, "allowedTools": ["fine"]}, {"name": "gone", "command": "no-such-program"}]
     async with serve_world(settings) as world:
         await world.agent("Scout", tools=tools, mcp=mcp)
     return local.given(

@@ -39,10 +39,7 @@ async def test_the_demo_agents_welcome_wait_remember_remind_and_stop(house: Hous
 
     await house.owner.say(lobby["id"], "remind me in 1 minute")
     await house.until_idle()
-    assert (await house.texts(lobby["id"]))[-1] == (
-        "Nadim",
-        "I will remind you in 1 minute, Owner: it is time.",
-    )
+    assert (await house.texts(lobby["id"]))[-1] == ("Nadim", "I will remind you in 1 minute, Owner: it is time.")
     house.advance(61)
     async with house.owner.follow(lobby["id"]) as live:
         said = (await house.texts(lobby["id"]))[-1][1]

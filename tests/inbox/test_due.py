@@ -314,8 +314,7 @@ async def test_p6_a_beat_while_the_heartbeat_is_being_switched_off_is_the_last(n
         agent = await new_agent(nodes[0], f"Agent {n}", heartbeat={"everyMinutes": 1})
         clock.advance(MINUTE)
         await asyncio.gather(
-            nodes[0].write(fire_due_heartbeats),
-            change_agent(nodes[1], OWNER, agent, None, {"heartbeat": None}),
+            nodes[0].write(fire_due_heartbeats), change_agent(nodes[1], OWNER, agent, None, {"heartbeat": None})
         )
         assert await beat(nodes[0], agent) is None
         assert await nodes[0].write(fire_due_heartbeats) == 0

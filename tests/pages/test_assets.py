@@ -19,11 +19,7 @@ from tests.world import World
 
 FOLDER = Path(majlis.api.__file__).parent / "page"
 SCRIPTS = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.js"))}
-TYPES = {
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
+TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 ASTRAY = [
     "/page/",
     "/page/sign-in-link.html",

@@ -20,16 +20,7 @@ from majlis.store import ids
 from majlis.store.tables import deliveries, runs
 from majlis.store.transactions import Tx
 from tests.model_server import Asked, Reply, call, calls, say, sequence, silent
-from tests.runs.cycles import (
-    calls_of,
-    conscious,
-    consciousness,
-    each_cycle,
-    first_requests,
-    inbox,
-    step,
-    this_cycle,
-)
+from tests.runs.cycles import calls_of, conscious, consciousness, each_cycle, first_requests, inbox, step, this_cycle
 from tests.runs.house import House, open_house
 
 CLOSING = "Husam wanted the report in the dev channel; I posted it there and told him. Nothing is open."

@@ -95,9 +95,7 @@ async def test_a_viewer_may_not_post(db: Database) -> None:
         await post(db, sara, space, Draft("hello"))
 
 
-async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_their_commit(
-    db: Database,
-) -> None:
+async def test_readers_that_follow_seq_skip_nothing_while_writers_pause_before_their_commit(db: Database) -> None:
     """Numbers of a sequence commit out of order, so `seq > cursor` skips rows. Ours are assigned under the lock."""
     chance = random.Random(7)
 

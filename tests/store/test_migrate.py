@@ -29,9 +29,7 @@ async def test_an_empty_database_is_migrated_once(databases: SqliteDatabases | P
     await db.close()
 
 
-async def test_two_processes_that_migrate_at_once_both_succeed(
-    databases: SqliteDatabases | PostgresDatabases,
-) -> None:
+async def test_two_processes_that_migrate_at_once_both_succeed(databases: SqliteDatabases | PostgresDatabases) -> None:
     url = await asyncio.to_thread(databases.empty)
     both = open_database(url), open_database(url)
     applied = await asyncio.gather(*(migrating.migrate(db) for db in both))

@@ -79,11 +79,7 @@ def test_the_schemas_have_the_names_that_models_are_told() -> None:
 
 async def test_p1_memories_are_set_read_and_deleted(run: Run) -> None:
     given = [{"key": "q4", "value": "waiting for the budget"}, {"key": "tone", "value": "dry"}]
-    assert await run.call(set_memories, memories=given) == {
-        "success": True,
-        "saved": ["q4", "tone"],
-        "cleared": [],
-    }
+    assert await run.call(set_memories, memories=given) == {"success": True, "saved": ["q4", "tone"], "cleared": []}
     no_choice: tuple[dict[str, Any], ...] = ({}, {"keys": None}, {"keys": []})
     for everything in no_choice:
         result = await run.call(get_memories, **everything)

@@ -76,10 +76,7 @@ async def test_m13_a_space_of_others_is_refused(house: House) -> None:
     await house.owner.say(alpha, "read Beta")
     await house.until_idle()
     assert house.model.asked[1].results == [
-        {
-            "success": False,
-            "error": f"You are not a member of {beta}. Your spaces and their ids are under YOUR SPACES.",
-        }
+        {"success": False, "error": f"You are not a member of {beta}. Your spaces and their ids are under YOUR SPACES."}
     ]
 
 

@@ -91,8 +91,7 @@ class NewAgent(Body):
 class AgentChange(Body):
     name: Name = ""
     config: dict[str, Any] = Field(
-        default_factory=dict,
-        description="Merged into the config (JSON Merge Patch); null restores a default.",
+        default_factory=dict, description="Merged into the config (JSON Merge Patch); null restores a default."
     )
 
 

@@ -32,11 +32,7 @@ _OPEN = (
     .join(messages, messages.c.id == cards.c.message_id)
     .join(members, members.c.space_id == cards.c.space_id)
     .join(spaces, spaces.c.id == cards.c.space_id)
-    .where(
-        cards.c.state == word("open"),
-        members.c.entity_id == sa.bindparam("who"),
-        spaces.c.deleted_at.is_(None),
-    )
+    .where(cards.c.state == word("open"), members.c.entity_id == sa.bindparam("who"), spaces.c.deleted_at.is_(None))
     .order_by(cards.c.id)
     .limit(_MOST)
 )

@@ -47,13 +47,7 @@ _MESSAGES = (
     .outerjoin(_before, sa.and_(_before.c.space_id == messages.c.space_id, _before.c.seq == messages.c.seq - 1))
     # The question of this agent that this message answers or directly follows: did its wait time out (M8)?
     .outerjoin(_answered, _answered.c.id == sa.func.coalesce(messages.c.reply_to, _before.c.id))
-    .outerjoin(
-        _expired,
-        sa.and_(
-            _expired.c.id == _answered.c.run_id,
-            _expired.c.agent_id == deliveries.c.agent_id,
-        ),
-    )
+    .outerjoin(_expired, sa.and_(_expired.c.id == _answered.c.run_id, _expired.c.agent_id == deliveries.c.agent_id))
 )
 _ONE_MESSAGE = hot(_MESSAGES.where(deliveries.c.id == sa.bindparam("delivery")))
 _SEVERAL_MESSAGES = _MESSAGES.where(deliveries.c.id.in_(sa.bindparam("deliveries", expanding=True)))

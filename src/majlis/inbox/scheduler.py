@@ -69,12 +69,7 @@ def fire_due_heartbeats(tx: Tx, limit: int = 100) -> int:
 
 def _plan_delivery(tx: Tx, plan: sa.Row[Any]) -> dict[str, Any]:
     scheduled = iso(plan.next_at)
-    payload = {
-        "planId": plan.id,
-        "planName": plan.name,
-        "instruction": plan.instruction,
-        "scheduledAt": scheduled,
-    }
+    payload = {"planId": plan.id, "planName": plan.name, "instruction": plan.instruction, "scheduledAt": scheduled}
     return new_delivery(tx, plan.agent_id, "plan", f"{plan.id}@{scheduled}", payload, plan.chain_depth)
 
 

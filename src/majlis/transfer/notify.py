@@ -43,9 +43,7 @@ def notify(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, before: Notified) 
         resync(tx, space_id)
     _notify_joined(tx, joined)
     return Notified(
-        created,
-        before.told | to_reload | {space_id for space_id, _ in joined},
-        before.again | (touched & before.told),
+        created, before.told | to_reload | {space_id for space_id, _ in joined}, before.again | (touched & before.told)
     )
 
 

@@ -102,10 +102,9 @@ def _explained(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_input=False)
     first = problems[0]
     path = ".".join(str(part) for part in first["loc"])[:200]
-    message = {
-        "extra_forbidden": "is not a known key",
-        "missing": "is missing",
-    }.get(first["type"], first["msg"].removeprefix("Value error, "))
+    message = {"extra_forbidden": "is not a known key", "missing": "is missing"}.get(
+        first["type"], first["msg"].removeprefix("Value error, ")
+    )
     more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{path}: {message[0].lower()}{message[1:]}{more}"
 

@@ -76,9 +76,7 @@ def _gaps(tx: Tx, space: sa.Row[Any]) -> list[tuple[int, int, int]]:
     following = sa.func.lead(messages.c.seq).over(order_by=messages.c.seq)
     numbered = (
         sa.select(
-            messages.c.seq,
-            messages.c.created_at,
-            sa.func.coalesce(following, space.head_seq + 1).label("following"),
+            messages.c.seq, messages.c.created_at, sa.func.coalesce(following, space.head_seq + 1).label("following")
         )
         .where(messages.c.space_id == space.id)
         .subquery()

@@ -79,13 +79,7 @@ def _check(text: str) -> None:
     )
     cut = ["=== CUT: the first 8000 of"] if len(text) > 8_000 else []
     away, end = "=== MESSAGES WHILE YOU WERE AWAY ===", ["=== END OF HISTORY ===", "=== NEW INTERACTION ==="]
-    expected = [
-        cut,
-        ["[Mallory]:", *cut],
-        cut,
-        [away, "🟢 USER:", *cut, "💬 Mallory:", *cut, *end],
-        [],
-    ]
+    expected = [cut, ["[Mallory]:", *cut], cut, [away, "🟢 USER:", *cut, "💬 Mallory:", *cut, *end], []]
     for (_, said), ours in zip(shown, expected, strict=True):
         found = lines_like_ours(said)
         assert len(found) == len(ours), (text, found)

@@ -75,10 +75,7 @@ class SpaceExecution(Wire):
     timeout_seconds: Maybe[Annotated[int, Field(ge=1, le=MAX_TOOL_WAIT)]] = None
     """Default: the agent's `limits.toolWaitSeconds`."""
     options: Maybe[
-        Annotated[
-            tuple[Annotated[str, Field(min_length=1, max_length=200)], ...],
-            Field(min_length=1, max_length=50),
-        ]
+        Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(min_length=1, max_length=50)]
     ] = None
     """`choice` only: the options, unless the call has its own `options`."""
     result_schema: Maybe[Annotated[schemas.InputSchema, AfterValidator(_without_secrets)]] = None

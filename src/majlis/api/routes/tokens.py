@@ -35,10 +35,7 @@ async def revoke(entry: TheEntry, token_id: PathId) -> Response:
 
 
 @router.post(
-    "/api/entities/{entity_id}/sign-in-links",
-    status_code=201,
-    response_model=SignInLinkJson,
-    responses=refusals(404),
+    "/api/entities/{entity_id}/sign-in-links", status_code=201, response_model=SignInLinkJson, responses=refusals(404)
 )
 async def create_sign_in_link(gateway: TheGateway, entry: TheEntry, request: Request, entity_id: PathId) -> Response:
     code, expires_at = await entry.write(create_sign_in_code, gateway.hasher, entity_id)

@@ -56,9 +56,7 @@ PLACE = (
     .join(_me, _me.c.space_id == spaces.c.id)
     .outerjoin(_trigger, sa.and_(_trigger.c.id == sa.bindparam("message"), _trigger.c.space_id == spaces.c.id))
     .where(
-        spaces.c.id == sa.bindparam("space"),
-        spaces.c.deleted_at.is_(None),
-        _me.c.entity_id == sa.bindparam("agent"),
+        spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None), _me.c.entity_id == sa.bindparam("agent")
     )
 )
 # The messages shown at an earlier attempt at the same trigger, and when.

@@ -178,10 +178,7 @@ def _fields(scene: Scene, trigger: Mapping[str, Any]) -> list[str]:
                 f"payload: {quote_json(trigger['payload'], MAX_PAYLOAD)}",
             ]
         case "heartbeat":
-            return [
-                f"scheduledAt: {quote(trigger['scheduledAt'])}",
-                "This is a scheduled wake-up. No event caused it.",
-            ]
+            return [f"scheduledAt: {quote(trigger['scheduledAt'])}", "This is a scheduled wake-up. No event caused it."]
         case "tool_result":
             # For a call that the agent made with the consciousness mind, which does not wait for results (J5).
             return [

@@ -177,13 +177,7 @@ class Calls:
         return Done(dump(result), context.pause is not None or context.skipped is not None)
 
     async def _outside(
-        self,
-        tool: Outside,
-        input: Any,
-        entry: Entry,
-        entries: list[Entry],
-        stream: CallStream,
-        rest: Sequence[str],
+        self, tool: Outside, input: Any, entry: Entry, entries: list[Entry], stream: CallStream, rest: Sequence[str]
     ) -> Done:
         entry.state = "started"
         started: Started = await self._engine.write_then(

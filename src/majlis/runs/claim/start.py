@@ -44,19 +44,13 @@ _TAKEN = hot(
 # Deliveries that a failed try had taken besides its trigger: answers, absorbed events.
 _TAKE_ALONG = (
     deliveries.update()
-    .where(
-        deliveries.c.run_id.in_(sa.bindparam("earlier", expanding=True)),
-        deliveries.c.state == word("taken"),
-    )
+    .where(deliveries.c.run_id.in_(sa.bindparam("earlier", expanding=True)), deliveries.c.state == word("taken"))
     .values(run_id=sa.bindparam("run"))
 )
 _DROPPED = deliveries.update().where(deliveries.c.id == sa.bindparam("delivery")).values(state="passed")
 _OFFER_ALONE = (
     deliveries.update()
-    .where(
-        deliveries.c.run_id.in_(sa.bindparam("earlier", expanding=True)),
-        deliveries.c.state == word("taken"),
-    )
+    .where(deliveries.c.run_id.in_(sa.bindparam("earlier", expanding=True)), deliveries.c.state == word("taken"))
     .values(state="pending")
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired, cast
 
 import sqlalchemy as sa
 from typing_extensions import TypedDict
@@ -143,16 +143,7 @@ def _wait(row: Any) -> WaitJson | None:
     """None once the wait is over, although the row keeps it."""
     if row.status not in ("waiting_reply", "waiting_tool"):
         return None
-    wait: WaitJson = {
-        "spaceId": row.wait["spaceId"],
-        "messageId": row.wait["messageId"],
-        "startedAt": row.wait["startedAt"],
-        "timeoutSeconds": row.wait["timeoutSeconds"],
-    }
-    if "toolCallId" in row.wait:
-        wait["toolCallId"] = row.wait["toolCallId"]
-        wait["toolName"] = row.wait["toolName"]
-    return wait
+    return cast(WaitJson, {name: row.wait[name] for name in WaitJson.__annotations__ if name in row.wait})
 
 
 def step_json(row: sa.Row[Any]) -> StepJson:
@@ -165,13 +156,8 @@ def step_json(row: sa.Row[Any]) -> StepJson:
         "startedAt": iso(row.started_at),
         "endedAt": _iso(row.ended_at),
     }
-    if row.call_id is not None:
-        step["callId"] = row.call_id
-    if row.name is not None:
-        step["name"] = row.name
-    if row.usage is not None:
-        step["usage"] = row.usage
-    return step
+    more = {"callId": row.call_id, "name": row.name, "usage": row.usage}
+    return cast(StepJson, {**step, **{name: value for name, value in more.items() if value is not None}})
 
 
 def _iso(at: int | None) -> str | None:

@@ -59,14 +59,8 @@ def list_usage_by_day(
 
 
 def _day_json(day: int, by_model: Sequence[tuple[sa.Row[Any], Price | None]]) -> DayUsageJson:
-    parts = [_usage_json(row) for row, _ in by_model]
-    usage: AgentUsageJson = {
-        "runs": sum(part["runs"] for part in parts),
-        "requests": sum(part["requests"] for part in parts),
-        "inputTokens": sum(part["inputTokens"] for part in parts),
-        "cachedTokens": sum(part["cachedTokens"] for part in parts),
-        "outputTokens": sum(part["outputTokens"] for part in parts),
-    }
+    parts: list[Any] = [_usage_json(row) for row, _ in by_model]
+    usage: Any = {name: sum(part[name] for part in parts) for name in parts[0]}
     return {**usage, "day": iso(day * _DAY)[:10], "cost": _cost(by_model)}
 
 

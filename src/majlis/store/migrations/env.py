@@ -5,8 +5,6 @@ from alembic import context
 from majlis.store.tables import metadata
 
 context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=metadata,
-    version_table="alembic_version",
+    connection=context.config.attributes["connection"], target_metadata=metadata, version_table="alembic_version"
 )
 context.run_migrations()

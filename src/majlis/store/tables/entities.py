@@ -45,8 +45,5 @@ tokens = sa.Table(
 )
 
 gateway = sa.Table(
-    "gateway",
-    metadata,
-    sa.Column("key", sa.String(64), primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
+    "gateway", metadata, sa.Column("key", sa.String(64), primary_key=True), sa.Column("value", sa.Text, nullable=False)
 )

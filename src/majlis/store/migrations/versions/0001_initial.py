@@ -315,8 +315,7 @@ def upgrade() -> None:
             "state IN ('pending', 'taken', 'done', 'passed', 'failed')", name=op.f("ck_deliveries_state")
         ),
         sa.CheckConstraint(
-            "type IN ('space_message', 'plan', 'service', 'tool_result', 'heartbeat')",
-            name=op.f("ck_deliveries_type"),
+            "type IN ('space_message', 'plan', 'service', 'tool_result', 'heartbeat')", name=op.f("ck_deliveries_type")
         ),
         sa.ForeignKeyConstraint(["agent_id"], ["agents.id"], name=op.f("fk_deliveries_agent_id")),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_deliveries_run_id")),
