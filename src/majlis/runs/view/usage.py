@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import sqlalchemy as sa
 
@@ -60,8 +60,8 @@ def list_usage_by_day(
 
 def _day_json(day: int, by_model: Sequence[tuple[sa.Row[Any], Price | None]]) -> DayUsageJson:
     parts: list[Any] = [_usage_json(row) for row, _ in by_model]
-    usage: Any = {name: sum(part[name] for part in parts) for name in parts[0]}
-    return {**usage, "day": iso(day * _DAY)[:10], "cost": _cost(by_model)}
+    usage = {name: sum(part[name] for part in parts) for name in parts[0]}
+    return cast(DayUsageJson, {**usage, "day": iso(day * _DAY)[:10], "cost": _cost(by_model)})
 
 
 def _cost(by_model: Sequence[tuple[sa.Row[Any], Price | None]]) -> float | None:
