@@ -21,7 +21,7 @@ from majlis.store.faults import is_passing
 _logger = structlog.get_logger(__name__)
 
 _BY_STATUS = {404: "unknown_route", 405: "method_not_allowed"}
-DATABASE = Outage("The database")
+DATABASE = Outage("the database")
 
 
 class ErrorDetail(BaseModel):

@@ -56,8 +56,8 @@ class Worker:
         self._full: set[str] = set()
         self._stopping = False
         self._next_poll = 0
-        self._outage = Outage("Polling for work")
-        self._lease_outage = Outage("Renewing leases")
+        self._outage = Outage("polling for work")
+        self._lease_outage = Outage("renewing leases")
         self._tasks: list[asyncio.Task[None]] = []
         self._subscriptions: list[Unsubscribe] = []
 
@@ -186,9 +186,9 @@ class Worker:
             await loop.execute()
         except asyncio.CancelledError:
             if not self._stopping:
-                _logger.info("Run was stopped", run=loop.run.id)
+                _logger.info("run stopped", run=loop.run.id)
         except Exception:
-            _logger.exception("Run was dropped; it is taken over when its lease expires", run=loop.run.id)
+            _logger.exception("run dropped; it is taken over when its lease expires", run=loop.run.id)
 
     def _ended(self, loop: Loop) -> None:
         if self._running.get(loop.run.id, (None,))[0] is loop:

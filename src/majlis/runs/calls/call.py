@@ -264,7 +264,7 @@ async def outcome(
         return hide(secrets, _error(error)), "error"
     except Exception as error:
         # A traceback may contain a secret.
-        _logger.warning("Tool failed", tool=tool.name, run=context.run_id, exc_info=not secrets)
+        _logger.warning("tool failed", tool=tool.name, run=context.run_id, exc_info=not secrets)
         return hide(secrets, _error(MajlisError("tool_failed", f"{tool.name} failed: {_describe(error)}"))), "error"
 
 

@@ -120,7 +120,7 @@ class Loop:
                 self._drop_streams("The database is not responding.")
                 await self._hand_back_later(error)
                 return
-            _logger.exception("Run failed", run=self.run.id, agent=self.run.agent_name)
+            _logger.exception("run failed", run=self.run.id, agent=self.run.agent_name)
             self._drop_streams("The run failed.")
             await self._fail("internal", "Majlis had an internal error. The server log has the details.", True)
 
@@ -272,7 +272,7 @@ class Loop:
         return self._cycle.lived()
 
     async def _fail(self, code: str, message: str, retryable: bool, rest_seconds: float | None = None) -> None:
-        _logger.warning("Run failed", run=self.run.id, agent=self.run.agent_name, code=code, reason=message)
+        _logger.warning("run failed", run=self.run.id, agent=self.run.agent_name, code=code, reason=message)
         attempts = self.run.config.limits.attempts if retryable else 0
         rest_millis = int((rest_seconds or 0) * 1000)
         await self._settle("fail", fail, self._take_entries(), code, message, attempts, rest_millis)
@@ -280,7 +280,7 @@ class Loop:
     async def _hand_back_later(self, error: Exception) -> None:
         """An outage is not the agent's fault: the run goes back to the queue as soon as the database answers, and no
         try is counted. If its lease expires before, another worker takes it over."""
-        _logger.warning("Run interrupted by the database", run=self.run.id, error=type(error).__name__)
+        _logger.warning("run interrupted by the database", run=self.run.id, error=type(error).__name__)
         delay = FIRST_RETRY_SECONDS
         while True:
             await asyncio.sleep(delay)
@@ -297,7 +297,7 @@ class Loop:
             await self._engine.write(verb, self.run, *args)
             metrics.runs_settled.labels(label).inc()
         except Fenced:
-            _logger.info("Run was ended elsewhere", run=self.run.id)
+            _logger.info("run ended elsewhere", run=self.run.id)
 
     def _take_entries(self) -> list[Entry]:
         entries, self._entries = self._entries, []
