@@ -293,6 +293,23 @@ async def test_t12_a_timeout_of_the_database_is_neither_a_limit_nor_an_attempt_o
     assert await house.texts(space) == [("Owner", "Scout?"), ("Scout", "Here.")]
 
 
+async def test_j2_a_retry_sees_what_was_sent_before_however_much_was_said_since(house: House) -> None:
+    """After more than a window of messages its own calls were only counted, and it sent its message again."""
+    house.try_models_once()
+    scout = await house.agent("Scout", window=4)
+    space = await house.space("Project Alpha", scout, triggers="mentioned")
+    house.model.script = sequence(say("The first part is done."), Reply(status=500), silent())
+    message = await house.owner.say(space, "@Scout please begin")
+    await house.until_idle()
+    for n in range(10):
+        await house.owner.say(space, f"remark {n}")
+    house.advance(1)
+    await house.model.until_asked(3)
+    await house.until_idle()
+    assert 'You: called send_message("The first part is done.")' in house.model.asked[2].text
+    assert await house.deliveries(message) == [("Scout", "done")]
+
+
 async def broken_at_its_message(house: House, error: Exception) -> tuple[str, Any]:
     """An agent whose first message fails to be stored."""
     broken = iter([None, error])

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from majlis.agents.config.config import AgentConfig
 from majlis.clock import Millis, iso
-from majlis.minds.quote import MAX_JSON, quote, quote_json
+from majlis.minds.quote import MAX_JSON, quote, quote_json, quote_start
 from majlis.minds.timeline.lines import marks, message_line, resume_mark, stamp, tool_name
 from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Scene
 
 # The call that the run waited for is shown in full: no tool result is longer.
 MAX_AWAITED = 64 * 1024
+# Calls from before the window: how many are named, and how many characters of the input and the outcome of each.
+MAX_OLDER = 200
+MAX_OLDER_JSON = 120
 _UNKNOWN = "outcome unknown: the call was interrupted; check before you repeat it"
 
 
@@ -51,7 +54,7 @@ def timeline(scene: Scene, messages: Sequence[Message]) -> list[str]:
     others = sorted((a for a in scene.actions if a.message_id not in shown), key=lambda action: action.at)
     waited_for = awaited(scene)
     recent, older = _split(scene, others, waited_for)
-    lines = [summary_line(older)] if older else []
+    lines = _older_calls(older)
     for message in messages:
         number, action = posting.get(message.id, (0, None))
         while recent and (recent[0].at, numbers[id(recent[0])]) < (message.created_at, number):
@@ -72,8 +75,8 @@ def this_run_block(scene: Scene) -> str | None:
 
 
 def _split(scene: Scene, actions: list[Action], waited_for: Action | None) -> tuple[list[Action], list[Action]]:
-    """Calls that are shown, and older ones that are only counted. A call with an unknown outcome, and the one that the
-    run waited for, are always shown."""
+    """Calls that are shown in full, and older ones that are shortened. A call with an unknown outcome, and the one that
+    the run waited for, are always shown in full."""
     since = _window_begins(scene)
     first = max(0, len(actions) - scene.config.window)
     recent: list[Action] = []
@@ -142,13 +145,19 @@ def action_line(action: Action, most: int = MAX_JSON) -> str:
     stored = f"[msg:{action.message_id}] " if action.message_id else ""
     where = f" in {quote(action.space_name)}" if action.space_name else ""
     outcome = "" if stored and action.name == "send_message" and action.state == "done" else _outcome(action, most)
-    return f"  {stored}[{iso(action.at)}] You: called {_call(action)}{where}{outcome}"
+    return f"  {stored}[{iso(action.at)}] You: called {_call(action, most)}{where}{outcome}"
 
 
-def summary_line(actions: Iterable[Action]) -> str:
-    counts = Counter(action.name for action in actions)
-    listed = ", ".join(f"{tool_name(name)} × {count}" for name, count in sorted(counts.items()))
-    return f"  (earlier in this run you made calls that are no longer shown: {listed})"
+def _older_calls(actions: Sequence[Action]) -> list[str]:
+    """Shortened, but each is named: a model that does not see what it has done does it again."""
+    if not actions:
+        return []
+    counted, named = actions[:-MAX_OLDER], actions[-MAX_OLDER:]
+    lines = ["  (earlier in this run you made these calls, shortened here)"]
+    if counted:
+        counts = Counter(tool_name(action.name) for action in counted)
+        lines.append(f"  (before them: {', '.join(f'{name} × {count}' for name, count in sorted(counts.items()))})")
+    return [*lines, *(action_line(action, MAX_OLDER_JSON) for action in named)]
 
 
 def _waits(action: Action) -> bool:
@@ -157,11 +166,14 @@ def _waits(action: Action) -> bool:
     return isinstance(action.input, Mapping) and action.input.get("wait") is True
 
 
-def _call(action: Action) -> str:
+def _call(action: Action, most: int = MAX_JSON) -> str:
     given = action.input
+    shortened = most < MAX_JSON
     if action.name != "send_message" or not isinstance(given, Mapping):
-        return f"{tool_name(action.name)}({quote_json(given) if given else ''})"
-    parts = [quote(str(given.get("text", "")))]
+        limit = most if shortened else MAX_JSON
+        return f"{tool_name(action.name)}({quote_json(given, limit, note=not shortened) if given else ''})"
+    text = str(given.get("text", ""))
+    parts = [quote_start(text, most) if shortened else quote(text)]
     if given.get("messageId") is not None:
         parts.append(f"messageId: {quote(str(given['messageId']))}")
     if given.get("wait") is True:
@@ -172,4 +184,4 @@ def _call(action: Action) -> str:
 def _outcome(action: Action, most: int) -> str:
     if action.state == "started":
         return f" → {_UNKNOWN}"
-    return f" → {'error: ' if action.state == 'error' else ''}{quote_json(action.output, most)}"
+    return f" → {'error: ' if action.state == 'error' else ''}{quote_json(action.output, most, note=most >= MAX_JSON)}"
