@@ -22,7 +22,7 @@ from tests.runs.house import House, open_house
 pytestmark = pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 
 # These do not need the database.
-WITHOUT_DATABASE = {"/api/openapi.json"}
+WITHOUT_DATABASE = {"/api/openapi.json", "/api/health/live"}
 # An empty body is invalid nearly everywhere; the caller is looked up before that is said.
 BODIES = {"/api/session": {"code": "not-a-code"}}
 
@@ -68,7 +68,9 @@ async def test_every_route_answers_with_a_json_503_that_says_when_to_try_again(
         if (answer.status_code, kind, "retry-after" in answer.headers) != (503, "application/json", True):
             odd.append((method, path, answer.status_code, kind, answer.text[:100]))
     assert odd == []
+    assert (await house.owner.get("/api/health/live")).json() == {"status": "ok"}
     proxy.restore()
+    assert (await house.owner.get("/api/health/ready")).json() == {"status": "ok"}
     assert (await house.owner.get("/api/spaces")).status_code == 200
 
 

@@ -22,6 +22,8 @@ OPERATIONS = {
     "entities_get_one": "get /api/entities/{entity_id}",
     "entities_list_all": "get /api/entities",
     "health_get_health": "get /api/health",
+    "health_get_live": "get /api/health/live",
+    "health_get_ready": "get /api/health/ready",
     "inbox_list_cycles_of": "get /api/agents/{agent_id}/consciousness",
     "inbox_list_of_agent": "get /api/agents/{agent_id}/inbox",
     "inbox_list_of_message": "get /api/messages/{message_id}/deliveries",

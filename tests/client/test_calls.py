@@ -161,6 +161,7 @@ async def test_health_needs_no_token(world: World) -> None:
             "version": __version__,
             "database": world.gateway.db.dialect,
             "bus": "in-process",
+            "degraded": [],
         }
         with pytest.raises(Unauthenticated):
             await anonymous.me()

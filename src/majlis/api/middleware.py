@@ -19,7 +19,7 @@ REQUEST_ID = "majlis.request_id"
 # Set once the response has started.
 STATUS = "majlis.status"
 
-_WITHOUT_DATABASE = frozenset({"/api/health", "/api/openapi.json"})
+_WITHOUT_DATABASE = frozenset({"/api/health/live", "/api/openapi.json"})
 _SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
     "base-uri 'none'; frame-ancestors 'none'; form-action 'self'",

@@ -53,7 +53,7 @@ JsonSchema = dict[str, Any]
 
 
 class HealthJson(TypedDict):
-    status: Literal["ok"]
+    status: Literal["ok", "degraded"]
     version: str
     database: str
     bus: str

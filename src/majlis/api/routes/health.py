@@ -1,4 +1,4 @@
-"""Health check and metrics."""
+"""Health checks and metrics."""
 
 from __future__ import annotations
 
@@ -22,19 +22,52 @@ router = APIRouter(tags=["health"])
 _TIMEOUT_SECONDS = 3
 
 
+class DegradedJson(TypedDict):
+    part: Literal["bus"]
+    reason: str
+
+
 class HealthJson(TypedDict):
-    status: Literal["ok"]
+    """`degraded` lists the parts that are down while the gateway still does its work."""
+
+    status: Literal["ok", "degraded"]
     version: str
     database: str
     bus: str
+    degraded: list[DegradedJson]
+
+
+class ProbeJson(TypedDict):
+    status: Literal["ok"]
 
 
 @router.get("/api/health", response_model=HealthJson, responses=refusals())
 async def get_health(gateway: TheGateway) -> Response:
-    problem = await _database_problem(gateway) or gateway.bus.problem()
-    if problem is not None:
-        raise Unavailable("unhealthy", f"Majlis is not healthy: {problem}.")
-    return reply({"status": "ok", "version": __version__, "database": gateway.db.dialect, "bus": gateway.bus.kind})
+    """503 only if the gateway cannot work. Without NATS it works by polling, so it is degraded."""
+    await _require_database(gateway)
+    problem = gateway.bus.problem()
+    degraded: list[DegradedJson] = [{"part": "bus", "reason": problem}] if problem is not None else []
+    health: HealthJson = {
+        "status": "degraded" if degraded else "ok",
+        "version": __version__,
+        "database": gateway.db.dialect,
+        "bus": gateway.bus.kind,
+        "degraded": degraded,
+    }
+    return reply(health)
+
+
+@router.get("/api/health/live", response_model=ProbeJson, responses=refusals())
+async def get_live() -> Response:
+    """The process answers. If this fails, restart it."""
+    return reply({"status": "ok"})
+
+
+@router.get("/api/health/ready", response_model=ProbeJson, responses=refusals())
+async def get_ready(gateway: TheGateway) -> Response:
+    """The gateway can take requests. While this fails, send them to another node."""
+    await _require_database(gateway)
+    return reply({"status": "ok"})
 
 
 @router.get("/metrics", response_class=Response, include_in_schema=False)
@@ -48,10 +81,10 @@ async def get_metrics(gateway: TheGateway) -> Response:
     return Response(metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-async def _database_problem(gateway: Gateway) -> str | None:
+async def _require_database(gateway: Gateway) -> None:
     try:
         async with asyncio.timeout(_TIMEOUT_SECONDS):
             await gateway.db.read(lambda tx: tx.one(sa.text("SELECT 1")))
     except Exception as error:
-        return f"the database is not responding ({type(error).__name__})"
-    return None
+        problem = f"Majlis is not healthy: the database is not responding ({type(error).__name__})."
+        raise Unavailable("unhealthy", problem) from None
