@@ -142,7 +142,7 @@ async def test_deliveries_are_written_in_the_transaction_of_the_post(db: Databas
     before = await db.read(_state, space)
 
     def fail(_conn: object, _cursor: object, statement: str, *_: object) -> None:
-        if statement.startswith("INSERT INTO deliveries"):
+        if statement.upper().startswith("INSERT INTO DELIVERIES"):
             raise RuntimeError("the disk is full")
 
     sa.event.listen(db.engine, "before_cursor_execute", fail)
@@ -222,7 +222,7 @@ async def test_posting_takes_four_statements(db: Database) -> None:
 
     @sa.event.listens_for(db.engine, "before_cursor_execute")
     def count(_c: object, _cur: object, statement: str, *_: object) -> None:
-        statements.append(statement.split()[0])
+        statements.append(statement.split()[0].upper())
 
     await post(db, husam, space, Draft("hello", client_id="c1"))
     assert statements == ["UPDATE", "UPDATE", "INSERT", "INSERT"]

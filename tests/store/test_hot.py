@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
 
 from majlis.store.hot import HotResult, hot
 from majlis.store.open import open_database
@@ -202,3 +203,13 @@ async def test_a_table_that_was_changed_meanwhile_is_read_again_after_one_error(
         await postgres.read(lambda tx: tx.all(look))
     assert await postgres.read(lambda tx: tx.all(look)) == []
     await other.close()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("way", _WAYS)
+async def test_sqlite_counts_inserted_rows_in_a_turkish_locale(db: Database, way: str) -> None:
+    """Python recognizes an INSERT with the locale's lower-case letters. Its count used to be -1 there."""
+    insert = marked(way, sqlite.insert(_things).on_conflict_do_nothing())
+    assert str(insert.compile(dialect=db.engine.dialect)).startswith("insert INTO things")
+    row = {"id": "same", "n": 1}
+    assert [await db.write(lambda tx: tx.execute(insert, row).rowcount) for _ in range(2)] == [1, 0]

@@ -23,6 +23,7 @@ from typing import Any, Concatenate, cast
 
 import orjson
 import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
 
 from majlis.errors import Unavailable
 from majlis.store.hot import SqliteDriver
@@ -42,6 +43,13 @@ _PRAGMAS = (
     "PRAGMA mmap_size=268435456",
     "PRAGMA journal_size_limit=67108864",
 )
+
+
+@compiles(sa.Insert, "sqlite")
+def _insert(statement: sa.Insert, compiler: Any, **options: Any) -> str:
+    """In lower case: Python looks for the word to count rows, and in a Turkish locale "I" is not the capital of "i"."""
+    text: str = compiler.visit_insert(statement, **options)
+    return text.replace("INSERT", "insert", 1)
 
 
 class SqliteDatabase:
