@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench import (
+    assembly,
     context,
     durability,
     flat,
@@ -45,6 +46,7 @@ MEASURES: dict[str, Measure] = {
     "throughput": throughput.measure,
     "prefix": prefix.measure,
     "memory": memory.measure,
+    "assembly": assembly.measure,
 }
 
 

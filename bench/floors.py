@@ -23,7 +23,7 @@ _NUMBER = """UPDATE spaces SET head_seq = head_seq + 1, event_seq = event_seq + 
     WHERE id = ? AND deleted_at IS NULL RETURNING head_seq, event_seq, triggers, orchestrator_id"""
 _MOVE = "UPDATE members SET seen_seq = ? WHERE space_id = ? AND entity_id = ? RETURNING role"
 _MESSAGE = """INSERT INTO messages (id, space_id, seq, sender_id, kind, text, tool, reply_to, mentions, origin, run_id,
-    chain_depth, root_cause, client_id, stream_id, session_id, created_at)
+    chain_depth, caused_by, client_id, stream_id, session_id, created_at)
     VALUES (?, ?, ?, ?, 'text', ?, NULL, NULL, NULL, NULL, NULL, 0, ?, ?, NULL, NULL, ?)
     ON CONFLICT DO NOTHING RETURNING n"""
 _EVENT = "INSERT INTO events (topic, seq, type, data, at) VALUES (?, ?, 'space.message', ?, ?)"

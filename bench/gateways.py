@@ -25,7 +25,7 @@ from majlis.models.port import Model
 from majlis.settings import Settings
 from majlis.spaces.members import add_member
 from majlis.spaces.post import Draft
-from majlis.spaces.shapes import MessageJson
+from majlis.spaces.shapes import MessageJson, Triggers
 from majlis.spaces.spaces import create_space
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx
@@ -49,6 +49,10 @@ class Office:
     def _say(self, tx: Tx, text: str) -> MessageJson:
         return post_message(tx, self.person, self.space, Draft(text, mentions=list(self.agents)))
 
+    async def say_to_all(self, text: str) -> MessageJson:
+        """Without mentions, as in a space where all agents respond."""
+        return await self.gateway.db.write(post_message, self.person, self.space, Draft(text))
+
     async def until_ended(self, count: int) -> None:
         """Until so many runs have ended, each as it should."""
         async with asyncio.timeout(_PATIENCE_SECONDS):
@@ -64,7 +68,13 @@ def new_runner() -> asyncio.Runner:
 
 @contextmanager
 def open_office(
-    stage: Stage, runner: asyncio.Runner, url: str, model: Model | dict[str, Any], agents: int = 1, **config: Any
+    stage: Stage,
+    runner: asyncio.Runner,
+    url: str,
+    model: Model | dict[str, Any],
+    agents: int = 1,
+    triggers: Triggers = "mentioned",
+    **config: Any,
 ) -> Iterator[Office]:
     """Every agent is given `model`: an object of this process, or what a config says of a real one."""
     settings = Settings(database_url=url, data_dir=Path(tempfile.mkdtemp(dir=stage.folder)), port=0, demo=False)
@@ -74,24 +84,24 @@ def open_office(
             config["model"] = model
         else:
             gateway.engine.models = OneModel(model)
-        office = runner.run(_furnish(gateway, agents, config))
+        office = runner.run(_furnish(gateway, agents, triggers, config))
         runner.run(gateway.start())
         yield office
     finally:
         runner.run(gateway.close())
 
 
-async def _furnish(gateway: Gateway, agents: int, config: dict[str, Any]) -> Office:
+async def _furnish(gateway: Gateway, agents: int, triggers: Triggers, config: dict[str, Any]) -> Office:
     owner = await gateway.db.read(owner_caller, gateway.owner_id)
     made = [(await create_agent(gateway.db, owner, f"Agent {n}", config))["id"] for n in range(agents)]
-    person, space = await gateway.db.write(_people, made)
+    person, space = await gateway.db.write(_people, made, triggers)
     return Office(gateway, person, tuple(made), space)
 
 
-def _people(tx: Tx, agents: list[str]) -> tuple[Caller, str]:
+def _people(tx: Tx, agents: list[str], triggers: Triggers) -> tuple[Caller, str]:
     entity = add_entity(tx, "human", "Person")
     person = Caller(entity["id"], entity["name"], "human", "member", "bench")
-    space = create_space(tx, person, "Office", triggers="mentioned")["id"]
+    space = create_space(tx, person, "Office", triggers=triggers)["id"]
     for agent in agents:
         add_member(tx, person, space, agent)
     return person, space

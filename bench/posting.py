@@ -1,4 +1,5 @@
-"""Posting over HTTP against the same rows written with the driver: one client, and sixteen at once."""
+"""Posting over HTTP against the same rows written with the driver: one client, and sixteen at once. Sixteen in one
+space, whose row numbers the messages, against sixteen in a space each."""
 
 from __future__ import annotations
 
@@ -50,9 +51,12 @@ def measure(stage: Stage) -> list[Result]:
         posters = [Poster(served.connect(scene.people[0]), space) for space in scene.spaces]
         alone = compare(posters[0].post, floor.write, stage.rounds, _EACH)
         crowd = _crowd(posters, floor, stage.rounds // 2)
+        together = [Poster(served.connect(scene.people[0]), scene.spaces[0]) for _ in scene.spaces]
+        busy = _busy(together, posters, stage.rounds // 2)
     return [
         Result("post", stage.engine, alone.ours, "ms", alone.floor, alone.ratio, LIMIT),
         Result(f"post, {CLIENTS} clients, each", stage.engine, crowd[0], "ms", crowd[1], crowd[2]),
+        Result(f"post, {CLIENTS} clients in one space, each", stage.engine, busy[0], "ms", busy[1], busy[2]),
     ]
 
 
@@ -60,6 +64,15 @@ def _crowd(posters: list[Poster], floor: Floor, rounds: int) -> tuple[float, flo
     count = len(posters) * 12
     post_at_once(posters, count), floor.write_at_once(count, len(posters))
     pairs = [(post_at_once(posters, count), floor.write_at_once(count, len(posters))) for _ in range(rounds)]
+    ours, theirs = zip(*pairs, strict=True)
+    return median(ours) * 1000, median(theirs) * 1000, median(mine / other for mine, other in pairs)
+
+
+def _busy(together: list[Poster], apart: list[Poster], rounds: int) -> tuple[float, float, float]:
+    """The floor is the same work without a row that all of them wait for."""
+    count = len(together) * 12
+    post_at_once(together, count), post_at_once(apart, count)
+    pairs = [(post_at_once(together, count), post_at_once(apart, count)) for _ in range(rounds)]
     ours, theirs = zip(*pairs, strict=True)
     return median(ours) * 1000, median(theirs) * 1000, median(mine / other for mine, other in pairs)
 

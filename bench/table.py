@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bench.results import Result
 
-_DIGITS = {"ms": 2, "KB": 1, "MB": 1, "/s": 0, "%": 1, "statements": 0, "tasks": 0}
+_DIGITS = {"ms": 2, "KB": 1, "MB": 1, "/s": 0, "%": 1, "statements": 0, "tasks": 0, "rows": 0}
 
 
 def as_table(results: Sequence[Result], load_before: float) -> Table:
@@ -41,7 +41,7 @@ def _load(before: float) -> str:
 def _figure(result: Result, value: float | None) -> str:
     if value is None:
         return ""
-    unit = "" if result.unit in ("statements", "tasks") else f" {result.unit}"
+    unit = "" if result.unit in ("statements", "tasks", "rows") else f" {result.unit}"
     return f"{value:.{_DIGITS[result.unit]}f}{unit}"
 
 
