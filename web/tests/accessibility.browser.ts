@@ -2,7 +2,8 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { composer, message, messages, spaceRow } from './harness/locators.ts'
+import { act, composer, message, messages, spaceRow } from './harness/locators.ts'
+import { png } from './harness/png.ts'
 import { cards, sampleData } from './harness/sampleData.ts'
 import { TestApp, type Person } from './harness/testApp.ts'
 
@@ -84,20 +85,24 @@ describe.each(['light', 'dark'] as const)('axe finds no violations in %s mode', 
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     await page.getByRole('button', { name: 'Retry' }).waitFor()
     await check('cards')
-    await message(page, 'approve: May I').hover()
-    await message(page, 'approve: May I').getByRole('button', { name: 'Read by' }).click()
+    await act(page, message(page, 'approve: May I'), 'Read by')
     await page.getByRole('dialog', { name: 'Read by' }).getByText(/working on it/).waitFor()
     await check('deliveries')
     await page.goto(`${at}?inspect=${adaId}`)
     await page.getByText('No memories').waitFor()
     await check('agent')
     await page.goto(`/admin/agents/${adaId}`)
+    for (const name of ['Model', 'Limits', 'Behavior', 'JSON']) {
+      await page.getByRole('tab', { name }).click()
+      await check(`agent editor, ${name}`)
+    }
+    await page.getByRole('tab', { name: 'Tools' }).click()
     await page.getByRole('button', { name: 'Add rule' }).click()
     await page.getByRole('textbox', { name: 'Tools for rule 1' }).fill('deploy')
     await page.getByRole('button', { name: 'Show prompt' }).click()
     await page.getByText('SPACE HISTORY').first().click()
     await check('agent editor')
-    for (const path of ['/', '/admin/people', `/admin/people/${lina.id}`, '/admin/agents', '/admin/spaces', '/spaces/spc_0000000000000000']) {
+    for (const path of ['/', '/admin/people', `/admin/people/${lina.id}`, '/admin/agents', '/admin/models', '/admin/spaces', '/admin/usage', '/admin/secrets', '/admin/audit', '/spaces/spc_0000000000000000']) {
       await page.goto(path)
       await page.getByRole('main').getByRole('heading').first().waitFor()
       await check(path)
@@ -105,6 +110,48 @@ describe.each(['light', 'dark'] as const)('axe finds no violations in %s mode', 
     const signInPage = await (await app.signedOut({ colorScheme })).newPage()
     await signInPage.goto('/')
     expect(await violations(signInPage), 'sign-in').toEqual([])
+    expect(app.pageErrors).toEqual([])
+    await app.closePages()
+  })
+
+  test('with files, a thread, the profile and an invite', async () => {
+    const { client } = app.owner
+    const space = await app.space('Files')
+    const upload = (name: string, content: Buffer) => client.files.upload(space.id, new Blob([new Uint8Array(content)]), { name })
+    const files = [await upload('view.png', png(400, 300)), await upload('notes.txt', Buffer.from('x'))]
+    const parent = await client.messages.post(space.id, { text: 'The plan', files: files.map((file) => file.id) })
+    await client.messages.post(space.id, { text: 'Thank you', replyTo: parent.id })
+    const page = await app.open(app.owner, `/spaces/${space.id}`, { colorScheme, viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' })
+    const check = async (name: string) => expect(await violations(page, colorScheme === 'dark' ? ['color-contrast'] : undefined), name).toEqual([])
+    await page.getByRole('button', { name: '1 reply' }).click()
+    await page.getByRole('list', { name: 'Replies' }).getByText('Thank you').waitFor()
+    await page.route('**/api/spaces/*/files', (route) => route.abort())
+    await page.getByLabel('Files to attach').setInputFiles([{ name: 'late.txt', mimeType: 'text/plain', buffer: Buffer.from('y') }])
+    await page.getByRole('list', { name: 'Files to send' }).getByRole('alert').waitFor()
+    await check('a thread and a failed upload')
+    await page.unroute('**/api/spaces/*/files')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('button', { name: 'Remove late.txt' }).waitFor()
+    const panel = page.getByRole('complementary')
+    await panel.getByRole('button', { name: 'Files', exact: true }).click()
+    await panel.getByRole('list', { name: 'Files of this space' }).waitFor()
+    await check('gallery')
+    await panel.getByRole('button', { name: 'Enlarge view.png' }).click()
+    await page.getByRole('dialog', { name: 'view.png' }).waitFor()
+    await check('picture')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: /account menu/ }).click()
+    await page.getByRole('menuitem', { name: 'Your profile' }).click()
+    await page.getByRole('list', { name: 'Tokens, sessions and links' }).waitFor()
+    await check('profile')
+    await page.keyboard.press('Escape')
+    await panel.getByRole('button', { name: 'Members', exact: true }).click()
+    await panel.getByRole('button', { name: 'Invite people' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Invite people' })
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    await dialog.getByRole('img', { name: 'QR code of the invite' }).waitFor()
+    await dialog.getByRole('region', { name: 'Invites that work' }).waitFor()
+    await check('invite')
     expect(app.pageErrors).toEqual([])
     await app.closePages()
   })

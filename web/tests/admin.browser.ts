@@ -1,7 +1,7 @@
 import type { Space } from '@majlis/client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { composer, message, send } from './harness/locators.ts'
+import { act, composer, message, send } from './harness/locators.ts'
 import { TestApp, type Person } from './harness/testApp.ts'
 
 let app: TestApp
@@ -23,8 +23,17 @@ test('an agent is edited in a form or as checked JSON, and its prompt can be pre
   await omar!.client.messages.post(space.id, { text: 'The door is green.' })
   const page = await app.open(app.owner, `/admin/agents/${ada!.id}`)
   const json = page.getByRole('textbox', { name: 'Full config (JSON)' })
+  const tab = (name: string) => page.getByRole('tab', { name }).click()
   await page.getByRole('textbox', { name: 'Instructions' }).fill('Speak like a sailor.')
-  expect(JSON.parse(await json.inputValue())).toMatchObject({ instructions: 'Speak like a sailor.' })
+  await tab('Limits')
+  await page.getByRole('spinbutton', { name: 'Steps' }).fill('7')
+  await tab('Behavior')
+  await page.getByRole('combobox', { name: 'Mind' }).selectOption('roles')
+  await page.getByRole('combobox', { name: 'Mind' }).selectOption('timeline')
+  await tab('Model')
+  await page.getByRole('textbox', { name: 'Model name' }).fill('scripted')
+  await tab('JSON')
+  expect(JSON.parse(await json.inputValue())).toMatchObject({ instructions: 'Speak like a sailor.', limits: { steps: 7 }, model: { name: 'scripted', baseUrl: app.model.url } })
 
   await page.getByRole('textbox', { name: 'Message' }).fill('What colour is the door?')
   await page.getByRole('button', { name: 'Show prompt' }).click()
@@ -45,6 +54,7 @@ test('an agent is edited in a form or as checked JSON, and its prompt can be pre
   await json.fill('{')
   await page.getByText('Invalid JSON').waitFor()
   await json.fill(whole)
+  await tab('Tools')
   await page.getByRole('button', { name: 'Add rule' }).click()
   await page.getByRole('textbox', { name: 'Tools for rule 1' }).fill('deploy*')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -52,13 +62,28 @@ test('an agent is edited in a form or as checked JSON, and its prompt can be pre
   expect((await app.owner.client.agents.get(ada!.id)).config).toMatchObject({ instructions: 'Speak like a sailor.', policy: [{ tools: 'deploy*', do: 'ask' }] })
 })
 
+test('leaving an agent with unsaved changes asks first', async () => {
+  const page = await app.open(app.owner, '/admin/agents')
+  await page.getByRole('main').getByRole('link', { name: /Ada/ }).click()
+  const instructions = page.getByRole('textbox', { name: 'Instructions' })
+  await instructions.fill('Half an idea')
+  const question = page.getByRole('dialog', { name: 'Discard changes?' })
+  await page.getByRole('link', { name: 'Spaces', exact: true }).click()
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  await page.goBack()
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  expect(await instructions.inputValue()).toBe('Half an idea')
+  await page.getByRole('link', { name: 'Spaces', exact: true }).click()
+  await question.getByRole('button', { name: 'Discard changes' }).click()
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/admin/spaces')
+})
+
 test('a failed delivery is retried from its notice, and all members see the result', async () => {
   const [his, hers] = await Promise.all([app.open(omar!, at()), app.open(app.owner, at())])
   app.model.interpret({ 'Are you there?': 'fail: no key' })
   await send(his, 'Are you there?')
   await his.getByRole('group', { name: 'Messages' }).getByRole('button', { name: 'Retry' }).waitFor()
-  await message(his, 'Are you there?').hover()
-  await message(his, 'Are you there?').getByRole('button', { name: 'Read by' }).click()
+  await act(his, message(his, 'Are you there?'), 'Read by')
   await his.getByRole('dialog', { name: 'Read by' }).getByText('failed to respond').waitFor()
   await his.getByRole('dialog', { name: 'Read by' }).getByRole('button', { name: 'Retry' }).waitFor()
   await his.keyboard.press('Escape')
@@ -190,4 +215,54 @@ test('a long list of people can be filtered by name', async () => {
   await expect.poll(() => rows.count()).toBe(1)
   await page.getByRole('searchbox', { name: 'Search people and services' }).fill('guest 99')
   await page.getByText('No results').waitFor()
+})
+
+test('agents are paused and resumed one by one, in a space, or all at once', async () => {
+  const page = await app.open(app.owner, `/admin/agents/${ada!.id}`)
+  await page.getByRole('button', { name: 'Pause Ada' }).click()
+  await page.getByRole('button', { name: 'Resume Ada' }).waitFor()
+  expect((await app.owner.client.agents.get(ada!.id)).paused).toBe(true)
+  await page.getByRole('button', { name: 'Resume Ada' }).click()
+  await page.getByRole('button', { name: 'Pause Ada' }).waitFor()
+  await page.goto('/admin/agents')
+  await page.getByRole('button', { name: 'Pause all agents' }).click()
+  await page.getByRole('button', { name: 'Resume all agents' }).click()
+  await page.getByRole('button', { name: 'Pause all agents' }).waitFor()
+  await page.goto(`${at()}?inspect=settings`)
+  await page.getByRole('button', { name: 'Pause agents in this space' }).click()
+  await page.getByRole('button', { name: 'Resume agents in this space' }).click()
+  await page.getByRole('button', { name: 'Pause agents in this space' }).waitFor()
+  expect((await app.owner.client.spaces.get(space.id)).paused).toBe(false)
+})
+
+test('an owner sees usage by agent and day, the audit log, and ends sessions', async () => {
+  const page = await app.open(app.owner, '/admin/usage')
+  await page.getByRole('group', { name: 'Usage' }).getByRole('row', { name: /Ada/ }).waitFor()
+  await page.getByRole('combobox', { name: 'Show by' }).selectOption('model')
+  await page.getByRole('group', { name: 'Usage' }).getByRole('row', { name: /scripted/ }).waitFor()
+  await page.getByRole('link', { name: 'Audit log' }).click()
+  await page.getByRole('list', { name: 'Audit log' }).getByRole('listitem').first().waitFor()
+  const hala = await app.person('Hala')
+  const hers = await app.open(hala, '/')
+  await hers.getByRole('heading', { name: 'Welcome to Majlis' }).waitFor()
+  await page.goto(`/admin/people/${hala.id}`)
+  const session = page.getByRole('list', { name: 'Tokens, sessions and links' }).getByRole('listitem').filter({ hasText: 'Browser session' })
+  await session.getByRole('button', { name: 'End' }).click()
+  await session.waitFor({ state: 'detached' })
+  await hers.getByLabel('Your token').waitFor()
+  app.pageErrors.length = 0
+})
+
+test('a secret is stored under a name, shown without its value, and deleted', async () => {
+  const page = await app.open(app.owner, '/admin/secrets')
+  await page.getByRole('textbox', { name: 'Name' }).fill('OPENAI')
+  await page.getByLabel('Value').fill('sk-very-secret-value')
+  await page.getByRole('textbox', { name: 'Hosts (optional)' }).fill('api.example.com')
+  await page.getByRole('button', { name: 'Save secret' }).click()
+  const row = page.getByRole('list', { name: 'Secrets' }).getByRole('listitem').filter({ hasText: 'secret:OPENAI' })
+  await row.getByText('api.example.com').waitFor()
+  expect(await page.content()).not.toContain('sk-very-secret-value')
+  await row.getByRole('button', { name: 'Delete OPENAI' }).click()
+  await row.getByRole('button', { name: 'Yes, delete OPENAI' }).click()
+  await row.waitFor({ state: 'detached' })
 })

@@ -1,7 +1,7 @@
 import type { Space } from '@majlis/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { composer, message, messages, send, spaceRow, timeline } from './harness/locators.ts'
+import { act, composer, message, messages, send, spaceRow, timeline } from './harness/locators.ts'
 import { TestApp, type Person } from './harness/testApp.ts'
 
 let app: TestApp
@@ -34,7 +34,9 @@ describe('two people and an agent', () => {
       await messages(page).getByText('nine ten.', { exact: false }).nth(1).waitFor()
       await page.locator('[data-stream]').waitFor({ state: 'detached' })
     }
-    await expect.poll(() => timeline(his)).toEqual(await timeline(hers))
+    // What one of them has not looked at yet is new only there.
+    const said = async (page: typeof his) => (await timeline(page)).filter((row) => row !== 'New')
+    await expect.poll(() => said(his)).toEqual(await said(hers))
   })
 
   test('unread messages are counted, marked by a line, and marked as read in all tabs', async () => {
@@ -92,14 +94,24 @@ describe('two people and an agent', () => {
     await atWork.getByText('Ada is waiting for a reply').waitFor({ state: 'detached' })
   })
 
-  test('Stop removes the text that an agent was writing', async () => {
+  test('Stop keeps the text that an agent was writing and says who stopped it', async () => {
     const hers = await app.open(lina!, at())
     await send(hers, 'hold: This will never be said to the very end of it.')
     await hers.locator('[data-stream]').getByText('This will').waitFor()
     await hers.getByRole('button', { name: 'Stop Ada' }).click()
     await hers.locator('[data-stream]').waitFor({ state: 'detached' })
-    await expect.poll(() => messages(hers).count()).toBe(1)
+    await message(hers, 'This will').getByText('Stopped by Lina').waitFor()
+    await expect.poll(() => messages(hers).count()).toBe(2)
     app.model.release()
+  })
+
+  test('Why shows what a message of an agent was sent because of', async () => {
+    const hers = await app.open(lina!, at())
+    await send(hers, 'say: I was asked to say this.')
+    const answer = message(hers, 'I was asked to say this.').last()
+    await expect.poll(() => message(hers, 'I was asked to say this.').count()).toBe(2)
+    await act(hers, answer, 'Why')
+    await hers.getByRole('dialog', { name: 'Why' }).getByText(/Because of the message of Lina in/).waitFor()
   })
 })
 
@@ -108,7 +120,8 @@ describe('reading', () => {
     const tools = [{ name: 'weather', description: 'Tells the weather.', type: 'static', visible: true, execution: { output: { sky: 'clear' } } }]
     const iris = await app.agent('Iris', { tools })
     await app.owner.client.spaces.add(space.id, { entityId: iris.id, role: 'member' })
-    await omar!.client.messages.post(space.id, { text: `A long tale. ${'And then it went on. '.repeat(300)} The end of it.` })
+    await omar!.client.messages.post(space.id, { text: `A long tale. ${'And then it went on. '.repeat(400)} The end of it.` })
+    await omar!.client.messages.post(space.id, { text: 'after the tale' })
     const hers = await app.open(lina!, at())
     const tale = message(hers, 'A long tale')
     await tale.getByRole('button', { name: 'Show more' }).click()
@@ -219,9 +232,13 @@ describe('writing', () => {
     await hers.getByText('Will send when').waitFor({ state: 'detached' })
   })
 
-  test('a refused message stays with its error until the author deletes it', async () => {
+  test('a refused message stays with its error until the author edits or deletes it', async () => {
     const hers = await app.open(lina!, at())
     await composer(hers).fill('x'.repeat(70_000))
+    await composer(hers).press('Enter')
+    await hers.getByText(/Not sent: .*70,?000/).waitFor()
+    await hers.getByRole('button', { name: 'Edit' }).click()
+    expect((await composer(hers).inputValue()).length).toBe(70_000)
     await composer(hers).press('Enter')
     await hers.getByText(/Not sent: .*70,?000/).waitFor()
     await hers.getByRole('button', { name: 'Delete' }).click()

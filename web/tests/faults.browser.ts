@@ -81,20 +81,45 @@ test('no message of the XSS corpus runs code or becomes an active element', asyn
   expect(app.pageErrors.splice(0)).toEqual([])
 })
 
-test('a chunk that fails to load shows an error, and the rest of the page works', async () => {
+test('a chunk that fails to load can be closed, and loads when it is opened again', async () => {
   const space = await app.space('Apart', [lina])
-  const page = await app.open(lina, `/spaces/${space.id}`)
+  const { href } = new URL(`${app.gateway.url}/spaces/${space.id}`)
+  const page = await app.open(lina, '/page/icon.svg')
+  const chunks = '**/assets/Inspector-*.js*'
+  // Without the network, or after an update of the gateway, which has other file names.
+  await page.route(chunks, (route) => route.fulfill({ status: 404 }))
+  await page.goto(href)
   await composer(page).fill('half a sentence')
-  // As after an update of the gateway, which has other file names.
-  await page.route('**/assets/Inspector-*.js', (route) => route.fulfill({ status: 404 }))
   await page.getByRole('button', { name: 'Open inspector' }).click()
-  await page.getByRole('alert').getByText('This part of the page failed to load').waitFor()
+  const error = page.getByRole('alert').filter({ hasText: 'This part of the page failed to load' })
+  await error.getByRole('button', { name: 'Close' }).click()
+  await error.waitFor({ state: 'detached' })
   expect(await composer(page).inputValue()).toBe('half a sentence')
-  await page.unroute('**/assets/Inspector-*.js')
-  await page.getByRole('button', { name: 'Reload page' }).click()
+  // Search is always there, and it gets what is typed.
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('Apart')
+  expect(await page.getByRole('combobox', { name: 'Search' }).inputValue()).toBe('Apart')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Open inspector' }).click()
+  await error.waitFor()
+  await page.unroute(chunks)
+  await error.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('complementary', { name: 'Inspector' }).waitFor()
-  await expect.poll(() => composer(page).inputValue()).toBe('half a sentence')
+  expect(await composer(page).inputValue()).toBe('half a sentence')
   app.pageErrors.length = 0
+})
+
+test.each(['/admin/bogus', '/spaces'])('%s is not found', async (path) => {
+  const page = await app.open(app.owner, path)
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'Back to spaces' }).click()
+  await expect.poll(() => new URL(page.url()).pathname).not.toBe(path)
+})
+
+test('a single member is not "1 members"', async () => {
+  const space = await app.space('Alone')
+  const page = await app.open(app.owner, `/spaces/${space.id}`)
+  await page.getByRole('button', { name: /^1 member\b(?!s)/ }).waitFor()
 })
 
 test('an invalid address shows an error page', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { composer, message } from './harness/locators.ts'
+import { act, composer, message } from './harness/locators.ts'
 import { cards, sampleData } from './harness/sampleData.ts'
 import { TestApp } from './harness/testApp.ts'
 
@@ -87,7 +87,7 @@ describe.runIf(FOLDER)('screenshots', () => {
     await take(light, 'new-space')
     await light.keyboard.press('Escape')
     await message(light, 'The docs are ready').hover()
-    await message(light, 'The docs are ready').getByRole('button', { name: 'Read by' }).click()
+    await act(light, message(light, 'The docs are ready'), 'Read by')
     await light.getByRole('dialog', { name: 'Read by' }).getByText('No agents').waitFor()
     await take(light, 'read-by')
     await light.keyboard.press('Escape')
@@ -116,6 +116,7 @@ describe.runIf(FOLDER)('screenshots', () => {
     await light.getByRole('main').getByRole('link', { name: /Ada/ }).click()
     await light.getByRole('textbox', { name: 'Instructions' }).waitFor()
     await take(light, 'agent')
+    await light.getByRole('tab', { name: 'Tools' }).click()
     await light.getByRole('button', { name: 'Add rule' }).click()
     await light.getByRole('textbox', { name: 'Tools for rule 1' }).fill('deploy')
     await light.getByRole('button', { name: 'Show prompt' }).click()

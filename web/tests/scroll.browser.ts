@@ -143,14 +143,15 @@ describe('a long history', () => {
     await app.closePages()
   })
 
-  test.each([['never read', 0], ['read in part', 30]])('one click leads to the first unread message of a space %s', async (_, read) => {
+  test.each([['never read', 0], ['read in part', 30]])('at most one click leads to the first unread message of a space %s', async (_, read) => {
     const space = await app.space(`New ${read}`, [lina!])
     await app.gateway.fillHistory(space.id, omar!.id, 160)
     const newest = await lina!.client.messages.list(space.id, { limit: 100 })
     const { messages: oldest } = await lina!.client.messages.list(space.id, { limit: 100, before: newest.messages[0]!.id })
     if (read > 0) await lina!.client.spaces.read(space.id, oldest[read - 1]!.id)
     const page = await app.open(lina!, `/spaces/${space.id}`)
-    await page.getByRole('button', { name: /Jump to first unread/ }).click()
+    // A space that was read in part opens at the first unread message.
+    if (read === 0) await page.getByRole('button', { name: /Jump to first unread/ }).click()
     const first = scroller(page).getByRole('listitem').filter({ hasText: `line ${read}.` }).first()
     await first.waitFor()
     await expect.poll(() => first.evaluate((row) => row.getBoundingClientRect().top)).toBeGreaterThan(0)

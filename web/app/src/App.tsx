@@ -1,30 +1,41 @@
 import { useConnection, useMe, useSpace, useSpaces } from '@majlis/client/react'
 import { unread } from '@majlis/client'
-import { lazy, useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 
 import { OfflineBanner } from './features/connection/OfflineBanner.tsx'
 import { SplashScreen } from './features/connection/SplashScreen.tsx'
 import { useReloadOnUserChange } from './features/connection/useReloadOnUserChange.ts'
+import KeyboardMap from './features/keyboard/KeyboardMap.tsx'
 import { useShortcuts } from './features/keyboard/shortcuts.ts'
+import { useNotifications } from './features/notifications/useNotifications.ts'
+import { usePreferences } from './features/spaces/preferences.ts'
 import { Sidebar } from './features/spaces/Sidebar.tsx'
 import { SpacePage } from './features/spaces/SpacePage.tsx'
-import { Welcome } from './features/spaces/Welcome.tsx'
-import { go, spacePath, useInspect, usePlace, type Place } from './router.ts'
-import { LazyPart } from './ui/LazyPart.tsx'
+import { Home } from './features/home/Home.tsx'
+import Switcher from './features/switcher/Switcher.tsx'
+import { Deliveries } from './features/timeline/MessageActions.tsx'
+import { FailedDeliveries } from './features/timeline/NoticeView.tsx'
+import { go, inspect as openInspector, spacePath, useInspect, usePlace, type Place } from './router.ts'
+import { lazyPart } from './ui/lazyPart.tsx'
+import { NotFound } from './ui/NotFound.tsx'
+import { Toasts } from './ui/toast.tsx'
 
-const Inspector = lazy(() => import('./features/inspector/Inspector.tsx'))
-const Switcher = lazy(() => import('./features/switcher/Switcher.tsx'))
-const KeyboardMap = lazy(() => import('./features/keyboard/KeyboardMap.tsx'))
-const Admin = lazy(() => import('./features/admin/Admin.tsx'))
+const Inspector = lazyPart(() => import('./features/inspector/Inspector.tsx'), { over: true })
+const ProfileDialog = lazyPart(() => import('./features/profile/ProfileDialog.tsx'), { over: true })
+const Admin = lazyPart(() => import('./features/admin/Admin.tsx'))
 
-export type Over = 'switcher' | 'keys' | null
+export type Over = 'switcher' | 'keys' | 'profile' | null
 
 export function App() {
   const me = useMe()
   const connection = useConnection()
   const [over, setOver] = useState<Over>(null)
-  useShortcuts(setOver)
+  const [sidebar, setSidebar] = useState(true)
+  const toggleSidebar = useCallback(() => setSidebar((shown) => !shown), [])
+  useShortcuts({ setOver, toggleSidebar })
+  useNotifications()
   useReloadOnUserChange(me?.id)
+  usePreload(me !== null)
   useEffect(() => {
     // The session has ended. The server answers this address with the sign-in page.
     if (connection === 'ended') location.reload()
@@ -33,14 +44,27 @@ export function App() {
   return (
     <>
       <OfflineBanner />
-      <Layout onOver={setOver} />
-      {over === 'switcher' && <LazyPart over><Switcher onClose={() => setOver(null)} /></LazyPart>}
-      {over === 'keys' && <LazyPart over><KeyboardMap onClose={() => setOver(null)} /></LazyPart>}
+      <Layout sidebar={sidebar} onOver={setOver} />
+      {over === 'switcher' && <Switcher onClose={() => setOver(null)} />}
+      {over === 'keys' && <KeyboardMap onClose={() => setOver(null)} />}
+      {over === 'profile' && <ProfileDialog onClose={() => setOver(null)} />}
+      <Toasts />
     </>
   )
 }
 
-function Layout({ onOver }: { onOver: (over: Over) => void }) {
+/** Loads small parts while the browser is idle, so that they work when the network is gone. */
+function usePreload(ready: boolean): void {
+  useEffect(() => {
+    if (!ready) return
+    const preload = () => [Inspector, Deliveries, FailedDeliveries].forEach((part) => part.preload())
+    // Safari has no requestIdleCallback.
+    if ('requestIdleCallback' in window) requestIdleCallback(preload)
+    else setTimeout(preload, 2000)
+  }, [ready])
+}
+
+function Layout({ sidebar, onOver }: { sidebar: boolean; onOver: (over: Over) => void }) {
   const place = usePlace()
   const inspect = useInspect()
   useTitle(place)
@@ -50,14 +74,15 @@ function Layout({ onOver }: { onOver: (over: Over) => void }) {
   const home = place.page === 'home'
   return (
     <div role={home ? 'main' : undefined} className="flex h-full">
-      <Sidebar className={home ? 'flex' : 'hidden md:flex'} onOver={onOver} />
+      <Sidebar className={home ? 'flex' : !sidebar ? 'hidden' : inspecting ? 'hidden lg:flex' : 'hidden md:flex'} onOver={onOver} />
       <div role={home ? undefined : 'main'} className={`min-w-0 flex-1 flex-col ${home ? 'hidden md:flex' : 'flex'}`}>
         {!home && <h1 className="unseen md:hidden">Majlis</h1>}
-        {home && <Welcome />}
+        {home && <Home />}
         {place.page === 'space' && <SpacePage key={place.spaceId} spaceId={place.spaceId} messageId={place.messageId} />}
-        {place.page === 'admin' && <LazyPart><Admin section={place.section} id={place.id} /></LazyPart>}
+        {place.page === 'unknown' && <NotFound />}
+        {place.page === 'admin' && <Admin section={place.section} id={place.id} />}
       </div>
-      {inspecting && <LazyPart over><Inspector spaceId={place.spaceId} what={inspect} /></LazyPart>}
+      {inspecting && <Inspector spaceId={place.spaceId} what={inspect} onClose={() => openInspector(null)} />}
     </div>
   )
 }
@@ -76,9 +101,12 @@ function useOnlySpace(): void {
 function useTitle(place: Place): void {
   const spaces = useSpaces()
   const space = useSpace(place.page === 'space' ? place.spaceId : '')
-  const count = spaces.reduce((sum, each) => sum + unread(each), 0)
+  const { muted } = usePreferences(useMe()?.id ?? '')
+  const count = spaces.reduce((sum, each) => sum + (muted.includes(each.facts.id) ? 0 : unread(each)), 0)
   const name = space ? `${space.facts.name} · Majlis` : 'Majlis'
   useEffect(() => {
     document.title = count > 0 ? `(${count}) ${name}` : name
+    // The badge of an installed app; not all browsers have it.
+    if ('setAppBadge' in navigator) void navigator.setAppBadge(count).catch(() => {})
   }, [name, count])
 }

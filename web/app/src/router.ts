@@ -1,12 +1,13 @@
 /** Reads and writes the address. The browser history is the only store. */
 import { useMemo, useSyncExternalStore } from 'react'
 
-export type Inspect = { kind: 'members' } | { kind: 'runs' } | { kind: 'settings' } | { kind: 'run'; id: string } | { kind: 'agent'; id: string }
+export type Inspect = { kind: 'members' } | { kind: 'runs' } | { kind: 'files' } | { kind: 'pins' } | { kind: 'settings' } | { kind: 'run'; id: string } | { kind: 'agent'; id: string } | { kind: 'thread'; id: string }
 
 export type Place =
   | { page: 'home' }
   | { page: 'space'; spaceId: string; messageId: string | null }
   | { page: 'admin'; section: string; id: string | null }
+  | { page: 'unknown' }
 
 const NAVIGATED = 'majlis-navigated'
 
@@ -16,7 +17,7 @@ export function placeOf(path: string): Place {
     return { page: 'space', spaceId: second, messageId: third === 'messages' && fourth ? fourth : null }
   }
   if (first === 'admin') return { page: 'admin', section: second ?? 'people', id: third ?? null }
-  return { page: 'home' }
+  return first ? { page: 'unknown' } : { page: 'home' }
 }
 
 /** A malformed address stays as it is and leads to a space that does not exist. */
@@ -44,19 +45,48 @@ export const messagePath = (spaceId: string, id: string): string => `/spaces/${s
 
 export function go(path: string, how: 'push' | 'replace' = 'push'): void {
   if (path === location.pathname + location.search) return
+  if (guard && path.split('?')[0] !== location.pathname) return guard(() => leave(path, how))
+  leave(path, how)
+}
+
+type Guard = (proceed: () => void) => void
+let guard: Guard | null = null
+let guarded = ''
+
+/** Asks `ask` before the app leaves the current page. Returns a function that ends this. */
+export function guardLeaving(ask: Guard): () => void {
+  guard = ask
+  guarded = location.pathname + location.search
+  return () => {
+    if (guard === ask) guard = null
+  }
+}
+
+// Registered before the listeners of the views. The browser has already gone back: return, and go there if the user agrees.
+addEventListener('popstate', (event) => {
+  if (!guard) return
+  const target = location.pathname + location.search
+  event.stopImmediatePropagation()
+  history.pushState(null, '', guarded)
+  guard(() => leave(target, 'push'))
+})
+
+function leave(path: string, how: 'push' | 'replace'): void {
+  guard = null
   if (how === 'push') history.pushState(null, '', path)
   else history.replaceState(null, '', path)
   dispatchEvent(new Event(NAVIGATED))
 }
 
 export function inspect(what: Inspect | null): void {
-  const wanted = what === null ? '' : `?inspect=${what.kind === 'run' || what.kind === 'agent' ? what.id : what.kind}`
+  const wanted = what === null ? '' : `?inspect=${'id' in what ? what.id : what.kind}`
   go(location.pathname + wanted)
 }
 
 function inspectOf(value: string | null): Inspect | null {
-  if (value === 'members' || value === 'runs' || value === 'settings') return { kind: value }
+  if (value === 'members' || value === 'runs' || value === 'files' || value === 'pins' || value === 'settings') return { kind: value }
   if (value?.startsWith('run_')) return { kind: 'run', id: value }
+  if (value?.startsWith('msg_')) return { kind: 'thread', id: value }
   if (value?.startsWith('ent_')) return { kind: 'agent', id: value }
   return null
 }

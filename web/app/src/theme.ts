@@ -1,6 +1,7 @@
 import { loadItem, saveItem } from './ui/storage.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
+export const THEMES: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' }
 const KEY = 'majlis.theme'
 
 export const savedTheme = (): Theme => (loadItem(KEY) as Theme | null) ?? 'system'

@@ -3,7 +3,8 @@ import createFetch, { type Client as Fetch } from 'openapi-fetch'
 
 import { errorOf, unreachable } from './errors.ts'
 import type { components, paths } from './schema.ts'
-import type { RunStatus } from './types.ts'
+import type { RunStatus, UsageBy } from './types.ts'
+import { upload, type UploadOptions } from './upload.ts'
 
 export interface ClientOptions {
   /** URL of the server; empty for the origin of the page. */
@@ -41,14 +42,19 @@ export function createClient(options: ClientOptions = {}) {
       data(http.GET('/api/search', { params: { query: { q, ...more } } })),
 
     spaces: {
-      list: () => data(http.GET('/api/spaces')),
+      list: (query: { limit?: number; after?: string } = {}) => data(http.GET('/api/spaces', { params: { query } })),
       /** For administrators: all spaces with their members, without messages. */
       listAll: (query: { after?: string; limit?: number } = {}) => data(http.GET('/api/spaces/all', { params: { query } })),
       get: (id: string) => data(http.GET('/api/spaces/{space_id}', { params: space(id) })),
       create: (body: Bodies['NewSpace']) => data(http.POST('/api/spaces', { body })),
+      /** The direct conversation with a person or an agent, created when it is first asked for. */
+      openDirect: (entityId: string) => data(http.POST('/api/direct', { body: { entityId } })),
       change: (id: string, body: Bodies['SpaceChange']) =>
         data(http.PATCH('/api/spaces/{space_id}', { params: space(id), body })),
       delete: (id: string) => empty(http.DELETE('/api/spaces/{space_id}', { params: space(id) })),
+      /** No agent works in the space until it is resumed. */
+      pause: (id: string) => data(http.POST('/api/spaces/{space_id}/pause', { params: space(id) })),
+      resume: (id: string) => data(http.DELETE('/api/spaces/{space_id}/pause', { params: space(id) })),
       add: (id: string, body: Bodies['NewMember']) =>
         data(http.POST('/api/spaces/{space_id}/members', { params: space(id), body })),
       remove: (space_id: string, entity_id: string) =>
@@ -57,7 +63,22 @@ export function createClient(options: ClientOptions = {}) {
         data(http.POST('/api/spaces/{space_id}/read', { params: space(id), body: { lastMessageId } })),
       enterPhase: (id: string, body: Bodies['NewPhase']) =>
         data(http.POST('/api/spaces/{space_id}/phase', { params: space(id), body })),
+      /** The newest pin first. */
+      pins: (id: string) => data(http.GET('/api/spaces/{space_id}/pins', { params: space(id) })),
+      /** What agents are shown instead of messages that left their windows. */
+      summaries: (id: string, query: { limit?: number; before?: number } = {}) =>
+        data(http.GET('/api/spaces/{space_id}/summaries', { params: { ...space(id), query } })),
       phases: (id: string) => data(http.GET('/api/spaces/{space_id}/phases', { params: space(id) })),
+    },
+    /** For administrators, in spaces that they administer. */
+    invites: {
+      /** The link is only in this response. By default it works once and for 7 days. */
+      create: (id: string, body: Partial<Bodies['NewInvite']> = {}) =>
+        data(http.POST('/api/spaces/{space_id}/invites', { params: space(id), body: body as Bodies['NewInvite'] })),
+      /** Those that still work, newest first. */
+      list: (id: string) => data(http.GET('/api/spaces/{space_id}/invites', { params: space(id) })),
+      end: (space_id: string, invite_id: string) =>
+        empty(http.DELETE('/api/spaces/{space_id}/invites/{invite_id}', { params: { path: { space_id, invite_id } } })),
     },
     messages: {
       list: (id: string, query: { limit?: number; before?: string; after?: string } = {}) =>
@@ -65,10 +86,59 @@ export function createClient(options: ClientOptions = {}) {
       post: (id: string, body: Bodies['NewMessage']) =>
         data(http.POST('/api/spaces/{space_id}/messages', { params: space(id), body })),
       get: (id: string) => data(http.GET('/api/messages/{message_id}', { params: message(id) })),
+      /** What caused it, the nearest cause first. */
+      why: (id: string) => data(http.GET('/api/messages/{message_id}/why', { params: message(id) })),
+      edit: (id: string, text: string) => data(http.PATCH('/api/messages/{message_id}', { params: message(id), body: { text } })),
+      versions: (id: string) => data(http.GET('/api/messages/{message_id}/versions', { params: message(id) })),
+      delete: (id: string) => data(http.DELETE('/api/messages/{message_id}', { params: message(id) })),
+      react: (message_id: string, emoji: string) =>
+        data(http.PUT('/api/messages/{message_id}/reactions/{emoji}', { params: { path: { message_id, emoji } } })),
+      unreact: (message_id: string, emoji: string) =>
+        data(http.DELETE('/api/messages/{message_id}/reactions/{emoji}', { params: { path: { message_id, emoji } } })),
+      pin: (id: string) => data(http.PUT('/api/messages/{message_id}/pin', { params: message(id) })),
+      unpin: (id: string) => data(http.DELETE('/api/messages/{message_id}/pin', { params: message(id) })),
       deliveries: (id: string) => data(http.GET('/api/messages/{message_id}/deliveries', { params: message(id) })),
       /** Only for a failed delivery; otherwise 409. */
       retryDelivery: (message_id: string, agent_id: string) =>
         data(http.POST('/api/messages/{message_id}/deliveries/{agent_id}/retry', { params: { path: { message_id, agent_id } } })),
+    },
+    /** Posts the events of spaces to other programs. The secret is in the response of `create` only. */
+    outgoingWebhooks: {
+      list: () => data(http.GET('/api/outgoing-webhooks')),
+      create: (body: Bodies['NewOutgoingWebhook']) => data(http.POST('/api/outgoing-webhooks', { body })),
+      delete: (webhook_id: string) => empty(http.DELETE('/api/outgoing-webhooks/{webhook_id}', { params: { path: { webhook_id } } })),
+      deliveries: (webhook_id: string, query: { limit?: number; before?: string } = {}) =>
+        data(http.GET('/api/outgoing-webhooks/{webhook_id}/deliveries', { params: { path: { webhook_id }, query } })),
+      retry: (webhook_id: string, delivery_id: string) =>
+        data(http.POST('/api/outgoing-webhooks/{webhook_id}/deliveries/{delivery_id}/retry', { params: { path: { webhook_id, delivery_id } } })),
+    },
+    /** Questions of programs to the members of a space. */
+    asks: {
+      create: (body: Bodies['NewAsk']) => data(http.POST('/api/asks', { body })),
+      /** With `waitSeconds` (up to 30) it returns when the ask has ended, or then. */
+      get: (ask_id: string, query: { waitSeconds?: number } = {}) =>
+        data(http.GET('/api/asks/{ask_id}', { params: { path: { ask_id }, query } })),
+      /** The first valid answer of each member counts; a second one gets 409. */
+      answer: (ask_id: string, body: Bodies['AskResult']) =>
+        data(http.POST('/api/asks/{ask_id}/answers', { params: { path: { ask_id } }, body })),
+    },
+    files: {
+      /** Attach the uploaded file to a message within a day: `messages.post(id, { text, files: [file.id] })`. */
+      upload: (id: string, file: Blob, more: UploadOptions = {}) => upload(options, id, file, more),
+      /** Files that the space's messages carry, newest first. `before` is the last file of the previous page. */
+      list: (id: string, query: { limit?: number; before?: string } = {}) =>
+        data(http.GET('/api/spaces/{space_id}/files', { params: { ...space(id), query } })),
+      /** The address of the content. */
+      url: (id: string): string => `${options.baseUrl ?? ''}/api/files/${encodeURIComponent(id)}`,
+    },
+    /** For programs that work for an outside agent, with its token. */
+    inbox: {
+      take: (body: Bodies['Take'] = { max: 1, waitSeconds: 20 }) => data(http.POST('/api/inbox/take', { body })),
+      /** Holds the event for another 60 s; 409 if the lease has ended. */
+      renew: (delivery_id: string, lease: string) =>
+        data(http.POST('/api/inbox/{delivery_id}/renew', { params: { path: { delivery_id } }, body: { lease } })),
+      settle: (delivery_id: string, body: Bodies['Settlement']) =>
+        data(http.POST('/api/inbox/{delivery_id}/settle', { params: { path: { delivery_id } }, body })),
     },
     runs: {
       list: (query: { agentId?: string; spaceId?: string; status?: RunStatus; limit?: number; before?: string } = {}) =>
@@ -76,11 +146,24 @@ export function createClient(options: ClientOptions = {}) {
       get: (id: string) => data(http.GET('/api/runs/{run_id}', { params: run(id) })),
       steps: (id: string) => data(http.GET('/api/runs/{run_id}/steps', { params: run(id) })),
       context: (id: string) => data(http.GET('/api/runs/{run_id}/context', { params: run(id) })),
+      /** Posts the answer that the agent wrote but did not send, as its message. For the person who asked. */
+      postUnsent: (id: string) => data(http.POST('/api/runs/{run_id}/unsent/post', { params: run(id) })),
       /** The first answer counts; a second one gets 409. */
       submit: (id: string, body: Bodies['ToolResult']) =>
         data(http.POST('/api/runs/{run_id}/tool-results', { params: run(id), body })),
       cancel: (id: string) => data(http.POST('/api/runs/{run_id}/cancel', { params: run(id) })),
     },
+    /** For admins. `replace` sets the whole list; runs that stopped because a budget was spent try again. */
+    budgets: {
+      list: () => data(http.GET('/api/budgets')),
+      replace: (body: Bodies['NewBudgets']) => data(http.PUT('/api/budgets', { body })),
+    },
+    /** Usage and cost in USD of the runs that the caller may see, summed. `from` and `to` are dates or times. */
+    usage: (query: { by?: UsageBy; from?: string; to?: string; spaceId?: string; causeId?: string } = {}) => data(http.GET('/api/usage', { params: { query } })),
+    /** Open questions and cards in the caller's spaces, or only those that the caller can answer. */
+    waits: (query: { for?: 'me'; spaceId?: string } = {}) => data(http.GET('/api/waits', { params: { query } })),
+    /** For administrators: runs of the last day that failed, in any space, newest first. */
+    failures: () => data(http.GET('/api/failures')),
     /** Open questions of agents in the caller's spaces. */
     toolCalls: (query: { spaceId?: string } = {}) => data(http.GET('/api/tool-calls', { params: { query } })),
     entities: {
@@ -96,9 +179,46 @@ export function createClient(options: ClientOptions = {}) {
         data(http.POST('/api/entities/{entity_id}/tokens', { params: entity(id), body })),
       createSignInLink: (id: string) =>
         data(http.POST('/api/entities/{entity_id}/sign-in-links', { params: entity(id) })),
+      /** Live tokens, browser sessions and sign-in links. */
+      access: (id: string) => data(http.GET('/api/entities/{entity_id}/access', { params: entity(id) })),
+      endAllAccess: (id: string, query: { keepCurrent?: boolean } = {}) =>
+        empty(http.DELETE('/api/entities/{entity_id}/access', { params: { ...entity(id), query } })),
+    },
+    /** Administrative acts, sign-ins, tokens, approvals and exports, newest first. For owners. */
+    audit: (query: { actorId?: string; action?: string; from?: string; before?: string; limit?: number } = {}) =>
+      data(http.GET('/api/audit', { params: { query } })),
+    /** Members who cannot add the caller to spaces. */
+    blocks: {
+      list: () => data(http.GET('/api/blocks')),
+      add: (id: string) => empty(http.PUT('/api/blocks/{entity_id}', { params: entity(id) })),
+      remove: (id: string) => empty(http.DELETE('/api/blocks/{entity_id}', { params: entity(id) })),
+    },
+    access: {
+      end: (token_id: string) => empty(http.DELETE('/api/access/{token_id}', { params: { path: { token_id } } })),
     },
     tokens: {
       revoke: (token_id: string) => empty(http.DELETE('/api/tokens/{token_id}', { params: { path: { token_id } } })),
+    },
+    /** Encrypted keys, used in configs as `secret:NAME`. Their values are never returned. For owners and administrators. */
+    secrets: {
+      list: () => data(http.GET('/api/secrets')),
+      put: (name: string, body: Bodies['NewSecret']) => data(http.PUT('/api/secrets/{name}', { params: { path: { name } }, body })),
+      delete: (name: string) => empty(http.DELETE('/api/secrets/{name}', { params: { path: { name } } })),
+    },
+    /** Models of providers and of servers. A key that is passed is stored encrypted and never returned. For owners and administrators. */
+    models: {
+      list: () => data(http.GET('/api/models')),
+      providers: () => data(http.GET('/api/models/providers')),
+      /** Model servers at their usual ports on the server's machine. */
+      find: () => data(http.POST('/api/models/find')),
+      /** The models that a provider offers with this key. */
+      look: (body: Bodies['ModelOffer']) => data(http.POST('/api/models/look', { body })),
+      /** Asks the model to say hello. */
+      test: (body: Omit<Bodies['ModelToTest'], 'ask'> & { ask?: boolean }) => data(http.POST('/api/models/test', { body: { ask: true, ...body } })),
+      connect: (name: string, body: Bodies['ModelToConnect']) => data(http.PUT('/api/models/{name}', { params: { path: { name } }, body })),
+      /** Without ids: all agents whose model is `demo`. */
+      use: (name: string, agents?: string[]) => data(http.POST('/api/models/{name}/use', { params: { path: { name } }, body: agents ? { agents } : {} })),
+      remove: (name: string) => empty(http.DELETE('/api/models/{name}', { params: { path: { name } } })),
     },
     agents: {
       list: (query: { after?: string; limit?: number } = {}) => data(http.GET('/api/agents', { params: { query } })),
@@ -110,6 +230,12 @@ export function createClient(options: ClientOptions = {}) {
       /** The prompt that a message would lead to. Calls no model and stores nothing. */
       tryOut: (id: string, body: Bodies['Try']) =>
         data(http.POST('/api/agents/{agent_id}/try', { params: agent(id), body })),
+      pause: (id: string) => data(http.POST('/api/agents/{agent_id}/pause', { params: agent(id) })),
+      resume: (id: string) => data(http.DELETE('/api/agents/{agent_id}/pause', { params: agent(id) })),
+      /** All agents of the gateway. */
+      pauseAll: () => data(http.POST('/api/pause')),
+      resumeAll: () => data(http.DELETE('/api/pause')),
+      areAllPaused: () => data(http.GET('/api/pause')),
       configSchema: () => data(http.GET('/api/agents/config-schema')),
       trigger: (id: string, body: Bodies['ServiceEvent']) =>
         data(http.POST('/api/agents/{agent_id}/trigger', { params: agent(id), body })),

@@ -1,5 +1,5 @@
 /** Live events, see docs/live.md. Events of a space have its `eventSeq`, except the ephemeral ones of text streams. */
-import type { Member, Message, PendingCall, SpaceFacts, Wait } from './types.ts'
+import type { Member, Message, PendingCall, Reaction, SpaceFacts, Wait } from './types.ts'
 
 interface InSpace {
   spaceId: string
@@ -33,11 +33,16 @@ export interface Connected {
   streams: OpenStream[]
 }
 
+export type Reacted = InSpace & { type: 'message.reactions'; messageId: string; seq: number; reactions: Reaction[]; revision: number }
+
 export type SpaceEvent =
+  | Reacted
   | (InSpace & { type: 'space.message'; message: Message; streamId?: string })
   | (InSpace & { type: 'space.member.joined' | 'space.member.updated'; entityId: string; member: Member })
   | (InSpace & { type: 'space.member.left'; entityId: string })
   | (InSpace & { type: 'space.updated'; space: SpaceFacts })
+  | (InSpace & { type: 'wait.updated'; id: string; messageId: string; open: boolean; need: number; answered: { entityId: string; messageId: string | null }[]; runId?: string; agentId?: string })
+  | (InSpace & { type: 'agent.paused' | 'agent.unpaused'; agentId: string })
   | { type: 'space.read'; spaceId: string; entityId: string; lastSeenMessageId: string; lastSeenSeq: number }
 
 export type RunEvent =
@@ -51,6 +56,16 @@ export type StreamEvent =
   | (OfStream & { type: 'tool-input-delta'; textDelta: string; offset: number })
   | (OfStream & { type: 'tool-call.complete' | 'tool-call.error' })
 
+/** For the person who asked: the agent wrote an answer but did not send it. */
+export interface UnsentEvent {
+  type: 'run.unsent'
+  spaceId: string
+  runId: string
+  agentId: string
+  agentName: string
+  messageId: string
+}
+
 /** Progress of a visible tool; the latest text counts. */
 export interface ProgressEvent {
   type: 'tool-call.progress'
@@ -60,4 +75,4 @@ export interface ProgressEvent {
   text: string
 }
 
-export type LiveEvent = Connected | { type: 'resync' } | SpaceEvent | RunEvent | StreamEvent | ProgressEvent
+export type LiveEvent = Connected | { type: 'resync' } | SpaceEvent | RunEvent | StreamEvent | ProgressEvent | UnsentEvent

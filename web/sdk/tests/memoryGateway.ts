@@ -142,6 +142,7 @@ export function runOf(id: string, spaceId: string, status: Run['status']): Run {
   return {
     id, status, agentId: 'ent_a', agentName: 'Ada', reason: null, trigger: { type: 'space_message', spaceId, chainDepth: 0 },
     activeSpaceId: spaceId, chainDepth: 0, wait: null, error: null, notes: [], attempts: 1,
+    causeId: null, person: null, cost: null,
     usage: { requests: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 }, createdAt: AT, startedAt: AT, endedAt: null,
   }
 }

@@ -14,3 +14,10 @@ export async function send(page: Page, text: string): Promise<void> {
 /** The text of all rows in the timeline. */
 export const timeline = (page: Page): Promise<string[]> =>
   page.getByRole('group', { name: 'Messages' }).getByRole('listitem').evaluateAll((rows) => rows.map((row) => (row as HTMLElement).innerText))
+
+/** Chooses an entry of the menu of a message. */
+export async function act(page: Page, row: Locator, action: string): Promise<void> {
+  await row.hover()
+  await row.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: action }).click()
+}

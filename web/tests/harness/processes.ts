@@ -108,6 +108,11 @@ export class Model {
     this.#process.writeLine('')
   }
 
+  /** From now on, requests need this key. */
+  needKey(key: string): void {
+    this.#process.writeLine(`key ${key}`)
+  }
+
   /** Maps message texts to commands, for texts that should not contain one. */
   interpret(commands: Record<string, string>): void {
     this.#process.writeLine(JSON.stringify(commands))

@@ -1,3 +1,5 @@
+import type { CSSProperties } from 'react'
+
 type Kind = 'human' | 'agent' | 'service'
 
 const SIZES = { small: 'size-6 text-tiny', medium: 'size-9 text-small' }
@@ -5,9 +7,9 @@ const TINTS = ['bg-tint-1', 'bg-tint-2', 'bg-tint-3', 'bg-tint-4', 'bg-tint-5']
 
 /** People are round and agents are square, so that shape tells them apart as well as color. */
 export function Avatar({ id, name, type, size = 'medium' }: { id: string; name: string; type: Kind; size?: keyof typeof SIZES }) {
-  const look = type === 'agent' ? 'rounded-md bg-agent-low text-agent' : type === 'service' ? 'rounded-sm bg-hover' : `rounded-full ${tint(id)}`
+  const look = type === 'agent' ? 'rounded-md agent-face' : type === 'service' ? 'rounded-sm bg-hover' : `rounded-full ${tint(id)}`
   return (
-    <span aria-hidden className={`grid shrink-0 place-items-center font-sans font-semibold select-none ${SIZES[size]} ${look}`}>
+    <span aria-hidden style={type === 'agent' ? hueOf(id) : undefined} className={`grid shrink-0 place-items-center font-sans font-semibold select-none ${SIZES[size]} ${look}`}>
       {type === 'agent' ? <Spark letter={initial(name)} /> : initial(name)}
     </span>
   )
@@ -24,7 +26,9 @@ function Spark({ letter }: { letter: string }) {
 
 const initial = (name: string): string => [...name.trim()][0]?.toLocaleUpperCase() ?? '?'
 
-function tint(id: string): string {
-  const sum = [...id].reduce((all, letter) => (all * 31 + letter.charCodeAt(0)) >>> 0, 7)
-  return TINTS[sum % TINTS.length] ?? ''
-}
+const tint = (id: string): string => TINTS[sum(id) % TINTS.length] ?? ''
+
+/** One of 15 hues, far enough apart to be told from each other. Sets the variable that `agent-face` and `agent-name` use. */
+export const hueOf = (id: string): CSSProperties => ({ '--hue': String(((sum(id) % 15) * 24 + 160) % 360) }) as CSSProperties
+
+const sum = (id: string): number => [...id].reduce((all, letter) => (all * 31 + letter.charCodeAt(0)) >>> 0, 7)

@@ -27,6 +27,8 @@ export function Dialog({ title, hiddenTitle = false, onClose, children, classNam
         <Radix.Content
           aria-describedby={undefined}
           onCloseAutoFocus={restoreFocus}
+          // Escape closes only the dialog, not also the panel that opened it.
+          onKeyDown={(event) => event.key === 'Escape' && event.stopPropagation()}
           className={`fixed inset-x-3 top-[12vh] z-50 mx-auto max-h-[76vh] animate-rise overflow-auto rounded-lg border border-line bg-paper-high shadow-high ${className}`}
         >
           <div className={hiddenTitle ? 'unseen' : 'flex items-center justify-between px-5 pt-4'}>

@@ -21,12 +21,24 @@ export class ErrorBoundary extends Component<Props, { failed: boolean }> {
   }
 }
 
+interface LoadErrorProps {
+  over?: boolean
+  onRetry?: () => void
+  onClose?: () => void
+}
+
+const FLOATING = 'fixed inset-x-3 top-[12vh] z-50 mx-auto max-w-sm rounded-lg border border-line bg-paper-high shadow-high'
+
 /** Usually a chunk that failed to load: the network is down, or the server has a newer version. */
-export function LoadError({ className = '' }: { className?: string }) {
+export function LoadError({ over = false, onRetry, onClose }: LoadErrorProps) {
   return (
-    <div role="alert" className={`space-y-3 p-6 text-center ${className}`}>
+    <div role="alert" className={`space-y-3 p-6 text-center ${over ? FLOATING : ''}`} onKeyDown={(event) => event.key === 'Escape' && onClose?.()}>
       <p className="text-ink-soft">This part of the page failed to load. Your drafts are saved.</p>
-      <Button onClick={() => location.reload()}>Reload page</Button>
+      <div className="flex justify-center gap-2">
+        {onRetry && <Button look="primary" autoFocus onClick={onRetry}>Try again</Button>}
+        <Button onClick={() => location.reload()}>Reload page</Button>
+        {onClose && <Button onClick={onClose}>Close</Button>}
+      </div>
     </div>
   )
 }

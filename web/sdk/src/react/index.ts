@@ -48,8 +48,8 @@ export function useSpaces(): readonly SpaceState[] {
 
 export const useSpace = (id: string): SpaceState | null => useMajlis((state) => state.spaces[id] ?? null)
 
-/** The history of a space, loaded on first use; null until then. */
-export function useMessages(spaceId: string): {
+/** The history of a space, loaded on first use; null until then. It starts with the newest messages, or with the first unread one. */
+export function useMessages(spaceId: string, start: 'newest' | 'unread' = 'newest'): {
   history: History | null
   outgoing: readonly OutgoingMessage[]
   send: (draft: Draft) => void
@@ -59,7 +59,7 @@ export function useMessages(spaceId: string): {
   const history = useMajlis((state) => state.spaces[spaceId]?.history ?? null)
   const outgoing = useMajlis((state) => state.outgoing[spaceId] ?? NONE)
   const known = useMajlis((state) => spaceId in state.spaces)
-  useEffect(() => (known ? store.loader.watch(spaceId) : undefined), [store, spaceId, known])
+  useEffect(() => (known ? store.loader.watch(spaceId, start) : undefined), [store, spaceId, known, start])
   return {
     history,
     outgoing,

@@ -1,5 +1,5 @@
 /** The activity of agents: working runs, waiting runs, open text streams and questions. */
-import type { Connected, ProgressEvent, RunEvent, StreamEvent } from '../events.ts'
+import type { Connected, ProgressEvent, RunEvent, StreamEvent, UnsentEvent } from '../events.ts'
 import type { Message, PendingCall, Run, Tool, Wait } from '../types.ts'
 
 /** `since` is the client's time if the server's is unknown. */
@@ -39,11 +39,15 @@ export interface AgentsState {
   readonly pending: Readonly<Record<string, PendingCall>>
   /** Latest progress text, by tool call. */
   readonly progress: Readonly<Record<string, string>>
+  /** Answers to the user that were not sent, by run. Known from events only. */
+  readonly unsent: Readonly<Record<string, UnsentEvent>>
+  /** How many questions were asked, answered or ended. Clients load the open ones again when it changes. */
+  readonly waitChanges: number
   /** Ended streams, whose late events are ignored. */
   readonly finished: ReadonlySet<string>
 }
 
-export const noActivity: AgentsState = { working: {}, waiting: {}, streams: {}, pending: {}, progress: {}, finished: new Set() }
+export const noActivity: AgentsState = { working: {}, waiting: {}, streams: {}, pending: {}, progress: {}, unsent: {}, waitChanges: 0, finished: new Set() }
 
 const FINISHED_KEPT = 500
 
@@ -136,6 +140,8 @@ export function applyStream(state: AgentsState, event: StreamEvent): AgentsState
 export function applyProgress(state: AgentsState, { callId, text }: ProgressEvent): AgentsState {
   return { ...state, progress: { ...state.progress, [callId]: text } }
 }
+
+export const applyUnsent = (state: AgentsState, event: UnsentEvent): AgentsState => ({ ...state, unsent: { ...state.unsent, [event.runId]: event } })
 
 /** A tool message: the call starts, asks a person, or has its result. */
 export function applyToolMessage(state: AgentsState, message: Message): AgentsState {

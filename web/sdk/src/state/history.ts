@@ -30,7 +30,8 @@ export function addPage(history: History, page: readonly Message[]): History {
   return [...(touchesBefore ? before : []), ...history, ...(touchesAfter ? after : [])]
 }
 
-/** Only a running tool message changes later: it gets its result under the same number. */
+/** A changed message is sent again under the same number: the higher revision wins. Earlier servers have no revisions. */
 export function updates(message: Message, known: Message): boolean {
-  return message.id === known.id && known.tool?.status === 'running'
+  const newer = (message.revision ?? 0) - (known.revision ?? 0)
+  return message.id === known.id && (newer > 0 || (newer === 0 && known.tool?.status === 'running'))
 }

@@ -1,10 +1,12 @@
 /** Messages that are not stored yet. The stored message has the same `clientId` and replaces them. */
-import type { Message } from '../types.ts'
+import type { FileInfo, Message } from '../types.ts'
 
 export interface Draft {
   readonly text: string
   readonly replyTo?: string
   readonly mentions?: readonly string[]
+  /** Uploaded files. */
+  readonly files?: readonly FileInfo[]
 }
 
 export interface OutgoingMessage extends Draft {

@@ -1,5 +1,5 @@
 /** The state of one space: loaded once, then updated by its numbered events. */
-import type { SpaceEvent } from '../events.ts'
+import type { Reacted, SpaceEvent } from '../events.ts'
 import type { Member, Message, Space, SpaceFacts } from '../types.ts'
 import { insert, updates, type History } from './history.ts'
 
@@ -44,15 +44,16 @@ export function applyToSpace(space: SpaceState, event: SpaceEvent, me: string): 
   const next = known ? space : { ...space, eventSeq: event.eventSeq }
   // Always applied: the history may be older than the space, and messages are deduped by their own numbers.
   if (event.type === 'space.message') return addMessage(next, withCurrentName(next, event.message), me)
+  if (event.type === 'message.reactions') return addReactions(next, event, me)
   if (known) return space
   switch (event.type) {
     case 'space.member.joined':
     case 'space.member.updated':
-      return setMember(next, event.member)
+      return named(setMember(next, event.member), me)
     case 'space.member.left':
       return { ...next, members: next.members.filter((member) => member.id !== event.entityId) }
     case 'space.updated':
-      return { ...next, facts: event.space }
+      return named({ ...next, facts: event.space }, me)
     default:
       return next // from a newer server
   }
@@ -67,6 +68,11 @@ export function addMessage(space: SpaceState, message: Message, me: string): Spa
   return newest ? { ...seen, headSeq: message.seq, lastMessage: message, history } : { ...seen, history }
 }
 
+function addReactions(space: SpaceState, event: Reacted, me: string): SpaceState {
+  const known = [...(space.history ?? []), ...(space.lastMessage ? [space.lastMessage] : [])].find((message) => message.id === event.messageId)
+  return known ? addMessage(space, { ...known, reactions: event.reactions, revision: event.revision }, me) : space
+}
+
 export function setSeen(space: SpaceState, seq: number, messageId: string): SpaceState {
   return seq > space.seenSeq ? { ...space, seenSeq: seq, lastSeenMessageId: messageId } : space
 }
@@ -79,6 +85,12 @@ function setMember(space: SpaceState, member: Member): SpaceState {
     lastMessage: next.lastMessage && withCurrentName(next, next.lastMessage),
     history: next.history && next.history.map((message) => withCurrentName(next, message)),
   }
+}
+
+/** A direct conversation has the name of the other member. */
+function named(space: SpaceState, me: string): SpaceState {
+  const other = space.facts.direct ? space.members.find((member) => member.id !== me) : undefined
+  return other && other.name !== space.facts.name ? { ...space, facts: { ...space.facts, name: other.name } } : space
 }
 
 /** The server returns messages with the current name of the sender. */

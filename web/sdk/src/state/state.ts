@@ -11,6 +11,7 @@ import {
   applyRun,
   applyStream,
   applyToolMessage,
+  applyUnsent,
   clearWorking,
   finishStream,
   loadRuns,
@@ -103,6 +104,7 @@ export function apply(state: State, event: LiveEvent, now: number): State {
   if (event.type === 'tool-call.progress') {
     return state.spaces[event.spaceId] ? { ...state, agents: applyProgress(state.agents, event) } : state
   }
+  if (event.type === 'run.unsent') return { ...state, agents: applyUnsent(state.agents, event) }
   if (isStreamEvent(event)) {
     return state.spaces[event.spaceId] ? { ...state, agents: applyStream(state.agents, event) } : state
   }
@@ -115,6 +117,7 @@ export function apply(state: State, event: LiveEvent, now: number): State {
 
 function applySpaceEvent(state: State, space: SpaceState, event: SpaceEvent): State {
   const next = put(state, applyToSpace(space, event, idOf(state)))
+  if (event.type === 'wait.updated') return { ...next, agents: { ...next.agents, waitChanges: next.agents.waitChanges + 1 } }
   if (event.type !== 'space.message') return next
   const stored = withoutStored(next, event.message)
   const agents = applyToolMessage(stored.agents, event.message)

@@ -9,6 +9,7 @@ import type { Store } from './store.ts'
 const PAGE = 50
 /** A reload fetches at most this many double pages; a longer history starts again with the newest page. */
 const PAGES = 5
+const RETRY_MS = 3000
 const ACTIVE: RunStatus[] = ['running', 'waiting_reply', 'waiting_tool']
 
 export class Loader {
@@ -18,6 +19,10 @@ export class Loader {
   readonly #inFlight = new Map<string, Promise<void>>()
   /** Spaces on screen, with the number of views. Their histories are loaded along with everything else. */
   readonly #watched = new Map<string, number>()
+
+  /** Spaces whose history starts with the first unread message, if that is not among the newest. */
+  readonly #fromUnread = new Set<string>()
+  #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(store: Store, client: Client) {
     this.#store = store
@@ -57,7 +62,8 @@ export class Loader {
   }
 
   /** Loads the history of a space and keeps it up to date until the returned function is called. */
-  watch(spaceId: string): () => void {
+  watch(spaceId: string, start: 'newest' | 'unread' = 'newest'): () => void {
+    if (start === 'unread') this.#fromUnread.add(spaceId)
     this.#watched.set(spaceId, (this.#watched.get(spaceId) ?? 0) + 1)
     this.watched()
     return () => {
@@ -67,12 +73,22 @@ export class Loader {
     }
   }
 
-  /** Loads missing histories of watched spaces. Failures are retried with the next connection. */
+  /** Loads missing histories of watched spaces. Failures are retried after a while, or with the next connection. */
   watched(): void {
+    clearTimeout(this.#timer)
     for (const id of this.#watched.keys()) {
       const space = this.#store.state.spaces[id]
-      if (space && !space.history) this.#first(id).catch(() => {})
+      if (space && !space.history) this.#first(id).catch(() => this.#watchedLater())
     }
+  }
+
+  #watchedLater(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.watched(), RETRY_MS)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
   }
 
   newest(spaceId: string): Promise<void> {
@@ -127,6 +143,10 @@ export class Loader {
 
   #first(spaceId: string): Promise<void> {
     return this.#once(`first ${spaceId}`, async () => {
+      const space = this.#store.state.spaces[spaceId]
+      const lastRead = space?.lastSeenMessageId
+      const far = space !== undefined && space.headSeq - space.seenSeq >= PAGE
+      if (lastRead && far && this.#fromUnread.has(spaceId)) return this.around(spaceId, lastRead)
       const page = await this.#newest(spaceId)
       // A linked message was loaded first; keep it.
       if (this.#store.state.spaces[spaceId]?.history) return

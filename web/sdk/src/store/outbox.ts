@@ -95,10 +95,10 @@ export class Outbox {
   }
 
   async #post(spaceId: string, outgoing: OutgoingMessage): Promise<void> {
-    const { clientId, text, replyTo, mentions } = outgoing
+    const { clientId, text, replyTo, mentions, files } = outgoing
     if (this.#author && this.#storage?.has(this.#author, clientId) === false) return this.discard(spaceId, clientId)
     try {
-      const body = { clientId, text, ...(replyTo ? { replyTo } : {}), ...(mentions ? { mentions: [...mentions] } : {}) }
+      const body = { clientId, text, ...(replyTo ? { replyTo } : {}), ...(mentions ? { mentions: [...mentions] } : {}), ...(files?.length ? { files: files.map((file) => file.id) } : {}) }
       const message = await this.#client.messages.post(spaceId, body)
       this.#store.change((state) => applySent(state, message))
       this.#attempts = 0

@@ -84,6 +84,7 @@ export class Store {
 
   stop(): void {
     this.#live.stop()
+    this.loader.stop()
     this.outbox.stop()
   }
 

@@ -1,28 +1,36 @@
-import { useMe } from '@majlis/client/react'
+import { useMe, useStore } from '@majlis/client/react'
 
 import { go } from '../../router.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { Back } from '../../ui/icons.tsx'
 import { Link } from '../../ui/Link.tsx'
+import { NotFound } from '../../ui/NotFound.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
 import { AgentEditor } from './AgentEditor.tsx'
 import { Agents } from './Agents.tsx'
+import { Audit } from './Audit.tsx'
+import { Models } from './Models.tsx'
 import { People } from './People.tsx'
 import { PersonView } from './PersonView.tsx'
+import { Secrets } from './Secrets.tsx'
 import { Spaces } from './Spaces.tsx'
+import { Usage } from './Usage.tsx'
 
-const SECTIONS = [['people', 'People and services'], ['agents', 'Agents'], ['spaces', 'Spaces']] as const
+const SECTIONS = [['people', 'People and services'], ['agents', 'Agents'], ['models', 'Models'], ['spaces', 'Spaces'], ['secrets', 'Secrets'], ['usage', 'Usage'], ['audit', 'Audit log']] as const
 
 export default function Admin({ section, id }: { section: string; id: string | null }) {
   const me = useMe()!
-  const here = SECTIONS.some(([key]) => key === section) ? section : 'people'
+  const store = useStore()
+  const { data: health } = useQuery('health', () => store.client.health())
+  const known = SECTIONS.some(([key]) => key === section)
   return (
     <section aria-labelledby="admin" className="flex min-h-0 flex-1 flex-col">
       <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line px-2 md:pl-6">
         <IconButton label="All spaces" className="md:hidden" onClick={() => go('/')}><Back /></IconButton>
-        <h2 id="admin" className="hidden md:block md:text-large">Administration</h2>
-        <nav aria-label="Administration" className="flex gap-1 md:ml-4">
+        <h2 id="admin" className="text-large max-md:unseen">Administration</h2>
+        <nav aria-label="Administration" className="flex min-w-0 gap-1 overflow-x-auto md:ml-4">
           {SECTIONS.map(([key, name]) => (
-            <Link key={key} href={`/admin/${key}`} aria-current={here === key ? 'page' : undefined} className="rounded-md px-3 py-1.5 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
+            <Link key={key} href={`/admin/${key}`} aria-current={section === key ? 'page' : undefined} className="shrink-0 rounded-md px-3 py-1.5 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
               {name}
             </Link>
           ))}
@@ -31,9 +39,15 @@ export default function Admin({ section, id }: { section: string; id: string | n
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-column p-4 md:p-6">
           {me.role === 'member' ? <p className="text-ink-soft">Only owners and administrators can open this page.</p>
-            : here === 'agents' ? id ? <AgentEditor key={id} id={id} /> : <Agents />
-            : here === 'spaces' ? <Spaces />
+            : !known ? <NotFound />
+            : section === 'agents' ? id ? <AgentEditor key={id} id={id} /> : <Agents />
+            : section === 'spaces' ? <Spaces />
+            : section === 'models' ? <Models />
+            : section === 'secrets' ? <Secrets />
+            : section === 'usage' ? <Usage />
+            : section === 'audit' ? <Audit />
             : id ? <PersonView key={id} id={id} /> : <People />}
+          {health && <p className="mt-8 text-tiny text-ink-soft">Majlis {health.version}</p>}
         </div>
       </div>
     </section>

@@ -1,22 +1,37 @@
 import { MajlisError, type Agent, type PolicyRule } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 
 import { go } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
+import { plural } from '../../ui/format.ts'
+import { PauseButton } from '../../ui/PauseButton.tsx'
 import { PolicyEditor } from '../../ui/PolicyEditor.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
+import { UnsavedGuard } from '../../ui/UnsavedGuard.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
+import { ModelField } from './ModelField.tsx'
 import { schemaError, type Schema } from './schemaError.ts'
+import { SchemaField } from './SchemaField.tsx'
 import { TryIt } from './TryIt.tsx'
 
 type Config = Record<string, unknown>
 
+const TABS = { persona: 'Persona', model: 'Model', tools: 'Tools', limits: 'Limits', behavior: 'Behavior', json: 'JSON' }
+type Tab = keyof typeof TABS
+
+/** Settings that have their own place. All others, also future ones, are under Behavior. */
+const PLACES: Record<string, Tab> = { instructions: 'persona', model: 'model', tools: 'tools', mcp: 'tools', policy: 'tools', limits: 'limits', consciousness: 'limits' }
+/** Settings without a schema field of their own on their tab. */
+const SPECIAL = new Set(['instructions', 'model', 'tools', 'mcp', 'policy'])
+
+const keysOf = (tab: Tab, schema: Schema): string[] => Object.keys(schema.properties ?? {}).filter((key) => !SPECIAL.has(key) && (PLACES[key] ?? 'behavior') === tab)
+
 const INVALID_JSON = 'Invalid JSON. Check brackets, quotes and commas.'
 
-/** Edits an agent's config: a form for common settings, and the full JSON. */
+/** Edits an agent's config in tabs. The server's JSON Schema makes the forms; the last tab is the full JSON. */
 export function AgentEditor({ id }: { id: string }) {
   const { client } = useStore()
   const { data: agent, problem } = useQuery(id, () => client.agents.get(id))
@@ -30,6 +45,11 @@ function Editor({ agent: given }: { agent: Agent }) {
   const [text, setText] = useState(() => JSON.stringify(agent.config, null, 2))
   const [name, setName] = useState(agent.name)
   const [result, setResult] = useState<{ bad: boolean; text: string } | null>(null)
+  const [tab, setTab] = useState<Tab>('persona')
+  const [deleted, setDeleted] = useState(false)
+  useEffect(() => {
+    if (deleted) go('/admin/agents')
+  }, [deleted])
   const schema = useQuery('config-schema', () => client.agents.configSchema()).data as Schema | null
   const config = parsed(text)
   const advice = !config ? INVALID_JSON : schema ? schemaError(schema, config) : null
@@ -50,9 +70,11 @@ function Editor({ agent: given }: { agent: Agent }) {
       setResult({ bad: true, text: `${path ? `${String(path)}: ` : ''}${(error as Error).message}` })
     }
   }
-  const remove = () => client.agents.delete(agent.id).then(() => go('/admin/agents'), (error: Error) => setResult({ bad: true, text: error.message }))
+  const unsaved = name.trim() !== agent.name || text !== JSON.stringify(agent.config, null, 2)
+  const remove = () => client.agents.delete(agent.id).then(() => setDeleted(true), (error: Error) => setResult({ bad: true, text: error.message }))
   return (
     <>
+    <UnsavedGuard unsaved={unsaved && !deleted} />
     <form
       className="space-y-5"
       onSubmit={(event) => {
@@ -60,28 +82,47 @@ function Editor({ agent: given }: { agent: Agent }) {
         void save()
       }}
     >
-      <h3 className="flex items-center gap-3 text-title"><Avatar id={agent.id} name={agent.name} type="agent" /><bdi className="truncate">{agent.name}</bdi></h3>
-      <Field label="Name"><input required maxLength={64} value={name} className="field max-w-xs" onChange={(event) => setName(event.target.value)} /></Field>
-      <Field label="Instructions">
-        <textarea rows={6} disabled={!config} value={String(config?.['instructions'] ?? '')} className="field" onChange={(event) => set('instructions', event.target.value)} />
-      </Field>
-      <div className="flex flex-wrap gap-4">
-        <Field label="Model">
-          <input disabled={!config || typeof config['model'] === 'object'} value={modelText(config)} placeholder="provider:model, or demo" className="field w-64" onChange={(event) => set('model', event.target.value)} />
-        </Field>
-        <Field label="Mind">
-          <select disabled={!config} value={String(config?.['mind'] ?? 'timeline')} className="field w-auto" onChange={(event) => set('mind', event.target.value)}>
-            {['timeline', 'consciousness', 'roles'].map((mind) => <option key={mind}>{mind}</option>)}
-          </select>
-        </Field>
+      <div className="flex items-center gap-3">
+        <Avatar id={agent.id} name={agent.name} type="agent" />
+        <h3 className="min-w-0 flex-1 truncate text-title"><bdi>{agent.name}</bdi></h3>
+        <PauseButton paused={agent.paused} label={`Pause ${agent.name}`} resumeLabel={`Resume ${agent.name}`} onPause={() => client.agents.pause(agent.id)} onResume={() => client.agents.resume(agent.id)} />
       </div>
-      <PolicyEditor rules={rulesOf(config)} disabled={!config} onChange={(rules) => set('policy', rules)} />
-      <Field label="Full config (JSON)">
-        <textarea rows={16} spellCheck={false} value={text} aria-invalid={advice !== null} className="field font-mono text-[0.8125rem] aria-invalid:border-bad" onChange={(event) => edit(event.target.value)} />
-      </Field>
+      <div role="tablist" aria-label="Settings" className="flex gap-1 overflow-x-auto border-b border-line">
+        {Object.entries(TABS).map(([key, label]) => (
+          <button key={key} type="button" role="tab" id={`tab-${key}`} aria-selected={tab === key} aria-controls="agent-tab" className="-mb-px shrink-0 border-b-2 border-transparent px-3 py-2 text-small text-ink-soft hover:text-ink aria-selected:border-ink aria-selected:font-semibold aria-selected:text-ink" onClick={() => setTab(key as Tab)}>{label}</button>
+        ))}
+      </div>
+      <div role="tabpanel" id="agent-tab" aria-labelledby={`tab-${tab}`} className="space-y-5">
+        {tab === 'persona' && (
+          <>
+            <Field label="Name"><input required maxLength={64} value={name} className="field max-w-xs" onChange={(event) => setName(event.target.value)} /></Field>
+            <Field label="Instructions">
+              <textarea rows={10} disabled={!config} value={String(config?.['instructions'] ?? '')} className="field" onChange={(event) => set('instructions', event.target.value)} />
+            </Field>
+          </>
+        )}
+        {tab === 'json' && (
+          <Field label="Full config (JSON)">
+            <textarea rows={20} spellCheck={false} value={text} aria-invalid={advice !== null} className="field font-mono text-[0.8125rem] aria-invalid:border-bad" onChange={(event) => edit(event.target.value)} />
+          </Field>
+        )}
+        {tab !== 'persona' && tab !== 'json' && !config && <p className="text-small text-ink-soft">Fix the JSON first.</p>}
+        {tab === 'model' && config?.['mind'] === 'outside' && <p className="text-small text-ink-soft">This agent runs in a program of yours, which chooses its model. The program takes events with a token of this agent.</p>}
+        {tab === 'model' && config && config['mind'] !== 'outside' && <ModelField value={config['model']} onChange={(value) => set('model', value)} />}
+        {tab === 'tools' && config && (
+          <>
+            <PolicyEditor rules={rulesOf(config)} disabled={false} onChange={(rules) => set('policy', rules)} />
+            <p className="text-small text-ink-soft">{plural(listOf(config, 'tools').length, 'tool')} and {plural(listOf(config, 'mcp').length, 'MCP server')}. Edit them under JSON.</p>
+          </>
+        )}
+        {config && schema && keysOf(tab, schema).map((key) => <SchemaField key={key} name={key} schema={schema.properties![key]!} root={schema} value={config[key]} onChange={(value) => set(key, value)} />)}
+      </div>
       <p role="status" className={`min-h-5 text-small ${advice || result?.bad ? 'text-bad' : 'text-ink-soft'}`}>{advice ?? result?.text}</p>
       <div className="flex justify-between">
-        <Button type="submit" look="primary" disabled={!config}>Save</Button>
+        <span className="flex items-center gap-3">
+          <Button type="submit" look="primary" disabled={!config}>Save</Button>
+          {unsaved && <span className="text-small text-ink-soft">Unsaved changes</span>}
+        </span>
         <ConfirmButton label="Delete agent" confirm={`Yes, delete ${agent.name}`} onConfirm={() => void remove()} />
       </div>
     </form>
@@ -91,6 +132,8 @@ function Editor({ agent: given }: { agent: Agent }) {
 }
 
 const rulesOf = (config: Config | null): PolicyRule[] => (Array.isArray(config?.['policy']) ? (config['policy'] as PolicyRule[]) : [])
+
+const listOf = (config: Config, key: string): unknown[] => (Array.isArray(config[key]) ? config[key] : [])
 
 function Field({ label, children }: { label: string; children: React.ReactNode }) {
   return <label className="block"><span className="mb-1 block text-small text-ink-soft">{label}</span>{children}</label>
@@ -109,12 +152,4 @@ function parsed(text: string): Config | null {
   } catch {
     return null
   }
-}
-
-/** A model with further settings can only be edited as JSON. */
-const modelText = (config: Config | null): string => {
-  const model = config?.['model']
-  if (model === null || typeof model !== 'object') return String(model ?? '')
-  const { provider, name } = model as { provider?: unknown; name?: unknown }
-  return `${String(provider)}:${String(name)} (edit below)`
 }

@@ -6,6 +6,7 @@ import { allPages } from '../../ui/allPages.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
+import { PauseButton } from '../../ui/PauseButton.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { useFilter } from '../../ui/useFilter.tsx'
 
@@ -16,6 +17,7 @@ export function Agents() {
   return (
     <div className="space-y-8">
       {problem && <p role="alert" className="text-bad">{problem}</p>}
+      <PauseAll />
       {field}
       <ul className="divide-y divide-line">
         {found.map((agent) => (
@@ -24,25 +26,39 @@ export function Agents() {
               <Avatar id={agent.id} name={agent.name} type="agent" />
               <span className="min-w-0 flex-1">
                 <bdi className="block truncate text-left leading-tight font-medium text-agent">{agent.name}</bdi>
-                <span className="block truncate text-small leading-tight text-ink-soft">{modelName(agent.config)}</span>
+                <span className="block truncate text-small leading-tight text-ink-soft">{agent.config['mind'] === 'outside' ? 'Runs in a program of yours' : modelName(agent.config)}</span>
               </span>
-              <span className="text-small text-ink-soft">{String(agent.config['mind'] ?? '')}</span>
+              <span className="text-small text-ink-soft">{agent.paused ? 'Paused' : String(agent.config['mind'] ?? '')}</span>
             </Link>
           </li>
         ))}
       </ul>
-      <NewAgent />
+      {(data || problem) && <NewAgent />}
+    </div>
+  )
+}
+
+/** Stops all agents of the server at once, for example while a mistake is corrected. */
+function PauseAll() {
+  const { client } = useStore()
+  const { data } = useQuery('paused', () => client.agents.areAllPaused())
+  if (!data) return null
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <PauseButton paused={data.paused} label="Pause all agents" resumeLabel="Resume all agents" onPause={() => client.agents.pauseAll()} onResume={() => client.agents.resumeAll()} />
+      <p className="text-small text-ink-soft">Paused agents start no runs. Messages wait for them.</p>
     </div>
   )
 }
 
 function NewAgent() {
   const { client } = useStore()
+  const preferred = useQuery('models', () => client.models.list()).data?.models.find((model) => model.default)
   const [problem, setProblem] = useState('')
   const create = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     try {
-      const made = await client.agents.create({ name: String(new FormData(event.currentTarget).get('name')).trim(), config: {} })
+      const made = await client.agents.create({ name: String(new FormData(event.currentTarget).get('name')).trim(), config: preferred ? { model: preferred.model } : {} })
       go(`/admin/agents/${made.id}`)
     } catch (error) {
       setProblem((error as Error).message)
@@ -55,7 +71,7 @@ function NewAgent() {
         <input name="name" required maxLength={64} autoComplete="off" aria-label="Name" placeholder="Name" className="field max-w-xs" />
         <Button type="submit" look="primary">Add</Button>
       </div>
-      <p className="text-small text-ink-soft">New agents use the demo model, which needs no API key. You can change it next.</p>
+      <p className="text-small text-ink-soft">{preferred ? `New agents use ${preferred.title}.` : 'New agents use the demo model, which needs no API key.'} You can change it next.</p>
       <p role="alert" className="text-small text-bad">{problem}</p>
     </form>
   )

@@ -23,7 +23,8 @@ export function People() {
       {problem && <p role="alert" className="text-bad">{problem}</p>}
       {field}
       <ul className="divide-y divide-line">{found.map((entity) => <li key={entity.id}><Row entity={entity} /></li>)}</ul>
-      <NewEntity />
+      {/* Not before the list, which would push it away from under the pointer. */}
+      {(data || problem) && <NewEntity />}
     </div>
   )
 }

@@ -7,8 +7,8 @@ import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
-import { fullTime } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
+import { AccessList } from './AccessList.tsx'
 import { CopyBox } from './CopyBox.tsx'
 import { CurlExample } from './CurlExample.tsx'
 import { NewToken } from './NewToken.tsx'
@@ -31,23 +31,20 @@ export function PersonView({ id }: { id: string }) {
 function Account({ entity, onChange }: { entity: Entity; onChange: () => void }) {
   const { client } = useStore()
   const { id } = entity
-  const tokens = useQuery(`tokens ${id}`, () => client.entities.tokens(id))
+  const access = useQuery(`access ${id}`, () => client.entities.access(id))
   const [secret, setSecret] = useState<{ title: string; text: string } | null>(null)
   const [problem, setProblem] = useState('')
   const attempt = (work: Promise<unknown>) => void work.then(() => setProblem(''), (error: Error) => setProblem(error.message))
 
   const link = async () => {
     const { url } = await client.entities.createSignInLink(id)
+    access.reload()
     setSecret({ title: 'This link works once and expires in 1 hour', text: new URL(url, location.origin).href })
   }
   const token = async (wanted: { label?: string; expiresAt?: string }) => {
     const made = await client.entities.createToken(id, wanted)
     setSecret({ title: 'Copy this token now. It won’t be shown again.', text: made.token })
-    tokens.reload()
-  }
-  const revoke = async (tokenId: string) => {
-    await client.tokens.revoke(tokenId)
-    tokens.reload()
+    access.reload()
   }
   return (
     <>
@@ -59,14 +56,7 @@ function Account({ entity, onChange }: { entity: Entity; onChange: () => void })
         {entity.type === 'human' && <Button onClick={() => attempt(link())}>Create sign-in link</Button>}
         <NewToken onCreate={(wanted) => attempt(token(wanted))} />
         {secret && <CopyBox {...secret} />}
-        <ul className="divide-y divide-line text-small">
-          {tokens.data?.map((each) => (
-            <li key={each.id} className="flex items-center gap-3 py-1.5">
-              <span className="min-w-0 flex-1 truncate">{each.label ?? 'No label'}<span className="block text-ink-soft">Created {fullTime(each.createdAt)} · {each.expiresAt ? `Expires ${fullTime(each.expiresAt)}` : 'Never expires'}</span></span>
-              <Button look="bad" onClick={() => attempt(revoke(each.id))}>Revoke</Button>
-            </li>
-          ))}
-        </ul>
+        {access.data && <AccessList entityId={id} list={access.data} onChange={access.reload} attempt={attempt} />}
       </section>
       {entity.type === 'service' && <CurlExample token={secret?.text ?? null} name={entity.name} />}
       <Delete entity={entity} onDelete={() => attempt(client.entities.delete(id).then(() => go('/admin/people')))} />

@@ -8,7 +8,7 @@ import { Link } from '../../ui/Link.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { useFilter } from '../../ui/useFilter.tsx'
 
-const TRIGGERS = { everyone: 'All agents respond', mentioned: 'Only @mentioned agents respond', orchestrated: 'The orchestrator decides who responds' }
+const TRIGGERS = { everyone: 'All agents respond', mentioned: 'Only @mentioned agents respond', orchestrated: 'The orchestrator decides who responds', elected: 'The agent a person last talked with responds' }
 
 /** All spaces with their members. Administrators cannot read spaces that they are not members of. */
 export function Spaces() {
@@ -31,7 +31,7 @@ function Row({ space }: { space: SpaceOutline }) {
   const agents = space.members.filter((member) => member.type === 'agent').length
   const people = space.members.filter((member) => member.type === 'human').length
   const at = spacePath(space.id)
-  const link = 'rounded-sm text-small text-warm underline underline-offset-4'
+  const link = 'rounded-sm text-small text-link underline underline-offset-4'
   return (
     <details className="py-2">
       <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-4 gap-y-1 rounded-sm">

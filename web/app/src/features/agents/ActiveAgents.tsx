@@ -1,51 +1,62 @@
-import type { SpaceState, WaitingRun, WorkingRun } from '@majlis/client'
-import { useRuns, useStreams } from '@majlis/client/react'
+import type { SpaceState } from '@majlis/client'
+import { usePendingTools, useRuns, useStreams } from '@majlis/client/react'
 
-import { inspect } from '../../router.ts'
+import { go, inspect, messagePath } from '../../router.ts'
+import { plural } from '../../ui/format.ts'
 import { Stop } from '../../ui/icons.tsx'
+import { hueOf } from '../../ui/Avatar.tsx'
 import { duration, useNow } from '../../ui/time.ts'
+import { activityOf, type Activity } from './activity.ts'
 import { useStopRun } from './useStopRun.ts'
 
-/** Agents that are working or waiting in this space, with a button to stop each run. */
+const SHOWN = 3
+
+/** One line about the agents of this space: those that need a decision first, then those at work, then those that wait. */
 export function ActiveAgents({ space }: { space: SpaceState }) {
   const { working, waiting } = useRuns(space.facts.id)
-  const nameOf = (id: string) => space.members.find((member) => member.id === id)?.name ?? 'An agent'
   const writing = new Set(useStreams(space.facts.id).map((stream) => stream.agentId))
+  const all = activityOf(working, waiting, usePendingTools(space.facts.id), writing)
+  const nameOf = (id: string) => space.members.find((member) => member.id === id)?.name ?? 'An agent'
   return (
-    <ul aria-label="Active agents" tabIndex={working.length + waiting.length > 3 ? 0 : undefined} className="mx-auto flex mb-1 max-h-18 min-h-6 w-full max-w-column shrink-0 flex-wrap items-center gap-x-5 overflow-y-auto px-4 text-small text-ink-soft md:px-7">
-      {working.map((run) => (
-        <Line key={run.runId} run={run} name={nameOf(run.agentId)} status={writing.has(run.agentId) ? 'is writing' : 'is thinking'} lively />
-      ))}
-      {waiting.map((run) => (
-        <Line key={run.runId} run={run} name={nameOf(run.agentId)} status={run.for === 'tool' ? 'needs your decision' : 'is waiting for a reply'} />
-      ))}
+    <ul aria-label="Active agents" className="mx-auto mb-1 flex h-6 w-full max-w-column shrink-0 items-center gap-x-5 overflow-hidden px-4 text-small text-ink-soft md:px-7">
+      {all.slice(0, SHOWN).map((each, n) => <Line key={`${each.agentId} ${each.state}`} activity={each} name={nameOf(each.agentId)} spaceId={space.facts.id} narrow={n === 0} />)}
+      {all.length > 1 && <Others count={all.length - 1} className="md:hidden" />}
+      {all.length > SHOWN && <Others count={all.length - SHOWN} className="hidden md:flex" />}
     </ul>
   )
 }
 
-function Line({ run, name, status, lively = false }: { run: WorkingRun | WaitingRun; name: string; status: string; lively?: boolean }) {
+function Others({ count, className }: { count: number; className: string }) {
+  return <li className={`shrink-0 ${className}`}><button type="button" className="rounded-sm hover:text-ink hover:underline" onClick={() => inspect({ kind: 'members' })}>+{count} more</button></li>
+}
+
+function Line({ activity, name, spaceId, narrow }: { activity: Activity; name: string; spaceId: string; narrow: boolean }) {
   const now = useNow()
-  const { mayStop, stopping, problem, stop } = useStopRun(run.runId, run.spaceId)
+  const { agentId, state, runIds, since } = activity
+  const { mayStop, stopping, problem, stop } = useStopRun(runIds, spaceId)
+  const show = () => (activity.messageId ? go(messagePath(spaceId, activity.messageId)) : inspect({ kind: 'run', id: runIds[0]! }))
+  const decide = state === 'decide'
   return (
-    <li className="flex animate-rise items-center gap-2">
-      <span aria-hidden className={`size-2 rounded-full ${lively ? 'animate-breathe bg-agent' : 'border-2 border-agent'}`} />
-      <button type="button" className="rounded-sm hover:text-ink hover:underline" onClick={() => inspect({ kind: 'run', id: run.runId })}>
-        <b className="font-semibold text-agent">{name}</b> {status}
+    <li className={`min-w-0 animate-rise items-center gap-2 ${narrow ? 'flex' : 'hidden md:flex'}`}>
+      <span aria-hidden style={hueOf(agentId)} className={`size-2 shrink-0 rounded-full agent-name ${decide ? 'bg-decide' : state === 'reply' ? 'border-2' : 'animate-breathe bg-current'}`} />
+      <button type="button" className="min-w-0 truncate rounded-sm hover:text-ink hover:underline" onClick={show}>
+        <b style={hueOf(agentId)} className="font-semibold agent-name">{name}</b> <span className={decide ? 'text-decide' : ''}>{textOf(activity)}</span>
+        {decide && <span className="text-link"> · Show</span>}
       </button>
-      {now - run.since > 2000 && <span className="tabular-nums">{duration(now - run.since)}</span>}
+      {!decide && now - since > 2000 && <span className="shrink-0 tabular-nums">{duration(now - since)}</span>}
       {mayStop && (
-        <button
-          type="button"
-          disabled={stopping}
-          aria-label={`Stop ${name}`}
-          className="flex items-center gap-1 rounded-sm px-1 hover:bg-hover hover:text-ink"
-          onClick={stop}
-        >
+        <button type="button" disabled={stopping} aria-label={`Stop ${name}`} className="flex shrink-0 items-center gap-1 rounded-sm px-1 hover:bg-hover hover:text-ink" onClick={stop}>
           <Stop className="size-4" />
           {stopping ? 'Stopping…' : 'Stop'}
         </button>
       )}
-      {problem && <span role="alert" className="text-bad">{problem}</span>}
+      {problem && <span role="alert" className="truncate text-bad">{problem}</span>}
     </li>
   )
+}
+
+function textOf({ state, count }: Activity): string {
+  if (state === 'decide') return count > 1 ? `needs ${plural(count, 'decision')}` : 'needs your decision'
+  if (state === 'reply') return count > 1 ? `is waiting for ${plural(count, 'reply', 'replies')}` : 'is waiting for a reply'
+  return state === 'write' ? 'is writing' : 'is thinking'
 }

@@ -4,8 +4,8 @@ import { useState } from 'react'
 
 import { useMayWrite } from '../spaces/useMayWrite.ts'
 
-/** Cancels a run. Viewers of the space cannot, unless they administer the gateway. */
-export function useStopRun(runId: string, spaceId: string | null) {
+/** Cancels runs. Viewers of the space cannot, unless they administer the gateway. */
+export function useStopRun(runIds: readonly string[], spaceId: string | null) {
   const store = useStore()
   const administers = useMe()?.role !== 'member'
   const mayStop = useMayWrite(spaceId ?? '') || administers
@@ -14,11 +14,13 @@ export function useStopRun(runId: string, spaceId: string | null) {
   const stop = () => {
     setStopping(true)
     setProblem('')
-    store.client.runs.cancel(runId).catch((error: Error) => {
-      setStopping(false)
-      // 409: the run has already ended.
-      if (!(error instanceof MajlisError && error.status === 409)) setProblem(error.message)
-    })
+    for (const runId of runIds) {
+      store.client.runs.cancel(runId).catch((error: Error) => {
+        setStopping(false)
+        // 409: the run has already ended.
+        if (!(error instanceof MajlisError && error.status === 409)) setProblem(error.message)
+      })
+    }
   }
   return { mayStop, stopping, problem, stop }
 }

@@ -1,4 +1,4 @@
-import type { Message, Tool } from '@majlis/client'
+import { MajlisError, type Message, type Tool } from '@majlis/client'
 import { useMe, useSpace, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
@@ -7,6 +7,7 @@ import { Markdown } from '../markdown/Markdown.tsx'
 import { plainText } from '../markdown/plainText.ts'
 import { MessageFrame } from '../timeline/MessageFrame.tsx'
 import { MessageTime } from '../timeline/MessageTime.tsx'
+import { AskAnswers } from './AskAnswers.tsx'
 import { CardResult } from './CardResult.tsx'
 import { Approval } from './Approval.tsx'
 import { Choice } from './Choice.tsx'
@@ -17,25 +18,33 @@ const CONTROLS = { approval: Approval, choice: Choice, form: Form }
 export interface ControlProps {
   tool: Tool
   busy: boolean
+  /** The server's answer to a result that did not fit. */
+  error: MajlisError | null
   onAnswer: (result: unknown) => void
 }
 
-/** An agent's question to people. The first answer closes it for everyone. */
+/** A question of an agent or a program to people. The first answer closes it for everyone, unless an ask needs more. */
 export function Card({ message, tool, names }: { message: Message; tool: Tool; names: readonly string[] }) {
   const me = useMe()!
   const role = useSpace(message.spaceId)?.members.find((member) => member.id === me.id)?.role
   const open = tool.status === 'running'
   return (
     <MessageFrame sender={message.sender} first aside={<MessageTime at={message.createdAt} />}>
-      <section aria-label={`${message.sender.name} asks: ${plainText(message.text).slice(0, 80) || tool.name}, ${timeOf(message.createdAt)}`} className={`mt-1 max-w-xl rounded-lg border p-4 ${open ? 'border-warm bg-paper-high shadow-low' : 'border-line bg-paper-low'}`}>
+      <section aria-label={`${message.sender.name} asks: ${plainText(message.text).slice(0, 80) || tool.name}, ${timeOf(message.createdAt)}`} className={`mt-1 max-w-xl rounded-lg border p-4 ${open ? 'border-decide bg-paper-high shadow-low' : 'border-line bg-paper-low'}`}>
         <Question message={message} tool={tool} names={names} />
-        {!open && <CardResult tool={tool} />}
+        {tool.ask && (open || tool.ask.need > 1) && <AskAnswers tool={tool} />}
+        {!open && !(tool.ask && tool.ask.need > 1 && tool.status === 'complete') && <CardResult tool={tool} />}
         {open && role === 'viewer' && <p className="mt-2 text-small text-ink-soft">You’re a viewer in this space, so you can’t answer.</p>}
-        {open && role !== 'viewer' && <Answer message={message} tool={tool} />}
+        {open && role !== 'viewer' && (mayAnswer(tool, me.id) ? <Answer message={message} tool={tool} /> : <p className="mt-2 text-small text-ink-soft">{hasAnswered(tool, me.id) ? 'You answered.' : 'This question is for other members.'}</p>)}
       </section>
     </MessageFrame>
   )
 }
+
+const hasAnswered = (tool: Tool, me: string) => tool.ask?.answers.some((each) => each.by.id === me) ?? false
+
+const mayAnswer = ({ ask, ...tool }: Tool, me: string) =>
+  !ask || (!hasAnswered({ ...tool, ask }, me) && (ask.fromIds.length === 0 || ask.fromIds.includes(me)))
 
 function Question({ message, tool, names }: { message: Message; tool: Tool; names: readonly string[] }) {
   const me = useMe()!
@@ -54,25 +63,29 @@ function Answer({ message, tool }: { message: Message; tool: Tool }) {
   const store = useStore()
   const now = useNow()
   const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState('')
+  const [error, setError] = useState<Error | null>(null)
   const Controls = CONTROLS[tool.ui as keyof typeof CONTROLS] ?? Form
   const answer = (result: unknown) => {
     setBusy(true)
-    setProblem('')
-    store.client.runs.submit(message.runId!, { toolCallId: tool.callId, result }).then(
-      // The live event closes the card.
+    setError(null)
+    const sent = tool.ask ? store.client.asks.answer(tool.ask.id, { result }) : store.client.runs.submit(message.runId!, { toolCallId: tool.callId, result })
+    sent.then(
+      // The live event closes the card, or shows the answer on it.
       () => {},
       (error: Error) => {
         setBusy(false)
-        setProblem(error.message)
+        setError(error)
       },
     )
   }
+  const refused = error instanceof MajlisError ? error : null
+  // A form shows it at the field.
+  const atField = Controls === Form && refused?.code === 'invalid_result' && Boolean(refused.details['path'] ?? refused.details['errors'])
   const left = tool.expiresAt ? Date.parse(tool.expiresAt) - now : null
   return (
     <>
-      <Controls tool={tool} busy={busy} onAnswer={answer} />
-      <p role="alert" className="text-small text-bad empty:hidden">{problem}</p>
+      <Controls tool={tool} busy={busy} error={refused} onAnswer={answer} />
+      <p role="alert" className="mt-2 text-small text-bad empty:hidden">{atField ? '' : error?.message}</p>
       {left !== null && left > 0 && <p className="mt-2 text-tiny text-ink-soft">{left < 3_600_000 ? `Expires in ${duration(left)}` : `Expires ${fullTime(tool.expiresAt!)}`}</p>}
     </>
   )

@@ -1,5 +1,6 @@
 import type { Tool } from '@majlis/client'
 
+import { labelOf, propertiesOf } from './formSchema.ts'
 import { fullTime, timeOf } from '../../ui/time.ts'
 
 /** The answer to a closed card, with its author and time. */
@@ -14,14 +15,27 @@ export function CardResult({ tool }: { tool: Tool }) {
   )
 }
 
-function resultText({ output, ui, status }: Tool): string {
+function shownValue(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+  if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) return value.join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function resultText({ output, ui, status, resultSchema }: Tool): string {
   const answer = (output ?? {}) as Record<string, unknown>
   if (answer['status'] === 'timeout') return 'Timed out'
+  if (status === 'error') return 'Canceled'
+  return answerText(output, ui, resultSchema)
+}
+
+/** An answer in words. */
+export function answerText(output: unknown, ui: string | null, resultSchema: Tool['resultSchema']): string {
+  const answer = (output ?? {}) as Record<string, unknown>
   if (ui === 'approval' && typeof answer['approved'] === 'boolean') {
     const comment = answer['comment'] ? `: “${String(answer['comment'])}”` : ''
     return (answer['approved'] ? 'Approved' : 'Declined') + comment
   }
   if (ui === 'choice' && 'choice' in answer) return String(answer['choice'])
-  if (status === 'error') return 'Canceled'
-  return Object.entries(answer).map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(' · ')
+  const properties = propertiesOf(resultSchema)
+  return Object.entries(answer).map(([name, value]) => `${labelOf(name, properties[name] ?? {})}: ${shownValue(value)}`).join(' · ')
 }

@@ -1,13 +1,20 @@
 import type { Message } from '@majlis/client'
 import { useMajlis, useMe, useSpace, useStore } from '@majlis/client/react'
-import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { useEffect, useId, useLayoutEffect, useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react'
 
 import { IconButton } from '../../ui/Button.tsx'
 import { Close, Send } from '../../ui/icons.tsx'
-import { plainText } from '../markdown/plainText.ts'
+import { toast } from '../../ui/toast.tsx'
+import { AttachButton } from '../files/AttachButton.tsx'
+import { AttachmentList } from '../files/AttachmentList.tsx'
+import { restoreFiles, takeFiles, useAttachments } from '../files/attachments.ts'
+import { useAttach } from '../files/useAttach.ts'
+import { lineOf } from '../markdown/plainText.ts'
 import { draftOf, saveDraft } from './drafts.ts'
-import { mentioned } from './mentions.ts'
+import { onEditAgain } from './editAgain.ts'
+import { onEditMessage } from './editMessage.ts'
 import { Suggestions } from './Suggestions.tsx'
+import { isOffered } from './useOpenQuestion.ts'
 import { useSuggestions } from './useSuggestions.ts'
 
 interface Props {
@@ -24,30 +31,74 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
   const [text, setText] = useState(() => draftOf(me?.id ?? '', spaceId))
   const box = useRef<HTMLTextAreaElement>(null)
   const hint = useId()
+  const attachments = useAttachments(me?.id ?? '', spaceId)
+  const attach = useAttach(spaceId)
   const suggestions = useSuggestions(box, text, space?.members ?? [], me?.id ?? '')
+
+  const [editing, setEditing] = useState<Message | null>(null)
+  const startEdit = (message: Message) => {
+    setEditing(message)
+    setText(message.text)
+    box.current?.focus()
+  }
+  const stopEdit = () => {
+    setEditing(null)
+    setText(draftOf(me?.id ?? '', spaceId))
+  }
+  useEffect(() => onEditMessage(spaceId, startEdit), [spaceId])
 
   const author = me?.id
   useEffect(() => {
-    if (author) saveDraft(author, spaceId, text)
-  }, [author, spaceId, text])
+    if (author && !editing) saveDraft(author, spaceId, text)
+  }, [author, spaceId, text, editing])
   useLayoutEffect(() => grow(box.current), [text])
   useEffect(() => {
-    if (replyTo) box.current?.focus()
+    if (replyTo && !isOffered(replyTo)) box.current?.focus()
   }, [replyTo])
   useEffect(() => {
     // Not on touch screens, where the keyboard would cover the messages.
-    if (matchMedia('(pointer: fine)').matches) box.current?.focus()
+    if (!touch()) box.current?.focus()
   }, [])
+  useEffect(
+    () =>
+      onEditAgain(spaceId, (refused) => {
+        setText((typed) => (typed ? `${refused.text}\n${typed}` : refused.text))
+        if (author && refused.files) restoreFiles(author, spaceId, refused.files)
+        store.outbox.discard(spaceId, refused.clientId)
+        box.current?.focus()
+      }),
+    [store, spaceId, author],
+  )
 
   if (!space || !me) return null
   const role = space.members.find((member) => member.id === me.id)?.role
   if (role === 'viewer') return <p className="py-3 text-center text-small text-ink-soft">You’re a viewer in this space. You can read messages but not send them.</p>
 
+  const uploaded = attachments.every((each) => each.status === 'done')
+  const ready = editing ? text.trim() !== '' : uploaded && (text.trim() !== '' || attachments.length > 0)
+  const addFiles = (files: File[]) => {
+    attach(files)
+    box.current?.focus()
+  }
+  const onPaste = (event: ClipboardEvent) => {
+    const files = [...event.clipboardData.files]
+    // Office programs add a picture of the text that was copied.
+    if (files.length === 0 || editing || event.clipboardData.types.includes('text/plain')) return
+    event.preventDefault()
+    addFiles(files)
+  }
   const send = () => {
     const trimmed = text.trim()
-    if (!trimmed) return
-    const mentions = mentioned(trimmed, space.members)
-    store.outbox.send(spaceId, { text: trimmed, ...(replyTo ? { replyTo: replyTo.id } : {}), ...(mentions.length ? { mentions } : {}) })
+    if (!ready) {
+      if (!uploaded) toast('The message can be sent when its files are uploaded')
+      return
+    }
+    if (editing) {
+      store.client.messages.edit(editing.id, trimmed).then(stopEdit, (error: Error) => toast(error.message))
+      return
+    }
+    const files = takeFiles(me.id, spaceId)
+    store.outbox.send(spaceId, { text: trimmed, ...(replyTo ? { replyTo: replyTo.id } : {}), ...(files.length > 0 ? { files } : {}) })
     setText('')
     onClearReply()
     box.current?.focus()
@@ -55,10 +106,18 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
     if (suggestions.onKeyDown(event, setText)) return
-    if (event.key === 'Enter' && !event.shiftKey) {
+    // A touch keyboard has no Shift+Enter: there Enter starts a new line, and the button sends.
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || (!event.shiftKey && !touch()))) {
       event.preventDefault()
       send()
-    } else if (event.key === 'Escape' && replyTo) onClearReply()
+    } else if (event.key === 'Escape' && editing) stopEdit()
+    else if (event.key === 'Escape' && replyTo) onClearReply()
+    else if (event.key === 'ArrowUp' && !text && !editing) {
+      const last = space.history?.findLast((message) => message.sender.id === me.id && message.kind === 'text' && !message.deletedAt)
+      if (!last) return
+      event.preventDefault()
+      startEdit(last)
+    }
   }
 
   return (
@@ -70,16 +129,24 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
       }}
     >
       <Suggestions state={suggestions} onChoose={(member) => suggestions.choose(member, setText)} />
-      <div className="rounded-lg border border-line-strong bg-paper-high shadow-low transition-shadow focus-within:border-warm focus-within:shadow-high">
-        {replyTo && (
+      <div className="rounded-lg border border-line-strong bg-paper-high shadow-low transition-shadow focus-within:border-ink-soft focus-within:shadow-high">
+        {editing && (
+          <div className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-4 text-small">
+            <p className="min-w-0 flex-1 truncate text-ink-soft">Editing your message</p>
+            <IconButton label="Cancel editing" className="size-7" onClick={stopEdit}><Close className="size-4" /></IconButton>
+          </div>
+        )}
+        {replyTo && !editing && (
           <div className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-4 text-small">
             <p className="min-w-0 flex-1 truncate text-ink-soft">
-              Replying to <b className="font-semibold text-ink">{replyTo.sender.name}</b>: {plainText(replyTo.text)}
+              Replying to <b className="font-semibold text-ink">{replyTo.sender.name}</b>: {lineOf(replyTo)}
             </p>
             <IconButton label="Cancel reply" className="size-7" onClick={onClearReply}><Close className="size-4" /></IconButton>
           </div>
         )}
+        {!editing && <AttachmentList spaceId={spaceId} attachments={attachments} />}
         <div className="flex items-end gap-1 p-1.5">
+          {!editing && <AttachButton onFiles={addFiles} />}
           <textarea
             ref={box}
             rows={1}
@@ -96,11 +163,12 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
             onSelect={suggestions.onSelect}
             onKeyDown={onKeyDown}
             onBlur={suggestions.close}
+            onPaste={onPaste}
           />
           <button
             type="submit"
             aria-label="Send"
-            disabled={!text.trim()}
+            disabled={!ready}
             className="grid size-9 shrink-0 place-items-center rounded-md bg-warm text-warm-ink transition-opacity disabled:opacity-35"
           >
             <Send />
@@ -108,11 +176,13 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
         </div>
       </div>
       <p id={hint} className="unseen">
-        Press Enter to send, Shift+Enter for a new line, @ to mention a member.{offline ? ' You’re offline. Messages are sent when you’re back online.' : ''}
+        {touch() ? 'Press Send to send' : 'Press Enter to send, Shift+Enter for a new line'}, @ to mention a member.{offline ? ' You’re offline. Messages are sent when you’re back online.' : ''}
       </p>
     </form>
   )
 }
+
+const touch = (): boolean => matchMedia('(pointer: coarse)').matches
 
 function grow(box: HTMLTextAreaElement | null): void {
   if (!box) return

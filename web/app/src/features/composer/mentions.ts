@@ -1,4 +1,4 @@
-/** Finds `@Name`: the mention being typed, and the mentions in a finished text. */
+/** The mention being typed. The server finds the mentions in a finished text. */
 import type { Member } from '@majlis/client'
 
 /** `from` is the position of the @, `typed` the text after it. */
@@ -18,16 +18,6 @@ export function suggestions(members: readonly Member[], typed: string, me: strin
   // Names that start with the typed text come first, and agents before people.
   const rank = (member: Member) => (plain(member.name).startsWith(wanted) ? 0 : 2) + (member.type === 'agent' ? 0 : 1)
   return others.toSorted((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name)).slice(0, 8)
-}
-
-export function mentioned(text: string, members: readonly Member[]): string[] {
-  return members.filter((member) => pattern(member.name).test(text)).map((member) => member.id)
-}
-
-/** Not in the middle of a word: neither an email address nor "@Annabel" mentions Anna. */
-function pattern(name: string): RegExp {
-  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-  return new RegExp(String.raw`(?<![\p{L}\p{N}_.])@${escaped}(?![\p{L}\p{N}_])`, 'iu')
 }
 
 const plain = (text: string): string => text.normalize('NFKD').toLocaleLowerCase()

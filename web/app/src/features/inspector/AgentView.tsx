@@ -40,7 +40,7 @@ function Details({ agentId }: { agentId: string }) {
       <h3 className="flex items-center gap-3 text-large">
         <Avatar id={entity.id} name={entity.name} type={entity.type} />
         <bdi className="min-w-0 flex-1 truncate text-left">{entity.name}</bdi>
-        {me.role !== 'member' && <Link href={`/admin/agents/${agentId}`} className="font-sans text-small font-normal text-warm underline underline-offset-4">Edit</Link>}
+        {me.role !== 'member' && <Link href={`/admin/agents/${agentId}`} className="font-sans text-small font-normal text-link underline underline-offset-4">Edit</Link>}
       </h3>
       <p className="text-small text-ink-soft">
         {plural(usage.runs, 'run')} · {plural(usage.requests, 'request')} · {plural(usage.inputTokens, 'input token')} ({count(usage.cachedTokens)} cached) · {plural(usage.outputTokens, 'output token')}

@@ -13,6 +13,9 @@ const STATES: Record<MessageDelivery['state'], string> = {
   done: 'responded',
   passed: 'chose not to reply',
   failed: 'failed to respond',
+  collected: 'counted it as an answer',
+  parked: 'will continue when its budget allows',
+  withdrawn: 'no longer needs it',
 }
 
 /** The deliveries of a message: one line for each agent it was delivered to. */
@@ -25,7 +28,8 @@ export default function Deliveries({ messageId, mayWrite }: { messageId: string;
       {list.map((each) => (
         <li key={each.agentId}>
           <b className="font-semibold text-agent">{each.agentName}</b>{' '}
-          <span className={each.state === 'failed' ? 'text-bad' : ''}>{STATES[each.state]}</span>
+          <span className={each.state === 'failed' ? 'text-bad' : ''}>{each.reason && each.state !== 'pending' ? 'did not respond' : STATES[each.state]}</span>
+          {each.reason && <span className="block text-ink-soft">Reason: {each.reason}</span>}
           {each.attempts > 1 && <span className="text-ink-soft"> after {each.attempts} attempts</span>}
           {each.nextAttemptAt && <span className="block text-ink-soft">Next attempt: {fullTime(each.nextAttemptAt)}</span>}
           {each.runId && (
@@ -34,7 +38,7 @@ export default function Deliveries({ messageId, mayWrite }: { messageId: string;
             </button>
           )}
           {each.state === 'failed' && mayWrite && (
-            <button type="button" className="ml-2 rounded-sm text-warm underline underline-offset-4" onClick={() => retry(each.agentId)}>
+            <button type="button" className="ml-2 rounded-sm text-link underline underline-offset-4" onClick={() => retry(each.agentId)}>
               Retry
             </button>
           )}

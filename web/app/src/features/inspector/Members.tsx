@@ -1,19 +1,21 @@
 import type { Member, SpaceRole, SpaceState } from '@majlis/client'
-import { useMe, useStore } from '@majlis/client/react'
+import { useMajlis, useMe, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { inspect } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { capitalize } from '../../ui/format.ts'
-import { Close } from '../../ui/icons.tsx'
+import { Chat, Close } from '../../ui/icons.tsx'
 import { duration, useNow } from '../../ui/time.ts'
 import { useAgentStatus, type AgentStatus } from '../agents/agentStatus.ts'
+import { InviteButton } from '../invites/InviteButton.tsx'
+import { openDirect } from '../spaces/openDirect.ts'
 import { AddMember } from './AddMember.tsx'
 
 export function Members({ space }: { space: SpaceState }) {
   const me = useMe()!
-  const admin = space.members.find((member) => member.id === me.id)?.role === 'admin'
+  const admin = !space.facts.direct && space.members.find((member) => member.id === me.id)?.role === 'admin'
   const people = space.members.filter((member) => member.type === 'human')
   const others = space.members.filter((member) => member.type !== 'human')
   return (
@@ -21,6 +23,7 @@ export function Members({ space }: { space: SpaceState }) {
       {others.length > 0 && <Group title={others.some((member) => member.type === 'service') ? 'Agents and services' : 'Agents'} members={others} spaceId={space.facts.id} removable={admin} />}
       <Group title="People" members={people} spaceId={space.facts.id} removable={admin} />
       {admin && <AddMember space={space} />}
+      {admin && me.role !== 'member' && <InviteButton spaceId={space.facts.id} className="rounded-md border border-line-strong bg-paper-high px-3 py-1.5 text-small hover:bg-hover">Invite people</InviteButton>}
     </div>
   )
 }
@@ -42,6 +45,7 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
   const [problem, setProblem] = useState('')
   const [leaving, setLeaving] = useState(false)
   const mine = member.id === me.id
+  const direct = useMajlis((state) => state.spaces[spaceId]?.facts.direct)
   const status = useAgentStatus(member.id, spaceId)
   const remove = () => store.client.spaces.remove(spaceId, member.id).catch((error: Error) => setProblem(error.message))
   const setRole = (role: SpaceRole) => store.client.spaces.add(spaceId, { entityId: member.id, role }).catch((error: Error) => setProblem(error.message))
@@ -63,6 +67,7 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
       ) : (
         <span className="flex min-w-0 flex-1 items-center gap-3 py-1.5">{body}</span>
       )}
+      {!mine && !direct && member.type !== 'service' && <IconButton label={`Message ${member.name}`} className="size-8" onClick={() => void openDirect(store, member.id)}><Chat className="size-4" /></IconButton>}
       {removable && !mine && (
         <select aria-label={`Role for ${member.name}`} value={member.role} className="field w-auto py-1 text-tiny" onChange={(event) => void setRole(event.target.value as SpaceRole)}>
           <option value="admin">Admin</option><option value="member">Member</option><option value="viewer">Viewer</option>

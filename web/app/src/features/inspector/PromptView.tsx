@@ -28,7 +28,7 @@ export function PromptView({ run }: { run: Run }) {
   return (
     <div className="mt-3 space-y-4">
       {data.before.length > 0 && (
-        <label className="flex items-center gap-2 text-small"><input type="checkbox" className="accent-warm" checked={comparing} onChange={(event) => setComparing(event.target.checked)} /> Compare with previous run</label>
+        <label className="flex items-center gap-2 text-small"><input type="checkbox" className="accent-link" checked={comparing} onChange={(event) => setComparing(event.target.checked)} /> Compare with previous run</label>
       )}
       {data.context.requests.map((request, n) => {
         const usage = data.steps.find((step) => step.kind === 'model' && step.n === request.step)?.usage

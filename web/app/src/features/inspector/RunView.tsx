@@ -11,11 +11,13 @@ import { fullTime, useNow } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { useStopRun } from '../agents/useStopRun.ts'
 import { plainText } from '../markdown/plainText.ts'
+import { UnsentAnswer } from '../timeline/Unsent.tsx'
 import { PromptView } from './PromptView.tsx'
 import { isActive, runDuration, RunStatus, triggerText } from './runText.tsx'
 import { Steps } from './Steps.tsx'
 
 const RELOAD_MS = 3000
+const cost = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 4 })
 
 /** One run: its trigger, steps, tokens and prompt. */
 export function RunView({ runId }: { runId: string }) {
@@ -31,6 +33,7 @@ export function RunView({ runId }: { runId: string }) {
   return (
     <div className="space-y-4">
       <Facts run={run} />
+      {run.unsent && <UnsentAnswer runId={run.id} agentName={run.agentName} />}
       {me.role !== 'member' && (
         <div>
           <Button aria-expanded={showPrompt} onClick={() => setShowPrompt(!showPrompt)}>{showPrompt ? 'Hide prompt' : 'Show prompt'}</Button>
@@ -44,7 +47,7 @@ export function RunView({ runId }: { runId: string }) {
 
 function Facts({ run }: { run: Run }) {
   const { trigger, usage } = run
-  const { mayStop, stopping, problem, stop } = useStopRun(run.id, trigger.spaceId ?? null)
+  const { mayStop, stopping, problem, stop } = useStopRun([run.id], trigger.spaceId ?? null)
   return (
     <section className="space-y-2">
       <h3 className="flex flex-wrap items-baseline gap-2 text-large">
@@ -62,6 +65,7 @@ function Facts({ run }: { run: Run }) {
         <dt>Started</dt><dd>{run.startedAt ? fullTime(run.startedAt) : 'Not started'}</dd>
         <dt>Duration</dt><dd>{runDuration(run)}</dd>
         <dt>Tokens</dt><dd>{count(usage.inputTokens)} input ({count(usage.cachedTokens)} cached), {count(usage.outputTokens)} output</dd>
+        {run.cost !== null && <><dt>Cost</dt><dd>{cost.format(run.cost)}</dd></>}
         <dt>Chain depth</dt><dd>{run.chainDepth}</dd>
       </dl>
       {isActive(run) && mayStop && <Button look="bad" disabled={stopping} onClick={stop}>{stopping ? 'Stopping…' : 'Stop'}</Button>}

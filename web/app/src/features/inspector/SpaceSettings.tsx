@@ -5,13 +5,9 @@ import { useState, type FormEvent } from 'react'
 import { go } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
+import { PauseButton } from '../../ui/PauseButton.tsx'
 import { PolicyEditor } from '../../ui/PolicyEditor.tsx'
-
-const TRIGGERS: Record<Triggers, string> = {
-  everyone: 'All agents',
-  mentioned: 'Only agents you @mention',
-  orchestrated: 'One agent, the orchestrator, decides who responds',
-}
+import { TRIGGERS } from '../spaces/triggers.ts'
 
 export function SpaceSettings({ space }: { space: SpaceState }) {
   const store = useStore()
@@ -27,7 +23,8 @@ export function SpaceSettings({ space }: { space: SpaceState }) {
     const triggers = String(form.get('triggers')) as Triggers
     const orchestratorId = triggers === 'orchestrated' ? String(form.get('orchestratorId') ?? '') || null : null
     try {
-      await store.client.spaces.change(facts.id, { name: String(form.get('name')).trim(), description: String(form.get('description')).trim(), triggers, orchestratorId, toolPolicy })
+      const fixed = facts.direct ? {} : { name: String(form.get('name')).trim(), triggers, orchestratorId }
+      await store.client.spaces.change(facts.id, { ...fixed, description: String(form.get('description')).trim(), summaries: form.has('summaries') ? 'on' : 'off', toolPolicy })
       setResult({ bad: false, text: 'Saved' })
     } catch (error) {
       fail(error)
@@ -37,12 +34,12 @@ export function SpaceSettings({ space }: { space: SpaceState }) {
   const leave = () => store.client.spaces.remove(facts.id, me.id).then(() => go('/'), fail)
   return (
     <form className="space-y-4 text-small" onSubmit={(event) => void change(event)}>
-      <label className="block"><span className="mb-1 block text-ink-soft">Name</span><input name="name" required maxLength={64} defaultValue={facts.name} disabled={!admin} className="field" /></label>
+      {!facts.direct && <label className="block"><span className="mb-1 block text-ink-soft">Name</span><input name="name" required maxLength={64} defaultValue={facts.name} disabled={!admin} className="field" /></label>}
       <label className="block"><span className="mb-1 block text-ink-soft">Description (optional)</span><textarea name="description" rows={2} defaultValue={facts.description} disabled={!admin} className="field" /></label>
-      <fieldset disabled={!admin} className="space-y-1">
+      {!facts.direct && <fieldset disabled={!admin} className="space-y-1">
         <legend className="mb-1 text-ink-soft">Which agents respond</legend>
         {Object.entries(TRIGGERS).map(([value, name]) => (
-          <label key={value} className="flex items-center gap-2"><input type="radio" name="triggers" value={value} defaultChecked={facts.triggers === value} className="accent-warm" />{name}</label>
+          <label key={value} className="flex items-center gap-2"><input type="radio" name="triggers" value={value} defaultChecked={facts.triggers === value} className="accent-link" />{name}</label>
         ))}
         <label className="block pt-1">
           <span className="mb-1 block text-ink-soft">Orchestrator</span>
@@ -51,14 +48,16 @@ export function SpaceSettings({ space }: { space: SpaceState }) {
             {members.filter((member) => member.type === 'agent').map((member) => <option key={member.id} value={member.id}>{member.name}</option>)}
           </select>
         </label>
-      </fieldset>
+      </fieldset>}
+      <label className="flex items-center gap-2"><input type="checkbox" name="summaries" defaultChecked={facts.summaries === 'on'} disabled={!admin} className="accent-link" />Summarise older messages for agents</label>
       <PolicyEditor rules={toolPolicy} disabled={!admin} onChange={setToolPolicy} />
       {facts.phase && <p>Phase: <b className="font-semibold">{facts.phase}</b></p>}
+      {admin && <PauseButton paused={facts.paused} label="Pause agents in this space" resumeLabel="Resume agents in this space" onPause={() => store.client.spaces.pause(facts.id)} onResume={() => store.client.spaces.resume(facts.id)} />}
       <p role="status" className={`min-h-5 ${result?.bad ? 'text-bad' : 'text-ink-soft'}`}>{result?.text}</p>
       {!admin && (
         <div className="flex items-center justify-between gap-3">
           <p className="text-ink-soft">Only space admins can change these settings.</p>
-          <ConfirmButton look="plain" label="Leave space" confirm="Yes, leave space" onConfirm={() => void leave()} />
+          {!facts.direct && <ConfirmButton look="plain" label="Leave space" confirm="Yes, leave space" onConfirm={() => void leave()} />}
         </div>
       )}
       {admin && (

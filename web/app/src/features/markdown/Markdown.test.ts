@@ -16,3 +16,14 @@ test.each([
 ])('%j keeps its line breaks', (text, markup) => {
   expect(shown(text)).toContain(markup)
 })
+
+test.each([
+  ['a List<String> of names', '<p>a List&lt;String&gt; of names</p>'],
+  ['if a<b and c>d', '<p>if a&lt;b and c&gt;d</p>'],
+  ['<div>\n**no** markup\n</div>', '<p>&lt;div&gt;<br/>**no** markup<br/>&lt;/div&gt;</p>'],
+  ['one<br>two', '<p>one<br/>two</p>'],
+  ['- Map<K, V> of <T>', '<li>Map&lt;K, V&gt; of &lt;T&gt;</li>'],
+  ['<@Ada> hello', '&lt;<span class="mention">@Ada</span>&gt; hello'],
+])('%j shows its tags as text', (text, markup) => {
+  expect(shown(text)).toContain(markup)
+})

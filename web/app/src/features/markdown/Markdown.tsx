@@ -1,12 +1,13 @@
 import { memo, useMemo, type AnchorHTMLAttributes, type ImgHTMLAttributes, type ReactElement } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize from 'rehype-sanitize'
-import remarkGfm from 'remark-gfm'
 
 import { ErrorBoundary } from '../../ui/ErrorBoundary.tsx'
 import { chunksOf } from './chunks.ts'
 import { CodeBlock } from './CodeBlock.tsx'
+import { gfm } from './gfm.ts'
 import { lineBreaks } from './lineBreaks.ts'
+import { literalHtml } from './literalHtml.ts'
 import { markMentions } from './markMentions.ts'
 
 interface Props {
@@ -15,10 +16,10 @@ interface Props {
   me: string
 }
 
-const REMARK = [remarkGfm, lineBreaks]
+const REMARK = [gfm, literalHtml, lineBreaks]
 
 /**
- * Message text as React elements. Three layers keep it safe: HTML is dropped, elements and attributes pass an
+ * Message text as React elements. Three layers keep it safe: HTML becomes text, elements and attributes pass an
  * allow-list, and the content security policy blocks inline scripts.
  */
 export const Markdown = memo(function Markdown({ text, names, me }: Props) {
@@ -50,6 +51,8 @@ const COMPONENTS: Components = {
   img: ({ src, alt }: ImgHTMLAttributes<HTMLImageElement>) => (
     <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">{alt || 'Image'}</a>
   ),
+  // A wide table scrolls. Without a tab stop, the keyboard could not scroll it.
+  table: ({ children }) => <div role="group" tabIndex={0} aria-label="Table" className="table-box"><table>{children}</table></div>,
   pre: ({ children }) => <CodeBlock {...codeOf(children)} />,
   input: ({ checked }) => <span aria-label={checked ? 'Done' : 'Not done'} role="img" className="mr-1.5 text-ink-soft">{checked ? '☑' : '☐'}</span>,
 }

@@ -22,6 +22,10 @@ describe('a long text is split into chunks', () => {
     expect(long.every((chunk) => chunk.text.includes('```'))).toBe(true)
   })
 
+  test('a 64 KB message of emphasis marks is not parsed (it took a tab seconds)', () => {
+    expect(chunksOf('*a_'.repeat(21_845)).every((chunk) => chunk.plain)).toBe(true)
+  })
+
   test('code blocks and list items are not split', () => {
     const code = `\`\`\`js\n${'one()\n\n'.repeat(1000)}\`\`\`\n`
     expect(chunksOf(`${words(1600)}\n\n${code}${words(1600)}`).map((chunk) => chunk.text)).toContain(code)
@@ -44,6 +48,11 @@ describe('a long text is split into chunks', () => {
     ['quotes in quotes', `${'>'.repeat(50)} x`, true],
     ['lists in lists', `${'- '.repeat(50)}x`, true],
     ['a very wide table', `|${'a|'.repeat(60)}\n|${'-|'.repeat(60)}\n|a|`, true],
+    ['a list nested by indentation', Array.from({ length: 19 }, (_, n) => `${'  '.repeat(n)}- x`).join('\n'), true],
+    ['a flood of emphasis', '*a_'.repeat(1000), true],
+    ['a flood of brackets', '[a]'.repeat(1000), true],
+    ['code with many marks', `\`\`\`\n${'*a_\n'.repeat(900)}\`\`\`\n`, false],
+    ['much emphasis', 'some **bold** and _slanted_ words here. '.repeat(20), false],
     ['a line', '-'.repeat(80), false],
     ['a quote', '> > a', false],
     ['a table', '| a | b |\n|---|---|\n| 1 | 2 |', false],

@@ -22,7 +22,11 @@ const REFERENCE = /^ {0,3}\[[^\]\n]+\]:/m
 /** Only at the start of a line, where it opens a code block in any context. */
 const FENCE = /^(`{3,})[^`]*$|^(~{3,})/
 /** Deeply nested lists or quotes: each level costs as much as all levels above it. */
-const DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){20}/m
+const DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){10}|^[ \t]{20,}(?:[-*+]|\d{1,9}[.)])[ \t]/m
+/** Marks of emphasis and links: the parser pairs each with all before it. People use a few in a paragraph. */
+const MARKS = /[*_~[\]]+/g
+const MOST_MARKS = 400
+const CODE = /^(`{3,}|~{3,})[^]*?(?:^\1|$(?![^]))/gm
 /** Very wide tables: every row is padded to the number of columns. */
 const WIDE = /^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|){30}/m
 
@@ -59,7 +63,9 @@ export function chunksOf(text: string): Chunk[] {
   return chunks
 }
 
-const chunk = (text: string, at: number): Chunk => ({ at, text, plain: DEEP.test(text) || WIDE.test(text) })
+const chunk = (text: string, at: number): Chunk => ({ at, text, plain: DEEP.test(text) || WIDE.test(text) || isDense(text) })
+
+const isDense = (text: string): boolean => text.length > MOST_MARKS && (text.replace(CODE, '').match(MARKS)?.length ?? 0) > MOST_MARKS
 
 function markOf(line: string): string | null {
   const found = FENCE.exec(line.trimEnd())

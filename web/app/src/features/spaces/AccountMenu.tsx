@@ -4,12 +4,11 @@ import { useState } from 'react'
 
 import type { Over } from '../../App.tsx'
 import { go } from '../../router.ts'
-import { chooseTheme, savedTheme, type Theme } from '../../theme.ts'
+import { chooseTheme, savedTheme, THEMES, type Theme } from '../../theme.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { More } from '../../ui/icons.tsx'
 
 const ITEM = 'flex cursor-pointer items-center rounded-md px-2.5 py-1.5 outline-none data-[highlighted]:bg-hover'
-const THEMES: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' }
 
 export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
   const me = useMe()!
@@ -45,6 +44,7 @@ export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
               ))}
             </DropdownMenu.RadioGroup>
             <DropdownMenu.Separator className="my-1.5 h-px bg-line" />
+            <DropdownMenu.Item className={ITEM} onSelect={() => onOver('profile')}>Your profile</DropdownMenu.Item>
             {me.role !== 'member' && <DropdownMenu.Item className={ITEM} onSelect={() => go('/admin/people')}>Administration</DropdownMenu.Item>}
             <DropdownMenu.Item className={ITEM} onSelect={() => onOver('keys')}>Keyboard shortcuts <kbd className="ml-auto font-sans text-ink-soft">?</kbd></DropdownMenu.Item>
             <DropdownMenu.Item className={ITEM} onSelect={signOut}>Sign out</DropdownMenu.Item>

@@ -5,6 +5,10 @@ import { go, inspect, spacePath } from '../../router.ts'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Plus } from '../../ui/icons.tsx'
+import { TRIGGERS } from './triggers.ts'
+
+// A new space has no orchestrator yet. The first is recommended for several agents; with one agent all are the same.
+const OFFERED = ['elected', 'everyone', 'mentioned'] as const
 
 /** A plus icon, or a full button with `label`. */
 export function NewSpace({ label }: { label?: string }) {
@@ -27,7 +31,7 @@ function NewSpaceForm({ onDone }: { onDone: () => void }) {
     const form = new FormData(event.currentTarget)
     setBusy(true)
     try {
-      const space = await store.client.spaces.create({ name: String(form.get('name')).trim(), description: String(form.get('description')).trim() })
+      const space = await store.client.spaces.create({ name: String(form.get('name')).trim(), description: String(form.get('description')).trim(), triggers: String(form.get('triggers')) as (typeof OFFERED)[number] })
       await store.loader.space(space.id)
       go(spacePath(space.id))
       inspect({ kind: 'members' })
@@ -48,6 +52,15 @@ function NewSpaceForm({ onDone }: { onDone: () => void }) {
         <span className="mb-1 block text-small font-semibold">Description <span className="font-normal text-ink-soft">(optional)</span></span>
         <input name="description" autoComplete="off" className="field" />
       </label>
+      <fieldset className="space-y-1 text-small">
+        <legend className="mb-1 font-semibold">Which agents respond</legend>
+        {OFFERED.map((value) => (
+          <label key={value} className="flex items-baseline gap-2">
+            <input type="radio" name="triggers" value={value} defaultChecked={value === OFFERED[0]} className="accent-link" />
+            <span>{TRIGGERS[value]}{value === 'elected' && <span className="text-ink-soft"> (recommended for two or more agents)</span>}</span>
+          </label>
+        ))}
+      </fieldset>
       <p role="alert" className="text-small text-bad">{problem}</p>
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>

@@ -1,5 +1,5 @@
 import { unread } from '@majlis/client'
-import { useSpaces } from '@majlis/client/react'
+import { useMe, useSpaces } from '@majlis/client/react'
 
 import type { Over } from '../../App.tsx'
 import { usePlace } from '../../router.ts'
@@ -10,16 +10,20 @@ import { useToday } from '../../ui/time.ts'
 import { COMMAND_KEY } from '../keyboard/shortcuts.ts'
 import { AccountMenu } from './AccountMenu.tsx'
 import { NewSpace } from './NewSpace.tsx'
+import { usePreferences } from './preferences.ts'
 import { SpaceRow } from './SpaceRow.tsx'
+import { useSections } from './useSections.ts'
 
 export function Sidebar({ className, onOver }: { className: string; onOver: (over: Over) => void }) {
   const spaces = useSpaces()
   const place = usePlace()
   const here = place.page === 'space' ? place.spaceId : null
   const today = useToday()
+  const sections = useSections()
+  const { muted } = usePreferences(useMe()?.id ?? '')
   const unreadSpaces = spaces.filter((space) => unread(space) > 0).length
   return (
-    <nav aria-label="Spaces" className={`w-full shrink-0 flex-col border-r border-line bg-paper-low md:w-72 lg:w-80 ${className}`}>
+    <nav aria-label="Spaces" className={`w-full shrink-0 flex-col border-r border-line bg-paper-low md:w-65 ${className}`}>
       <header className="flex h-14 items-center gap-2 pr-3 pl-4">
         <Link href="/" className="flex items-center gap-2.5 rounded-md font-serif text-large font-semibold">
           <img src="/page/icon.svg" alt="" width="26" height="26" />
@@ -39,8 +43,13 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
         <kbd className="ml-auto hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{COMMAND_KEY} K</kbd>
       </button>
       <ul className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
-        {spaces.map((space) => (
-          <li key={space.facts.id}><SpaceRow space={space} here={space.facts.id === here} today={today} /></li>
+        {sections.map(({ title, spaces: listed }) => (
+          <li key={title}>
+            {(sections.length > 1 || title === 'Direct') && <h2 className="px-3 pt-3 pb-1 font-sans text-tiny font-semibold text-ink-soft">{title}</h2>}
+            <ul aria-label={title}>
+              {listed.map((space) => <li key={space.facts.id}><SpaceRow space={space} here={space.facts.id === here} muted={muted.includes(space.facts.id)} today={today} /></li>)}
+            </ul>
+          </li>
         ))}
         {spaces.length === 0 && (
           <li className="p-4 text-small text-ink-soft">No spaces yet. Create one, or ask a space admin to add you.</li>

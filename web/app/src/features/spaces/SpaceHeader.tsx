@@ -7,6 +7,7 @@ import { plural } from '../../ui/format.ts'
 import { Back, Panel } from '../../ui/icons.tsx'
 import { StatusDot } from '../agents/StatusDot.tsx'
 import { useAgentStatus } from '../agents/agentStatus.ts'
+import { SpaceMenu } from './SpaceMenu.tsx'
 
 const SHOWN = 5
 
@@ -31,6 +32,7 @@ export function SpaceHeader({ space }: { space: SpaceState }) {
         {members.length > 1 && <span aria-hidden className="pl-1 text-small text-ink-soft md:hidden">+{members.length - 1}</span>}
         {members.length > SHOWN && <span aria-hidden className="hidden pl-1 text-small text-ink-soft md:inline">+{members.length - SHOWN}</span>}
       </button>
+      <SpaceMenu spaceId={facts.id} />
       <IconButton label={open ? 'Close inspector' : 'Open inspector'} aria-expanded={open} onClick={() => inspect(open ? null : { kind: 'runs' })}>
         <Panel />
       </IconButton>

@@ -1,22 +1,33 @@
 import type { Message } from '@majlis/client'
 import { useSpace } from '@majlis/client/react'
-import { useCallback, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 
 import { Link } from '../../ui/Link.tsx'
 import { ActiveAgents } from '../agents/ActiveAgents.tsx'
 import { Composer } from '../composer/Composer.tsx'
+import { onStartReply } from '../composer/startReply.ts'
+import { DropZone } from '../files/DropZone.tsx'
+import { useAttach } from '../files/useAttach.ts'
+import { useOpenQuestion } from '../composer/useOpenQuestion.ts'
 import { Timeline } from '../timeline/Timeline.tsx'
 import { SpaceHeader } from './SpaceHeader.tsx'
+import { useMayWrite } from './useMayWrite.ts'
 
 export function SpacePage({ spaceId, messageId }: { spaceId: string; messageId: string | null }) {
   const space = useSpace(spaceId)
   const [replyTo, setReplyTo] = useReplyTo(spaceId)
+  const page = useRef<HTMLElement>(null)
+  const mayWrite = useMayWrite(spaceId)
+  const onFiles = useAttach(spaceId)
+  useEffect(() => onStartReply(spaceId, setReplyTo), [spaceId, setReplyTo])
+  useOpenQuestion(spaceId, replyTo, setReplyTo)
   if (!space) return <NoAccess />
   return (
-    <section aria-labelledby="space-name" className="flex min-h-0 flex-1 flex-col">
+    <section ref={page} aria-labelledby="space-name" className="relative flex min-h-0 flex-1 flex-col">
       <SpaceHeader space={space} />
       <Timeline space={space} messageId={messageId} onReply={setReplyTo} />
       <ActiveAgents space={space} />
+      {mayWrite && <DropZone box={page} onFiles={onFiles} />}
       <Composer spaceId={spaceId} replyTo={replyTo} onClearReply={() => setReplyTo(null)} />
     </section>
   )
@@ -41,7 +52,7 @@ function NoAccess() {
       <div className="max-w-sm space-y-3">
         <h2 className="text-title">You don’t have access to this space</h2>
         <p className="text-ink-soft">It may have been deleted, or you may no longer be a member.</p>
-        <Link href="/" className="text-warm underline underline-offset-4">Back to spaces</Link>
+        <Link href="/" className="text-link underline underline-offset-4">Back to spaces</Link>
       </div>
     </div>
   )

@@ -7,26 +7,29 @@ import { Link } from '../../ui/Link.tsx'
 import { brief } from '../../ui/time.ts'
 import { StatusDot } from '../agents/StatusDot.tsx'
 import { draftOf } from '../composer/drafts.ts'
-import { plainText } from '../markdown/plainText.ts'
+import { attachmentsOf } from '../files/attachments.ts'
+import { fileNames } from '../files/kinds.ts'
+import { lineOf } from '../markdown/plainText.ts'
 
 /** Memoized, because there can be hundreds of rows. `today` is a prop so that times are formatted again after midnight. */
-export const SpaceRow = memo(function SpaceRow({ space, here }: { space: SpaceState; here: boolean; today: string }) {
+export const SpaceRow = memo(function SpaceRow({ space, here, muted }: { space: SpaceState; here: boolean; muted: boolean; today: string }) {
   const count = unread(space)
   const { facts, lastMessage } = space
   return (
     <Link
       href={spacePath(facts.id)}
+      data-space={facts.id}
       aria-current={here ? 'page' : undefined}
-      className="block rounded-md px-3 py-2 hover:bg-hover aria-[current]:bg-paper-high aria-[current]:shadow-low"
+      className="block rounded-md px-3 py-1.5 leading-snug hover:bg-hover aria-[current]:bg-paper-high aria-[current]:shadow-low"
     >
       <span className="flex items-baseline gap-2">
-        <bdi className={`min-w-0 flex-1 truncate text-left ${count > 0 ? 'font-semibold' : 'font-medium'}`}>{facts.name}</bdi>
+        <bdi className={`min-w-0 flex-1 truncate text-left ${count > 0 && !muted ? 'font-semibold' : 'font-medium'} ${muted ? 'text-ink-soft' : ''}`}>{facts.name}</bdi>
         {lastMessage && <time dateTime={lastMessage.createdAt} className="text-tiny text-ink-soft">{brief(lastMessage.createdAt)}</time>}
       </span>
       <span className="flex items-center gap-2 text-small text-ink-soft">
         <span className="min-w-0 flex-1 truncate"><Summary space={space} here={here} /></span>
         {count > 0 && (
-          <span className="min-w-5 rounded-full bg-warm px-1.5 text-center text-tiny font-semibold text-warm-ink">
+          <span className={`min-w-5 rounded-full px-1.5 text-center text-tiny font-semibold ${muted ? 'border border-line text-ink-soft' : 'bg-unread text-unread-ink'}`}>
             {count > 99 ? '99+' : count}
             <span className="unseen"> unread</span>
           </span>
@@ -44,15 +47,15 @@ function Summary({ space, here }: { space: SpaceState; here: boolean }) {
   const names = [...new Set(working)].map((agent) => space.members.find((member) => member.id === agent)?.name ?? 'An agent')
   const last = space.lastMessage
   const asking = usePendingTools(id)[0]
-  if (asking) return <span className="text-warm">{asking.agentName} needs your decision</span>
+  if (asking) return <span className="text-decide">{asking.agentName} needs your decision</span>
   if (names.length > 0) {
     return <span className="text-agent"><span className="mr-1.5"><StatusDot state="thinking" /></span>{thinking(names)}</span>
   }
-  const draft = here || !me ? '' : draftOf(me.id, id)
-  if (draft) return <><span className="text-warm">Draft:</span> {draft}</>
+  const draft = here || !me ? '' : draftOf(me.id, id) || fileNames(attachmentsOf(me.id, id))
+  if (draft) return <><span className="text-link">Draft:</span> {draft}</>
   if (!last) return 'No messages yet'
   const sender = last.kind === 'notice' ? '' : last.sender.id === me?.id ? 'You: ' : `${last.sender.name}: `
-  return <bdi>{sender}{last.kind === 'tool' ? `used ${last.tool?.name}` : plainText(last.text)}</bdi>
+  return <bdi>{sender}{last.kind === 'tool' ? `used ${last.tool?.name}` : lineOf(last)}</bdi>
 }
 
 function thinking(names: readonly string[]): string {

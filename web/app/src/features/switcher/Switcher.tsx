@@ -1,19 +1,21 @@
-import type { Message } from '@majlis/client'
 import { useSpaces, useStore } from '@majlis/client/react'
-import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 
 import { go, messagePath, spacePath } from '../../router.ts'
+import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Search } from '../../ui/icons.tsx'
 import { brief } from '../../ui/time.ts'
-import { plainText } from '../markdown/plainText.ts'
+import { rememberWords } from './foundWords.ts'
+import { useFoundMessages, type FoundMessage } from './useFoundMessages.ts'
 
 interface Result {
   key: string
   path: string
-  title: string
+  title: ReactNode
   below: string
   detail: string
+  onOpen?: () => void
 }
 
 /** Finds spaces at once and messages after a short pause in typing. */
@@ -21,7 +23,8 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const [active, setActive] = useState(0)
   const listId = useId()
-  const found = [...useFoundSpaces(typed), ...useFoundMessages(typed)]
+  const { found: messages, hasMore, problem, more } = useFoundMessages(typed)
+  const found = [...useFoundSpaces(typed), ...useResults(messages)]
   const chosen = Math.min(active, found.length - 1)
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
@@ -32,6 +35,7 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
   const open = (each: Result | undefined) => {
     if (!each) return
     onClose()
+    each.onOpen?.()
     go(each.path)
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -75,14 +79,16 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
             onClick={() => open(each)}
           >
             <span className="flex items-baseline gap-2">
-              <bdi className="truncate font-medium">{each.title}</bdi>
+              <bdi className="line-clamp-2 min-w-0 font-medium">{each.title}</bdi>
               <span className="ml-auto shrink-0 text-tiny text-ink-soft">{each.detail}</span>
             </span>
             {each.below && <span className="block truncate text-small text-ink-soft">{each.below}</span>}
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p role="status" className="px-4 pb-5 text-small text-ink-soft">No results</p>}
+      {hasMore && <div className="px-3 pb-3"><Button onClick={() => void more().catch(() => {})}>Show more results</Button></div>}
+      {problem ? <p role="alert" className="px-4 pb-4 text-small text-bad">{problem}</p> : found.length === 0 && <p role="status" className="px-4 pb-4 text-small text-ink-soft">No results</p>}
+      <p className="border-t border-line px-4 py-2 text-tiny text-ink-soft">Narrow it down with <kbd>from:Name</kbd>, <kbd>in:Space</kbd>, <kbd>before:2026-11-18</kbd> or “an exact phrase”</p>
     </Dialog>
   )
 }
@@ -95,26 +101,18 @@ function useFoundSpaces(typed: string): Result[] {
     .map(({ facts }) => ({ key: facts.id, path: spacePath(facts.id), title: facts.name, below: facts.description, detail: 'Space' }))
 }
 
-function useFoundMessages(typed: string): Result[] {
+/** A part of a text is not Markdown any more; the most common signs of it go. */
+const withoutMarkup = (text: string): string => text.replace(/[|*`~#>]+|-{3,}/g, ' ').replace(/\s+/g, ' ')
+
+/** The part of each message around the match, with the match marked. */
+function useResults(found: readonly FoundMessage[]): Result[] {
   const store = useStore()
-  const [messages, setMessages] = useState<readonly Message[]>([])
-  const wanted = typed.trim()
-  useEffect(() => {
-    if (wanted.length < 2) return setMessages([])
-    let current = true
-    const timer = setTimeout(() => {
-      store.client.search(wanted, { limit: 20 }).then((found) => current && setMessages(found.messages), () => {})
-    }, 150)
-    return () => {
-      current = false
-      clearTimeout(timer)
-    }
-  }, [store, wanted])
-  return messages.map((message) => ({
+  return found.map(({ message, snippet }) => ({
     key: message.id,
     path: messagePath(message.spaceId, message.id),
-    title: plainText(message.text),
+    title: snippet.map((part, n) => (part.match ? <mark key={n} className="rounded-sm bg-mark text-ink">{part.text}</mark> : withoutMarkup(part.text))),
     below: `${message.sender.name} in ${store.state.spaces[message.spaceId]?.facts.name ?? 'a space'}`,
     detail: brief(message.createdAt),
+    onOpen: () => rememberWords(message.id, snippet.filter((part) => part.match).map((part) => part.text)),
   }))
 }

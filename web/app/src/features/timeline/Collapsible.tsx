@@ -1,22 +1,27 @@
 import { useState, type ReactNode } from 'react'
 
-const LONG_CHARACTERS = 3000
-const LONG_LINES = 40
-const FIRST_LINES = /^(?:.*\n){0,40}.*/
+import { isLong, startOf } from './longText.ts'
 
-/** Shows the beginning of a very long message; the rest is rendered on demand. */
-export function Collapsible({ text, children }: { text: string; children: (shown: string) => ReactNode }) {
-  const [open, setOpen] = useState(false)
-  const long = text.length > LONG_CHARACTERS || text.split('\n').length > LONG_LINES
-  if (!long) return children(text)
+/** Which messages are open. Kept here, because rows are unmounted while they are off screen. */
+const opened = new Map<string, boolean>()
+
+/** Shows the beginning of a very long message; the rest is rendered on demand. `open`: not folded unless the reader asks for it. */
+export function Collapsible({ id, text, open: keepOpen, children }: { id: string; text: string; open: boolean; children: (shown: string) => ReactNode }) {
+  const [, setToggles] = useState(0)
+  if (!isLong(text)) return children(text)
+  // A message that was open once stays open: it never folds under the reader's eyes.
+  if (keepOpen && !opened.has(id)) opened.set(id, true)
+  const open = opened.get(id) ?? false
+  const toggle = () => {
+    opened.set(id, !open)
+    setToggles((n) => n + 1)
+  }
   return (
     <>
-      <div className={open ? '' : 'max-h-96 overflow-hidden [mask-image:linear-gradient(black_75%,transparent)]'}>{children(open ? text : startOf(text))}</div>
-      <button type="button" aria-expanded={open} className="mt-1 rounded-sm text-small text-warm underline underline-offset-4" onClick={() => setOpen(!open)}>
+      <div className={open ? '' : 'max-h-128 overflow-hidden [mask-image:linear-gradient(black_80%,transparent)]'}>{children(open ? text : startOf(text))}</div>
+      <button type="button" aria-expanded={open} className="mt-1 rounded-sm text-small text-link underline underline-offset-4" onClick={toggle}>
         {open ? 'Show less' : 'Show more'}
       </button>
     </>
   )
 }
-
-const startOf = (text: string): string => FIRST_LINES.exec(text)![0].slice(0, LONG_CHARACTERS)

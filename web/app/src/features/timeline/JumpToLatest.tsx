@@ -1,9 +1,7 @@
-import { unread, type SpaceState } from '@majlis/client'
-
 import { Down } from '../../ui/icons.tsx'
 
-export function JumpToLatest({ space, onGo }: { space: SpaceState; onGo: () => void }) {
-  const count = unread(space)
+/** `count`: the unread messages below the screen. */
+export function JumpToLatest({ count, onGo }: { count: number; onGo: () => void }) {
   return (
     <button
       type="button"
@@ -12,7 +10,7 @@ export function JumpToLatest({ space, onGo }: { space: SpaceState; onGo: () => v
     >
       <Down className="size-4" />
       Jump to latest
-      {count > 0 && <span className="font-semibold text-warm">{count} new</span>}
+      {count > 0 && <span className="font-semibold text-unread">{count} new</span>}
     </button>
   )
 }

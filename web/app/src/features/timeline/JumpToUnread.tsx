@@ -1,27 +1,31 @@
+import type { SpaceState } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { go, messagePath } from '../../router.ts'
+import { IconButton } from '../../ui/Button.tsx'
+import { Close } from '../../ui/icons.tsx'
 
-/** Shown while the first unread message is not loaded. Leads to the last read message, or to the very first message. */
-export function JumpToUnread({ spaceId, lastRead, newAfter, count }: { spaceId: string; lastRead: string | null; newAfter: number; count: number }) {
+/** Shown while there are unread messages above the screen. Leads to the last read message, or to the very first one. */
+export function JumpToUnread({ space, count }: { space: SpaceState; count: number }) {
   const store = useStore()
   const [busy, setBusy] = useState(false)
+  const spaceId = space.facts.id
   const jump = async () => {
     setBusy(true)
-    const id = lastRead ?? (await store.loader.backTo(spaceId, newAfter + 1).catch(() => undefined))?.id
+    const id = space.lastSeenMessageId ?? (await store.loader.backTo(spaceId, space.seenSeq + 1).catch(() => undefined))?.id
     store.flush()
     setBusy(false)
     if (id) go(messagePath(spaceId, id))
   }
   return (
-    <button
-      type="button"
-      disabled={busy}
-      className="absolute top-3 left-1/2 -translate-x-1/2 animate-rise rounded-full bg-warm px-4 py-1.5 text-small font-medium text-warm-ink shadow-high"
-      onClick={() => void jump()}
-    >
-      Jump to first unread · {count} more
-    </button>
+    <div className="absolute top-3 left-1/2 flex -translate-x-1/2 animate-rise items-center rounded-full bg-unread pr-1 text-small font-medium text-unread-ink shadow-high">
+      <button type="button" disabled={busy} className="rounded-full py-1.5 pr-2 pl-4 whitespace-nowrap" onClick={() => void jump()}>
+        Jump to first unread · {count} above
+      </button>
+      <IconButton label="Mark as read" className="size-7 rounded-full text-unread-ink hover:bg-transparent hover:text-unread-ink" onClick={() => space.lastMessage && store.readPositions.markRead(space.lastMessage)}>
+        <Close className="size-4" />
+      </IconButton>
+    </div>
   )
 }

@@ -1,7 +1,7 @@
 import { useMajlis, useMe } from '@majlis/client/react'
 import { useEffect, useRef, useState } from 'react'
 
-import { plainText } from '../markdown/plainText.ts'
+import { lineOf } from '../markdown/plainText.ts'
 
 /** Announces new messages of others to screen readers, once and in full. */
 export function LiveRegion({ spaceId }: { spaceId: string }) {
@@ -10,9 +10,10 @@ export function LiveRegion({ spaceId }: { spaceId: string }) {
   const known = useRef(last?.seq ?? 0)
   const [text, setText] = useState('')
   useEffect(() => {
+    if (last?.deletedAt) setText('')
     if (!last || last.seq <= known.current) return
     known.current = last.seq
-    if (last.sender.id !== me?.id) setText(`${last.sender.name}: ${plainText(last.text)}`)
+    if (last.sender.id !== me?.id && !last.deletedAt) setText(`${last.sender.name}: ${lineOf(last)}`)
   }, [last, me])
   return <p role="status" className="unseen">{text}</p>
 }

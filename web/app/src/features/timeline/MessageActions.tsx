@@ -1,40 +1,103 @@
 import type { Message } from '@majlis/client'
-import { Popover } from 'radix-ui'
-import { lazy, useState } from 'react'
+import { useMajlis, useMe, useStore } from '@majlis/client/react'
+import { DropdownMenu, Popover } from 'radix-ui'
+import { useState } from 'react'
 
 import { inspect, messagePath } from '../../router.ts'
+import { editMessage } from '../composer/editMessage.ts'
+import { openDirect } from '../spaces/openDirect.ts'
 import { useMayWrite } from '../spaces/useMayWrite.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { copyText } from '../../ui/copy.ts'
-import { Eye, LinkIcon, Receipt, Reply } from '../../ui/icons.tsx'
-import { LazyPart } from '../../ui/LazyPart.tsx'
+import { Chat, Copy, Eye, LinkIcon, More, Pencil, Pin, Question, Receipt, Reply, Trash } from '../../ui/icons.tsx'
+import { lazyPart } from '../../ui/lazyPart.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { deleteSoon } from './deletions.ts'
 
-const Deliveries = lazy(() => import('../inspector/Deliveries.tsx'))
+export const Deliveries = lazyPart(() => import('../inspector/Deliveries.tsx'))
+const Why = lazyPart(() => import('../inspector/Why.tsx'))
 
-/** Visible while the message has the pointer or the focus. */
+type Panel = 'Read by' | 'Why'
+
+const ITEM = 'flex cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-1.5 outline-none data-[highlighted]:bg-hover'
+const PANEL = 'z-30 animate-rise rounded-lg border border-line bg-paper-high text-small shadow-high'
+
+/** Visible while the message has the pointer or the focus. With a mouse beside the text, on a touch screen below it. */
 export function MessageActions({ message, onReply }: { message: Message; onReply: (message: Message) => void }) {
-  const [open, setOpen] = useState(false)
-  const { runId } = message
+  const [menu, setMenu] = useState(false)
+  const [panel, setPanel] = useState<Panel | null>(null)
   const mayWrite = useMayWrite(message.spaceId)
+  const shown = menu || panel ? '' : 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:hidden pointer-coarse:group-focus-within:flex'
   return (
-    <div
-      className={`absolute -top-3 right-1 z-10 flex rounded-md border border-line bg-paper-high shadow-low ${open ? '' : 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:pointer-events-none pointer-coarse:group-focus-within:pointer-events-auto'}`}
-    >
-      {mayWrite && <IconButton label="Reply" className="size-8" onClick={() => onReply(message)}><Reply className="size-4" /></IconButton>}
-      <Popover.Root open={open} onOpenChange={setOpen}>
-        <Popover.Trigger asChild>
-          <IconButton label="Read by" className="size-8"><Receipt className="size-4" /></IconButton>
-        </Popover.Trigger>
+    <div className={`flex h-6 w-16 shrink-0 items-center justify-end self-start pointer-coarse:h-8 pointer-coarse:w-full ${shown}`}>
+      {mayWrite && <IconButton label="Reply" className="size-7 pointer-coarse:size-8" onClick={() => onReply(message)}><Reply className="size-4" /></IconButton>}
+      <Popover.Root open={panel !== null} onOpenChange={(open) => !open && setPanel(null)}>
+        <DropdownMenu.Root modal={false} open={menu} onOpenChange={setMenu}>
+          <Popover.Anchor asChild>
+            <DropdownMenu.Trigger asChild>
+              <IconButton label="More actions" className="size-7 pointer-coarse:size-8"><More className="size-4" /></IconButton>
+            </DropdownMenu.Trigger>
+          </Popover.Anchor>
+          <DropdownMenu.Portal>
+            <DropdownMenu.Content align="end" sideOffset={4} collisionPadding={12} aria-label="Message actions" className={`${PANEL} min-w-44 p-1.5`} onCloseAutoFocus={(event) => panel && event.preventDefault()}>
+              <Items message={message} onPanel={setPanel} />
+            </DropdownMenu.Content>
+          </DropdownMenu.Portal>
+        </DropdownMenu.Root>
         <Popover.Portal>
-          <Popover.Content align="end" sideOffset={6} collisionPadding={12} aria-label="Read by" className="z-30 w-72 animate-rise rounded-lg border border-line bg-paper-high p-3 text-small shadow-high">
-            <LazyPart><Deliveries messageId={message.id} mayWrite={mayWrite} /></LazyPart>
+          <Popover.Content align="end" sideOffset={6} collisionPadding={12} aria-label={panel ?? ''} className={`${PANEL} w-72 p-3`}>
+            {panel === 'Why' ? <Why messageId={message.id} /> : <Deliveries messageId={message.id} mayWrite={mayWrite} />}
           </Popover.Content>
         </Popover.Portal>
       </Popover.Root>
-      {runId && <IconButton label="View run" className="size-8" onClick={() => inspect({ kind: 'run', id: runId })}><Eye className="size-4" /></IconButton>}
-      <IconButton label="Copy link" className="size-8" onClick={() => void copyText(location.origin + messagePath(message.spaceId, message.id))}>
-        <LinkIcon className="size-4" />
-      </IconButton>
     </div>
+  )
+}
+
+const AT_HAND = ['👍', '❤️', '🎉', '👀', '✅', '🙏']
+
+/** A small set at hand, in one row. */
+function Picker({ message }: { message: Message }) {
+  const { client } = useStore()
+  const react = (emoji: string) => void client.messages.react(message.id, emoji).catch((error: Error) => toast(error.message))
+  return (
+    <DropdownMenu.Group aria-label="React" className="flex">
+      {AT_HAND.map((emoji) => (
+        <DropdownMenu.Item key={emoji} aria-label={`React with ${emoji}`} className="cursor-pointer rounded-md p-1.5 outline-none data-[highlighted]:bg-hover" onSelect={() => react(emoji)}>{emoji}</DropdownMenu.Item>
+      ))}
+    </DropdownMenu.Group>
+  )
+}
+
+function Items({ message, onPanel }: { message: Message; onPanel: (panel: Panel) => void }) {
+  const { runId, sender } = message
+  const me = useMe()!
+  const store = useStore()
+  const [asked, setAsked] = useState(false)
+  const mayWrite = useMayWrite(message.spaceId)
+  const isAdmin = useMajlis((state) => state.spaces[message.spaceId]?.members.find((member) => member.id === me.id)?.role === 'admin')
+  const own = sender.id === me.id
+  const changeable = message.kind === 'text' && !message.deletedAt
+  const remove = (event: Event) => {
+    if (asked) return deleteSoon(store, message)
+    event.preventDefault()
+    setAsked(true)
+  }
+  const pin = () => void (message.pinned ? store.client.messages.unpin(message.id) : store.client.messages.pin(message.id)).catch((error: Error) => toast(error.message))
+  const direct = useMajlis((state) => state.spaces[message.spaceId]?.facts.direct)
+  const copy = (text: string, done: string) => void copyText(text).then(() => toast(done), () => toast('Copying failed'))
+  return (
+    <>
+      {mayWrite && !message.deletedAt && <Picker message={message} />}
+      {own && mayWrite && changeable && <DropdownMenu.Item className={ITEM} onSelect={() => editMessage(message)}><Pencil className="size-4" />Edit</DropdownMenu.Item>}
+      {(own || isAdmin) && changeable && <DropdownMenu.Item className={`${ITEM} text-bad`} onSelect={remove}><Trash className="size-4" />{asked ? 'Yes, delete message' : 'Delete'}</DropdownMenu.Item>}
+      {mayWrite && changeable && <DropdownMenu.Item className={ITEM} onSelect={pin}><Pin className="size-4" />{message.pinned ? 'Unpin' : 'Pin'}</DropdownMenu.Item>}
+      {message.text && <DropdownMenu.Item className={ITEM} onSelect={() => copy(message.text, 'Text copied')}><Copy className="size-4" />Copy text</DropdownMenu.Item>}
+      <DropdownMenu.Item className={ITEM} onSelect={() => copy(location.origin + messagePath(message.spaceId, message.id), 'Link copied')}><LinkIcon className="size-4" />Copy link</DropdownMenu.Item>
+      <DropdownMenu.Item className={ITEM} onSelect={() => onPanel('Read by')}><Receipt className="size-4" />Read by</DropdownMenu.Item>
+      {runId && <DropdownMenu.Item className={ITEM} onSelect={() => onPanel('Why')}><Question className="size-4" />Why</DropdownMenu.Item>}
+      {runId && <DropdownMenu.Item className={ITEM} onSelect={() => inspect({ kind: 'run', id: runId })}><Eye className="size-4" />View run</DropdownMenu.Item>}
+      {!direct && sender.id !== me.id && sender.type !== 'service' && <DropdownMenu.Item className={ITEM} onSelect={() => void openDirect(store, sender.id)}><Chat className="size-4" />Message {sender.name}</DropdownMenu.Item>}
+    </>
   )
 }

@@ -1,17 +1,16 @@
 import type { Message } from '@majlis/client'
-import { lazy, Suspense } from 'react'
 
-import { ErrorBoundary } from '../../ui/ErrorBoundary.tsx'
+import { lazyPart } from '../../ui/lazyPart.tsx'
 import { fullTime } from '../../ui/time.ts'
 
-const FailedDeliveries = lazy(() => import('./FailedDeliveries.tsx'))
+export const FailedDeliveries = lazyPart(() => import('./FailedDeliveries.tsx'))
 
-/** A message from the gateway itself, for example that a run failed. */
-export function NoticeView({ message }: { message: Message }) {
+/** A message from the gateway itself, for example that a run failed. `attached`: shown below the message it is about. */
+export function NoticeView({ message, attached = false }: { message: Message; attached?: boolean }) {
   return (
-    <div className="mt-3 flex flex-wrap gap-x-4 gap-y-1 rounded-md border border-line bg-paper-low px-3 py-2 text-small text-ink-soft" title={fullTime(message.createdAt)}>
+    <div className={`flex flex-wrap gap-x-4 gap-y-1 rounded-md border border-line bg-paper-low px-3 py-1.5 text-small text-ink-soft ${attached ? 'mt-1 ml-12' : 'mt-3'}`} title={fullTime(message.createdAt)}>
       <p className="min-w-48 flex-1 break-words" dir="auto">{message.text}</p>
-      {message.replyTo && <ErrorBoundary fallback={null}><Suspense><FailedDeliveries spaceId={message.spaceId} messageId={message.replyTo} /></Suspense></ErrorBoundary>}
+      {message.replyTo && <FailedDeliveries spaceId={message.spaceId} messageId={message.replyTo} />}
     </div>
   )
 }

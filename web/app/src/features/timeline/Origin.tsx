@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 
 import { messagePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
-import { plainText } from '../markdown/plainText.ts'
+import { lineOf } from '../markdown/plainText.ts'
 
 /** Names the message in another space that an agent responds to. Readers without access to that space get no details (M14). */
 export function Origin({ message }: { message: Message }) {
@@ -20,7 +20,7 @@ export function Origin({ message }: { message: Message }) {
     <p className="truncate text-small text-ink-soft italic">
       In response to {source ? source.sender.name : 'activity'} in{' '}
       <Link href={messagePath(origin.sourceSpace, origin.sourceEvent)} className="underline underline-offset-4 hover:text-ink">{place}</Link>
-      {source && <>: “{plainText(source.text).slice(0, 80)}”</>}
+      {source && <>: “{lineOf(source).slice(0, 80)}”</>}
     </p>
   )
 }

@@ -1,6 +1,8 @@
 import type { OutgoingMessage, SpaceState } from '@majlis/client'
 import { useMe, useStore } from '@majlis/client/react'
 
+import { editAgain } from '../composer/editAgain.ts'
+import { Files } from '../files/Files.tsx'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { Collapsible } from './Collapsible.tsx'
 import { MessageFrame } from './MessageFrame.tsx'
@@ -16,12 +18,15 @@ export function OutgoingView({ outgoing, first, space, names }: { outgoing: Outg
     <MessageFrame sender={me} first={first}>
       {outgoing.replyTo && <Quote spaceId={spaceId} messageId={outgoing.replyTo} history={space.history} />}
       <div className={status === 'refused' ? '' : 'text-ink-soft'}>
-        <Collapsible text={outgoing.text}>{(shown) => <Markdown text={shown} names={names} me={me.name} />}</Collapsible>
+        <Collapsible id={clientId} text={outgoing.text} open>{(shown) => <Markdown text={shown} names={names} me={me.name} />}</Collapsible>
       </div>
+      {outgoing.files && outgoing.files.length > 0 && <Files files={outgoing.files} />}
       {status !== 'sending' && (
         <p role="status" className={`flex flex-wrap items-center gap-x-3 text-small ${status === 'refused' ? 'text-bad' : 'text-ink-soft'}`} title={problem}>
           <span>{status === 'waiting' ? 'Will send when you’re back online.' : `Not sent: ${problem ?? ''}`}</span>
-          <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.retry(spaceId, clientId)}>Retry</button>
+          {status === 'waiting'
+            ? <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.retry(spaceId, clientId)}>Retry</button>
+            : <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => editAgain(spaceId, outgoing)}>Edit</button>}
           <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.discard(spaceId, clientId)}>Delete</button>
         </p>
       )}

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 
 import { messagePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
-import { plainText } from '../markdown/plainText.ts'
+import { lineOf } from '../markdown/plainText.ts'
 
 /** One line of the message that this one replies to, as a link. */
 export function Quote({ spaceId, messageId, history }: { spaceId: string; messageId: string; history: History | null }) {
@@ -12,12 +12,12 @@ export function Quote({ spaceId, messageId, history }: { spaceId: string; messag
   return (
     <Link
       href={messagePath(spaceId, messageId)}
-      className="mb-0.5 flex max-w-full min-w-0 items-baseline gap-1.5 border-l-2 border-line pl-2 text-small text-ink-soft hover:border-warm hover:text-ink"
+      className="mb-0.5 flex max-w-full min-w-0 items-baseline gap-1.5 border-l-2 border-line pl-2 text-small text-ink-soft hover:border-line-strong hover:text-ink"
     >
       {quoted ? (
         <>
           <bdi className="max-w-1/2 shrink-0 truncate font-semibold">{quoted.sender.name}</bdi>
-          <bdi className="truncate">{plainText(quoted.text) || quoted.kind}</bdi>
+          <bdi className="truncate">{lineOf(quoted) || quoted.kind}</bdi>
         </>
       ) : (
         <span>Earlier message</span>

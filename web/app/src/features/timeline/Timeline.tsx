@@ -3,11 +3,15 @@ import { useMessages, useMe, useStore, useStreams } from '@majlis/client/react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef, useState } from 'react'
 
+import { heightOf } from '../files/pictureSize.ts'
+import { countReplies } from '../threads/replies.ts'
 import { EmptySpace } from './EmptySpace.tsx'
 import { JumpToLatest } from './JumpToLatest.tsx'
 import { JumpToUnread } from './JumpToUnread.tsx'
 import { LiveRegion } from './LiveRegion.tsx'
+import { Loading } from './Loading.tsx'
 import { RowView } from './RowView.tsx'
+import { isLong, linesOf } from './longText.ts'
 import { rowsOf, type Row } from './rows.ts'
 import { useJump } from './useJump.ts'
 import { useLoadMore } from './useLoadMore.ts'
@@ -26,21 +30,22 @@ export function Timeline({ space, messageId, onReply }: Props) {
   const store = useStore()
   const me = useMe()!
   const spaceId = space.facts.id
-  const { history, outgoing } = useMessages(spaceId)
+  const { history, outgoing } = useMessages(spaceId, 'unread')
   const streams = useStreams(spaceId)
   const newAfter = useNewMarker(space)
-  const [lastRead] = useState(space.lastSeenMessageId)
+  const [openFrom] = useState(space.headSeq)
   const complete = history !== null && !hasLater(history, space.headSeq)
   const rows = useMemo(
     () => rowsOf(history ?? [], complete ? outgoing : [], complete ? streams : [], newAfter, me.id),
     [history, outgoing, streams, complete, newAfter, me.id],
   )
+  const replies = useMemo(() => countReplies(history ?? []), [history])
   const names = useNames(space)
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (n) => estimate(rows[n]),
+    estimateSize: (n) => estimate(rows[n], openFrom),
     getItemKey: (n) => rows[n]?.key ?? n,
     anchorTo: 'end',
     scrollEndThreshold: BOTTOM_PX,
@@ -54,7 +59,7 @@ export function Timeline({ space, messageId, onReply }: Props) {
   const bottom = useStickToBottom(virtual, virtual.getTotalSize(), complete)
   const { target, notFound } = useJump(virtual, rows, store, spaceId, messageId, newAfter, bottom)
   useShowOwnMessage(outgoing.at(-1), () => void toLatest())
-  useMarkRead(complete && atBottom ? (history?.at(-1) ?? null) : null)
+  const { unseen, check } = useMarkRead(virtual, rows, space)
 
   const empty = history?.length === 0 && rows.length === 0
   useResize(virtual, !empty, () => {
@@ -75,6 +80,7 @@ export function Timeline({ space, messageId, onReply }: Props) {
         onScroll={() => {
           bottom.onScroll()
           onScroll()
+          check()
         }}
       >
         <div role="list" className="relative mx-auto mt-auto w-full max-w-column shrink-0" style={{ height: virtual.getTotalSize() }}>
@@ -91,17 +97,16 @@ export function Timeline({ space, messageId, onReply }: Props) {
                 className="absolute inset-x-0 top-0 px-3 md:px-6"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <RowView row={row} space={space} names={names} target={target === row.key} onReply={onReply} />
+                <RowView row={row} space={space} names={names} target={target === row.key} openFrom={openFrom} replies={row.kind === 'message' ? (replies.get(row.message.id) ?? 0) : 0} partly={!complete} onReply={onReply} />
               </div>
             )
           })}
         </div>
       </div>
+      {!history && <Loading />}
       {notFound && <p role="status" className="absolute inset-x-0 top-3 mx-auto w-fit rounded-full border border-line bg-paper-high px-4 py-1.5 text-small text-ink-soft shadow-low">The linked message is not in this space.</p>}
-      {newAfter !== null && history?.[0] && history[0].seq > newAfter + 1 && (
-        <JumpToUnread spaceId={spaceId} lastRead={lastRead} newAfter={newAfter} count={history[0].seq - newAfter - 1} />
-      )}
-      {history && !(complete && atBottom) && <JumpToLatest space={space} onGo={() => void toLatest()} />}
+      {history && unseen.above > 0 && <JumpToUnread space={space} count={unseen.above} />}
+      {history && !(complete && atBottom) && <JumpToLatest count={unseen.below} onGo={() => void toLatest()} />}
       <LiveRegion spaceId={spaceId} />
     </div>
   )
@@ -119,7 +124,10 @@ function useNames(space: SpaceState): readonly string[] {
   return useMemo(() => joined.split('\n'), [joined])
 }
 
-function estimate(row: Row | undefined): number {
-  if (row?.kind === 'message') return (row.first ? 44 : 12) + 26 * Math.max(1, Math.ceil(row.message.text.length / 85))
-  return 48
+const FOLDED_PX = 540
+
+function estimate(row: Row | undefined, openFrom: number): number {
+  if (row?.kind !== 'message') return 48
+  const { text, seq, files } = row.message
+  return (row.first ? 44 : 12) + heightOf(files) + (seq < openFrom && isLong(text) ? FOLDED_PX : 26 * linesOf(text))
 }

@@ -22,3 +22,12 @@ test('day rows have unique keys even if the server clock was set back', () => {
   const days = rowsOf(history, [], [], null, 'ent_me').filter((row) => row.kind === 'day')
   expect(new Set(days.map((row) => row.key)).size).toBe(4)
 })
+
+test('a notice about a loaded message has no row of its own, and the rows cover all numbers', () => {
+  const notice: Message = { ...message(3, 'ent_gateway', null), kind: 'notice', replyTo: 'msg_1' }
+  const rows = rowsOf([message(1, 'ent_me', null), message(2, 'ent_other', null), notice], [], [], null, 'ent_me').filter((row) => row.kind === 'message')
+  expect(rows.map((row) => row.message.seq)).toEqual([1, 2])
+  expect(rows[0]!.notices).toEqual([notice])
+  expect(rows[1]!.lastSeq).toBe(3)
+  expect(rowsOf([notice], [], [], null, 'ent_me').at(-1)).toMatchObject({ kind: 'message', message: notice })
+})

@@ -1,4 +1,4 @@
-/** Turns messages into rows: day separators, the "New" line, and grouped messages. */
+/** Turns messages into rows: day separators, the "New" line, grouped messages, and notices at the message they are about. */
 import type { Message, OutgoingMessage, Stream } from '@majlis/client'
 
 import { dayKey } from '../../ui/time.ts'
@@ -6,12 +6,14 @@ import { dayKey } from '../../ui/time.ts'
 export type Row =
   | { kind: 'day'; key: string; at: string }
   | { kind: 'new'; key: string }
-  | { kind: 'message'; key: string; message: Message; first: boolean }
+  | { kind: 'message'; key: string; message: Message; first: boolean; notices: readonly Message[]; lastSeq: number }
   | { kind: 'outgoing'; key: string; outgoing: OutgoingMessage; first: boolean }
   | { kind: 'stream'; key: string; stream: Stream }
 
 // After a pause the sender's name and time are shown again.
 const GROUP_MS = 5 * 60_000
+
+const NONE: readonly Message[] = []
 
 export function rowsOf(
   history: readonly Message[],
@@ -23,13 +25,23 @@ export function rowsOf(
   const rows: Row[] = []
   let before: Message | null = null
   const days = new Set<string>()
+  const owners = new Map<string, Extract<Row, { kind: 'message' }>>()
   for (const message of history) {
+    const owner = message.kind === 'notice' && message.replyTo !== null ? owners.get(message.replyTo) : undefined
+    if (owner) {
+      owner.notices = [...owner.notices, message]
+      const last = rows.at(-1)
+      if (last?.kind === 'message') last.lastSeq = message.seq
+      continue
+    }
     const sameDay = before !== null && dayKey(before.createdAt) === dayKey(message.createdAt)
     const startsNew = newAfter !== null && message.seq > newAfter && (before?.seq ?? message.seq - 1) <= newAfter
     if (!sameDay) rows.push({ kind: 'day', key: dayRowKey(message, days), at: message.createdAt })
     if (startsNew) rows.push({ kind: 'new', key: 'new' })
     const first = !sameDay || startsNew || !continuesGroup(before, message)
-    rows.push({ kind: 'message', key: keyOf(message, me), message, first })
+    const row: Row = { kind: 'message', key: keyOf(message, me), message, first, notices: NONE, lastSeq: message.seq }
+    owners.set(message.id, row)
+    rows.push(row)
     before = message
   }
   for (const stream of streams) rows.push({ kind: 'stream', key: stream.streamId, stream })

@@ -1,0 +1,30 @@
+import type { Access } from '@majlis/client'
+import { useStore } from '@majlis/client/react'
+
+import { Button } from '../../ui/Button.tsx'
+import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
+import { fullTime } from '../../ui/time.ts'
+
+const KINDS: Record<Access['kind'], string> = { token: 'Token', session: 'Browser session', link: 'Sign-in link' }
+
+/** Live tokens, sessions and sign-in links of a person or service. Each can be ended, or all at once. */
+export function AccessList({ entityId, list, onChange, attempt }: { entityId: string; list: readonly Access[]; onChange: () => void; attempt: (work: Promise<unknown>) => void }) {
+  const { client } = useStore()
+  if (list.length === 0) return <p className="text-small text-ink-soft">No tokens, sessions or links</p>
+  return (
+    <div className="space-y-3">
+      <ul aria-label="Tokens, sessions and links" className="divide-y divide-line text-small">
+        {list.map((each) => (
+          <li key={each.id} className="flex items-center gap-3 py-1.5">
+            <span className="min-w-0 flex-1 truncate">
+              {each.label ?? KINDS[each.kind]}{each.current && ' (this session)'}
+              <span className="block text-ink-soft">{each.label ? `${KINDS[each.kind]} · ` : ''}Created {fullTime(each.createdAt)} · {each.expiresAt ? `Expires ${fullTime(each.expiresAt)}` : 'Never expires'}</span>
+            </span>
+            <Button look="bad" onClick={() => attempt(client.access.end(each.id).then(onChange))}>{each.kind === 'token' ? 'Revoke' : 'End'}</Button>
+          </li>
+        ))}
+      </ul>
+      {list.length > 1 && <ConfirmButton label="End all" confirm="Yes, end all" onConfirm={() => attempt(client.entities.endAllAccess(entityId, { keepCurrent: true }).then(onChange))} />}
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+import { useId } from 'react'
+
+import type { Schema } from './schemaError.ts'
+
+/** A part of the config schema, with what a form needs to know. */
+export interface FieldSchema extends Schema {
+  title?: string
+  description?: string
+  default?: unknown
+  minimum?: number
+  maximum?: number
+  properties?: Record<string, FieldSchema>
+  anyOf?: FieldSchema[]
+}
+
+interface Props {
+  name: string
+  schema: FieldSchema
+  root: Schema
+  value: unknown
+  onChange: (value: unknown) => void
+}
+
+/** A form field for a setting, made from its schema: title, a sentence about it, limits and choices. Returns null for settings that only JSON can express. */
+export function SchemaField({ name, schema: given, root, value, onChange }: Props) {
+  const id = useId()
+  const schema = resolved(given, root)
+  const kind = kindOf(schema)
+  if (kind === 'none') return null
+  if (kind === 'group') return <Group name={name} schema={schema} root={root} value={value} onChange={onChange} />
+  const about = schema.description && <span id={`${id}-about`} className="block text-small text-ink-soft">{schema.description.replaceAll('`', '')}</span>
+  const more = { id, 'aria-describedby': schema.description ? `${id}-about` : undefined }
+  const label = schema.title ?? name
+  if (kind === 'yes-no') {
+    return (
+      <div>
+        <label className="flex items-center gap-2"><input {...more} type="checkbox" checked={Boolean(value ?? schema.default)} className="size-4 accent-link" onChange={(event) => onChange(event.target.checked)} /><span className="text-small font-medium">{label}</span></label>
+        {about}
+      </div>
+    )
+  }
+  return (
+    <div>
+      <label htmlFor={id} className="block text-small font-medium">{label}</label>
+      {about}
+      {kind === 'choice' ? (
+        <select {...more} value={String(value ?? schema.default ?? '')} className="field mt-1 w-auto" onChange={(event) => onChange(event.target.value)}>
+          {schema.enum!.map((option) => <option key={String(option)} value={String(option)}>{String(option)}</option>)}
+        </select>
+      ) : kind === 'number' ? (
+        <input {...more} type="number" min={schema.minimum} max={schema.maximum} value={value === null || value === undefined ? '' : String(value)} placeholder={schema.default === null || schema.default === undefined ? 'Default' : String(schema.default)} className="field mt-1 w-44" onChange={(event) => onChange(event.target.value === '' ? (schema.default ?? null) : Number(event.target.value))} />
+      ) : (
+        <input {...more} value={String(value ?? schema.default ?? '')} className="field mt-1 max-w-sm" onChange={(event) => onChange(event.target.value)} />
+      )}
+    </div>
+  )
+}
+
+function Group({ name, schema, root, value, onChange }: Props) {
+  const values = (value ?? schema.default ?? {}) as Record<string, unknown>
+  return (
+    <fieldset className="space-y-4">
+      <legend className="mb-1 font-serif text-large font-semibold">{schema.title ?? name}</legend>
+      <div className="grid gap-4 md:grid-cols-2">
+        {Object.entries(schema.properties!).map(([key, each]) => <SchemaField key={key} name={key} schema={each} root={root} value={values[key]} onChange={(changed) => onChange({ ...values, [key]: changed })} />)}
+      </div>
+    </fieldset>
+  )
+}
+
+export type FieldKind = 'yes-no' | 'number' | 'choice' | 'line' | 'group' | 'none'
+
+export function kindOf(schema: FieldSchema): FieldKind {
+  if (schema.enum) return 'choice'
+  if (schema.type === 'boolean') return 'yes-no'
+  if (schema.type === 'integer' || schema.type === 'number') return 'number'
+  if (schema.type === 'string') return 'line'
+  return schema.type === 'object' && schema.properties ? 'group' : 'none'
+}
+
+/** Follows a reference, and takes the one form of a setting that may also be null. */
+export function resolved(schema: FieldSchema, root: Schema): FieldSchema {
+  const named = schema.$ref ? ({ ...root.$defs?.[schema.$ref.replace('#/$defs/', '')], ...schema } as FieldSchema) : schema
+  const forms = named.anyOf?.filter((each) => each.type !== 'null')
+  if (forms?.length !== 1 || forms.length === named.anyOf!.length) return named
+  return { ...resolved(forms[0]!, root), ...named, ...(forms[0]!.type ? { type: forms[0]!.type } : {}) }
+}

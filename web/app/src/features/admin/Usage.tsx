@@ -1,0 +1,74 @@
+import type { UsageRow } from '@majlis/client'
+import { useStore } from '@majlis/client/react'
+import { useState } from 'react'
+
+import { count, plural } from '../../ui/format.ts'
+import { QueryStatus } from '../../ui/QueryStatus.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+import { DayChart } from '../inspector/DayChart.tsx'
+
+const DAY = 86_400_000
+const BY = { agent: 'Agent', space: 'Space', person: 'Person', model: 'Model' } as const
+const SPANS = [7, 30, 90] as const
+const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 4, minimumFractionDigits: 2 })
+const dayOf = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const money = (cost: number | null): string => (cost === null ? '—' : dollars.format(cost))
+
+/** The cost of the runs that the user may see, by day and by agent, space, person or model. */
+export function Usage() {
+  const { client } = useStore()
+  const [by, setBy] = useState<keyof typeof BY>('agent')
+  const [days, setDays] = useState<(typeof SPANS)[number]>(30)
+  const from = new Date(Date.now() - (days - 1) * DAY).toISOString().slice(0, 10)
+  const daily = useQuery(`usage day ${from}`, () => client.usage({ by: 'day', from }))
+  const { data, problem } = useQuery(`usage ${by} ${from}`, () => client.usage({ by, from }))
+  return (
+    <div className="space-y-6">
+      <div className="flex flex-wrap gap-3 text-small">
+        <label className="flex items-center gap-2"><span className="text-ink-soft">Show by</span>
+          <select value={by} className="field w-auto" onChange={(event) => setBy(event.target.value as keyof typeof BY)}>{Object.entries(BY).map(([value, name]) => <option key={value} value={value}>{name}</option>)}</select>
+        </label>
+        <label className="flex items-center gap-2"><span className="text-ink-soft">Period</span>
+          <select value={days} className="field w-auto" onChange={(event) => setDays(Number(event.target.value) as (typeof SPANS)[number])}>{SPANS.map((span) => <option key={span} value={span}>Last {span} days</option>)}</select>
+        </label>
+      </div>
+      {daily.data?.rows.some((row) => row.inputTokens + row.outputTokens > 0) && <Days rows={daily.data.rows} days={days} />}
+      {data ? <Table rows={data.rows} by={BY[by]} /> : <QueryStatus problem={problem} />}
+    </div>
+  )
+}
+
+function Days({ rows, days }: { rows: readonly UsageRow[]; days: number }) {
+  const name = (day: string) => dayOf.format(new Date(day))
+  const tokens = rows.map((row) => ({ day: row.key!, total: row.inputTokens + row.outputTokens, light: row.cachedTokens, label: `${name(row.key!)}: ${count(row.inputTokens)} input, ${count(row.cachedTokens)} cached, ${count(row.outputTokens)} output` }))
+  const priced = rows.filter((row) => row.cost !== null)
+  const costs = priced.map((row) => ({ day: row.key!, total: row.cost!, label: `${name(row.key!)}: ${money(row.cost)}` }))
+  const total = priced.reduce((sum, row) => sum + row.cost!, 0)
+  return (
+    <div className="grid gap-6 md:grid-cols-2">
+      <DayChart title="Tokens" bars={tokens} days={days} peak={count(Math.max(...tokens.map((bar) => bar.total)))} caption={`Last ${days} days. Lighter bars are cached tokens.`} />
+      {costs.length > 0 && <DayChart title="Cost" bars={costs} days={days} peak={money(Math.max(...costs.map((bar) => bar.total)))} caption={`${money(total)} in the last ${days} days.`} />}
+    </div>
+  )
+}
+
+function Table({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
+  if (rows.length === 0) return <p className="text-ink-soft">No runs in this period</p>
+  const unpriced = rows.reduce((sum, row) => sum + row.unpricedRuns, 0)
+  return (
+    <div role="group" aria-label="Usage" tabIndex={0} className="overflow-x-auto">
+      <table className="w-full text-small tabular-nums">
+        <thead><tr className="border-b border-line text-left text-ink-soft">{[by, 'Runs', 'Input tokens', 'Output tokens', 'Cost'].map((name, n) => <th key={name} scope="col" className={`py-1.5 pr-4 font-medium ${n > 0 ? 'text-right' : ''}`}>{name}</th>)}</tr></thead>
+        <tbody>
+          {rows.toSorted((a, b) => (b.cost ?? 0) - (a.cost ?? 0) || b.inputTokens - a.inputTokens).map((row) => (
+            <tr key={row.key ?? ''} className="border-b border-line">
+              <th scope="row" className="max-w-60 truncate py-1.5 pr-4 text-left font-medium"><bdi>{row.name || 'None'}</bdi></th>
+              {[count(row.runs), count(row.inputTokens), count(row.outputTokens), money(row.cost)].map((value, n) => <td key={n} className="py-1.5 pr-4 text-right">{value}</td>)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {unpriced > 0 && <p className="mt-2 text-small text-ink-soft">The cost leaves out {plural(unpriced, 'run')} of models without a known price.</p>}
+    </div>
+  )
+}

@@ -1,0 +1,37 @@
+import type { Failure } from '@majlis/client'
+import { useStore } from '@majlis/client/react'
+
+import { Avatar } from '../../ui/Avatar.tsx'
+import { plural } from '../../ui/format.ts'
+import { Link } from '../../ui/Link.tsx'
+import { brief, useNow } from '../../ui/time.ts'
+import { useQuery } from '../../ui/useQuery.ts'
+import { Section } from './Home.tsx'
+
+const RELOAD_MS = 60_000
+
+/** Agents whose runs failed in the last day, in any space, with the newest reason. For administrators. */
+export function Failures() {
+  const { client } = useStore()
+  const minute = Math.floor(useNow() / RELOAD_MS)
+  const { data } = useQuery('failures', () => client.failures(), String(minute))
+  const agents = [...new Set(data?.map((each) => each.agentId))]
+  if (!data || agents.length === 0) return null
+  return <Section title="Agents that couldn’t answer">{agents.map((id) => <Row key={id} all={data.filter((each) => each.agentId === id)} />)}</Section>
+}
+
+function Row({ all }: { all: readonly Failure[] }) {
+  const { agentId, agentName, error, endedAt } = all[0]!
+  return (
+    <li>
+      <Link href={`/admin/agents/${agentId}`} className="flex items-center gap-3 px-4 py-2.5 hover:bg-hover">
+        <Avatar id={agentId} name={agentName} type="agent" />
+        <span className="min-w-0 flex-1">
+          <span className="block truncate"><b className="font-semibold">{agentName}</b> <span className="text-small text-ink-soft">{plural(all.length, 'failed run')} · {brief(endedAt)}</span></span>
+          {error && <span className="line-clamp-2 text-small text-bad">{error.message}</span>}
+        </span>
+        <span className="shrink-0 text-small text-link">Open settings</span>
+      </Link>
+    </li>
+  )
+}

@@ -1,0 +1,91 @@
+import { unread, type PendingCall, type SpaceState } from '@majlis/client'
+import { useMajlis, useMe, useSpaces } from '@majlis/client/react'
+import type { ReactNode } from 'react'
+
+import { messagePath, spacePath } from '../../router.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { Link } from '../../ui/Link.tsx'
+import { brief, useToday } from '../../ui/time.ts'
+import { lineOf } from '../markdown/plainText.ts'
+import { NewSpace } from '../spaces/NewSpace.tsx'
+import { Failures } from './Failures.tsx'
+import { Questions } from './Questions.tsx'
+import { Starters } from './Starters.tsx'
+
+/** Shows decisions that wait for the user first, then unread messages. Administrators also see agents that failed. */
+export function Home() {
+  const spaces = useSpaces()
+  const me = useMe()!
+  const pending = useMajlis((state) => Object.values(state.agents.pending))
+  const fresh = spaces.filter((space) => unread(space) > 0)
+  useToday()
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto">
+      <div className="mx-auto max-w-column space-y-8 p-6 md:py-10">
+        <div>
+          <h2 className="text-title">Welcome to Majlis</h2>
+          <p className="text-ink-soft">{summary(pending.length, fresh.length, spaces.length)}</p>
+        </div>
+        {pending.length > 0 && (
+          <Section title="Needs your decision">
+            {pending.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).map((call) => <Decision key={`${call.runId} ${call.toolCallId}`} call={call} />)}
+          </Section>
+        )}
+        <Questions />
+        {me.role !== 'member' && <Failures />}
+        {fresh.length > 0 && <Section title="Unread">{fresh.map((space) => <UnreadSpace key={space.facts.id} space={space} />)}</Section>}
+        {spaces.length === 0 && <NewSpace label="Create space" />}
+        {me.role !== 'member' && <Starters />}
+      </div>
+    </div>
+  )
+}
+
+function summary(decisions: number, fresh: number, spaces: number): string {
+  if (spaces === 0) return 'Create a space and add people and agents to it. Only members of a space can read its messages.'
+  if (decisions + fresh === 0) return 'You’re all caught up.'
+  return 'Here is what happened while you were away.'
+}
+
+export function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <h3 className="mb-2 text-large">{title}</h3>
+      <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-paper-high">{children}</ul>
+    </section>
+  )
+}
+
+export const ROW = 'flex items-center gap-3 px-4 py-2.5 hover:bg-hover'
+
+function Decision({ call }: { call: PendingCall }) {
+  const space = useMajlis((state) => state.spaces[call.spaceId]?.facts.name ?? '')
+  const question = (call.input as { question?: unknown } | null)?.question
+  return (
+    <li>
+      <Link href={messagePath(call.spaceId, call.messageId)} className={ROW}>
+        <Avatar id={call.agentId} name={call.agentName} type="agent" />
+        <span className="min-w-0 flex-1">
+          <span className="block truncate"><b className="font-semibold">{call.agentName}</b> {call.purpose === 'permission' ? <>wants to use <span className="font-mono text-[0.9em]">{call.name}</span></> : typeof question === 'string' ? question : 'asks a question'}</span>
+          <span className="block truncate text-small text-ink-soft"><bdi>{space}</bdi> · {brief(call.createdAt)}</span>
+        </span>
+        <span className="text-small text-decide">Decide</span>
+      </Link>
+    </li>
+  )
+}
+
+function UnreadSpace({ space }: { space: SpaceState }) {
+  const { facts, lastMessage } = space
+  return (
+    <li>
+      <Link href={spacePath(facts.id)} className={ROW}>
+        <span className="min-w-0 flex-1">
+          <bdi className="block truncate text-left font-semibold">{facts.name}</bdi>
+          {lastMessage && <bdi className="block truncate text-left text-small text-ink-soft">{lastMessage.sender.name}: {lineOf(lastMessage)}</bdi>}
+        </span>
+        <span className="rounded-full bg-unread px-2 text-tiny font-semibold text-unread-ink">{unread(space)}<span className="unseen"> unread</span></span>
+      </Link>
+    </li>
+  )
+}

@@ -1,0 +1,47 @@
+import type { Hop } from '@majlis/client'
+import { useStore } from '@majlis/client/react'
+
+import { messagePath } from '../../router.ts'
+import { Link } from '../../ui/Link.tsx'
+import { QueryStatus } from '../../ui/QueryStatus.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+import { plainText } from '../markdown/plainText.ts'
+
+const HIDDEN: Record<Hop['kind'], string> = {
+  message: 'a message in a space you don’t have access to',
+  card: 'an answer in a space you don’t have access to',
+  plan: 'a plan of the agent',
+  service: 'an event from a service',
+  heartbeat: 'a scheduled wake-up',
+}
+
+/** What caused a message, the nearest cause first. */
+export default function Why({ messageId }: { messageId: string }) {
+  const { client } = useStore()
+  const { data, problem } = useQuery(messageId, () => client.messages.why(messageId))
+  if (!data || problem) return <QueryStatus problem={problem} />
+  return (
+    <ol className="space-y-2">
+      {data.hops.map((hop, n) => (
+        <li key={n}>
+          <span className="text-ink-soft">{n === 0 ? 'Because of ' : 'which was sent because of '}</span>
+          <Cause hop={hop} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Cause({ hop }: { hop: Hop }) {
+  if (hop.hidden || hop.kind === 'heartbeat') return <>{HIDDEN[hop.kind]}</>
+  if (!hop.messageId || !hop.spaceId) {
+    return <>{hop.kind === 'plan' ? 'the plan' : 'the event'} “{hop.text}”</>
+  }
+  return (
+    <>
+      {hop.kind === 'card' ? 'the question' : 'the message'} of <b className="font-semibold">{hop.sender?.name}</b> in{' '}
+      <Link href={messagePath(hop.spaceId, hop.messageId)} className="underline underline-offset-4 hover:text-ink">{hop.spaceName}</Link>
+      {hop.text && <span className="block break-words text-ink-soft">“{plainText(hop.text).slice(0, 160)}”</span>}
+    </>
+  )
+}

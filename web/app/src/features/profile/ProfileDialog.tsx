@@ -1,0 +1,73 @@
+import { useMe, useStore } from '@majlis/client/react'
+import { useState, type FormEvent } from 'react'
+
+import { AccessList } from '../admin/AccessList.tsx'
+import { chooseTheme, savedTheme, THEMES, type Theme } from '../../theme.ts'
+import { Avatar } from '../../ui/Avatar.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { QueryStatus } from '../../ui/QueryStatus.tsx'
+import { useQuery } from '../../ui/useQuery.ts'
+
+/** The person's own name, appearance, and the browsers and tokens with which they are signed in. */
+export default function ProfileDialog({ onClose }: { onClose: () => void }) {
+  const me = useMe()!
+  const { client } = useStore()
+  const access = useQuery(`access ${me.id}`, () => client.entities.access(me.id))
+  const [problem, setProblem] = useState('')
+  const attempt = (work: Promise<unknown>) => void work.then(() => setProblem(''), (error: Error) => setProblem(error.message))
+  return (
+    <Dialog title="Your profile" onClose={onClose}>
+      <div className="space-y-6 p-5 pt-3 text-small">
+        <p role="alert" className="text-bad empty:hidden">{problem}</p>
+        <Name attempt={attempt} />
+        <Appearance />
+        <section aria-labelledby="access">
+          <h3 id="access" className="mb-1 font-sans text-ink-soft">Where you are signed in</h3>
+          {access.data ? <AccessList entityId={me.id} list={access.data} onChange={access.reload} attempt={attempt} /> : <QueryStatus problem={access.problem} />}
+        </section>
+      </div>
+    </Dialog>
+  )
+}
+
+function Name({ attempt }: { attempt: (work: Promise<unknown>) => void }) {
+  const me = useMe()!
+  const store = useStore()
+  const [name, setName] = useState(me.name)
+  const mayRename = me.role !== 'member'
+  const rename = (event: FormEvent) => {
+    event.preventDefault()
+    attempt(store.client.entities.change(me.id, { name: name.trim() }).then((changed) => {
+      setName(changed.name)
+      store.change((state) => (state.me ? { ...state, me: { ...state.me, name: changed.name } } : state))
+    }))
+  }
+  return (
+    <form className="flex items-end gap-3" onSubmit={rename}>
+      <Avatar id={me.id} name={me.name} type={me.type} />
+      <label className="min-w-0 flex-1">
+        <span className="mb-1 block text-ink-soft">Name</span>
+        <input required maxLength={64} value={name} disabled={!mayRename} aria-describedby={mayRename ? undefined : 'name-hint'} className="field" onChange={(event) => setName(event.target.value)} />
+        {!mayRename && <span id="name-hint" className="mt-1 block text-ink-soft">Ask an administrator to change your name.</span>}
+      </label>
+      {mayRename && name.trim() !== '' && name.trim() !== me.name && <Button type="submit" look="primary">Save</Button>}
+    </form>
+  )
+}
+
+function Appearance() {
+  const [theme, setTheme] = useState(savedTheme)
+  const choose = (value: Theme) => {
+    setTheme(value)
+    chooseTheme(value)
+  }
+  return (
+    <fieldset className="flex flex-wrap gap-x-5 gap-y-1">
+      <legend className="mb-1 text-ink-soft">Appearance</legend>
+      {Object.entries(THEMES).map(([value, name]) => (
+        <label key={value} className="flex items-center gap-2"><input type="radio" name="theme" value={value} checked={theme === value} className="accent-link" onChange={() => choose(value as Theme)} />{name}</label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,32 @@
+import { useEffect, useState } from 'react'
+
+import { guardLeaving } from '../router.ts'
+import { Button } from './Button.tsx'
+import { Dialog } from './Dialog.tsx'
+
+/** While `unsaved`, asks before the user leaves the page, within the app or by closing the tab. */
+export function UnsavedGuard({ unsaved }: { unsaved: boolean }) {
+  const [leave, setLeave] = useState<(() => void) | null>(null)
+  useEffect(() => {
+    if (!unsaved) return
+    const onUnload = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', onUnload)
+    const release = guardLeaving((proceed) => setLeave(() => proceed))
+    return () => {
+      removeEventListener('beforeunload', onUnload)
+      release()
+    }
+  }, [unsaved])
+  if (!leave) return null
+  return (
+    <Dialog title="Discard changes?" onClose={() => setLeave(null)} className="max-w-sm">
+      <div className="space-y-4 p-5 pt-2">
+        <p className="text-ink-soft">Your changes haven’t been saved.</p>
+        <div className="flex justify-end gap-2">
+          <Button autoFocus onClick={() => setLeave(null)}>Keep editing</Button>
+          <Button look="bad" onClick={leave}>Discard changes</Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

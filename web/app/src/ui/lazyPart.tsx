@@ -1,0 +1,33 @@
+import { Suspense, lazy, useState, type ComponentType, type LazyExoticComponent } from 'react'
+
+import { ErrorBoundary, LoadError } from './ErrorBoundary.tsx'
+import { retryImport } from './retryImport.ts'
+
+interface Options {
+  /** A load error floats above the page instead of taking the place of the part. */
+  over?: boolean
+}
+
+/**
+ * A component that loads on demand. Unlike with `lazy` alone, a failed load is tried again: three times at once, then
+ * whenever the user asks for it or the part is shown again. `onClose` adds a button that closes the error.
+ */
+export function lazyPart<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>, { over = false }: Options = {}) {
+  let loaded: LazyExoticComponent<ComponentType<Props>> | null = null
+  const start = () =>
+    lazy(() =>
+      retryImport(load).catch((error: unknown) => {
+        loaded = null
+        throw error
+      }),
+    )
+  function Part(props: Props & { onClose?: () => void }) {
+    const [tries, setTries] = useState(0)
+    const Loaded = (loaded ??= start()) as ComponentType<Props>
+    const error = <LoadError over={over} onRetry={() => setTries(tries + 1)} {...(props.onClose ? { onClose: props.onClose } : {})} />
+    return <ErrorBoundary key={tries} fallback={error}><Suspense><Loaded {...props} /></Suspense></ErrorBoundary>
+  }
+  /** Loads the code ahead of time. A failure does not matter: it is loaded again when it is shown. */
+  Part.preload = () => void load().catch(() => {})
+  return Part
+}
