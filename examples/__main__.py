@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from majlis.agents.config.config import parse_config
 from majlis.client import MajlisClient
 from majlis.entities.tokens import issue
 from majlis.errors import ConfigurationError, MajlisError
-from majlis.gateway import open_gateway
+from majlis.gateway import Gateway, open_gateway
 from majlis.http_server import Server, address, bind
 from majlis.logs import set_up_logging
 from majlis.settings import load_settings
@@ -29,11 +30,20 @@ def main() -> None:
         help='provider:name, or JSON such as {"provider": "openai", "name": "x", "baseUrl": "http://…/v1"}; '
         "also $EXAMPLE_MODEL",
     )
+    parser.add_argument(
+        "--play", action="store_true", help="play it to its end with a scripted model and people, in a temporary folder"
+    )
     parser.add_argument("--data-dir", type=Path, help="default: example-data/<example>")
-    parser.add_argument("--port", type=int, default=8700)
+    parser.add_argument("--port", type=int, default=0, help="default: a free one, so that it runs beside your server")
     given = parser.parse_args()
+    if given.play:
+        with tempfile.TemporaryDirectory(prefix="majlis-example-") as folder:
+            # Tools and programs of the examples write below the current folder.
+            os.chdir(folder)
+            asyncio.run(_play(load(given.example), Path(folder)))
+        return
     if not given.model:
-        parser.error("--model is needed: these agents have to think. The demo model cannot.")
+        parser.error("--model is needed: these agents have to think. Without a model, watch the example with --play.")
     try:
         model = _model(given.model)
         data_dir = given.data_dir or Path("example-data") / given.example
@@ -52,14 +62,33 @@ def _model(text: str) -> str | Mapping[str, object]:
     return model
 
 
-async def _run(example: Example, model: str | Mapping[str, object], data_dir: Path, port: int) -> None:
+async def _play(example: Example, folder: Path) -> None:
+    from examples.play import Stage, play
+    from examples.scripts import SCRIPTS
+    from tests.model_server import ModelServer
+
+    _, server, serving, base_url, token = await _start(example, folder, 0)
+    try:
+        async with ModelServer(SCRIPTS[example.name]) as model, MajlisClient(base_url, token) as client:
+            await play(Stage(client, example, await stage(client, example, model.model), base_url))
+    finally:
+        server.stop()
+        await serving
+
+
+async def _start(example: Example, data_dir: Path, port: int) -> tuple[Gateway, Server, asyncio.Task[None], str, str]:
     settings = load_settings({"data_dir": data_dir, "port": port, "demo": False, **example.settings})
     set_up_logging(settings)
     listener = bind(settings)
     gateway = await open_gateway(settings)
-    base_url = address(settings, listener)
-    serving = asyncio.create_task(Server(gateway).serve(sockets=[listener]))
+    server = Server(gateway)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
     _, token = await gateway.db.write(issue, gateway.hasher, gateway.owner_id, "api")
+    return gateway, server, serving, address(settings, listener), token
+
+
+async def _run(example: Example, model: str | Mapping[str, object], data_dir: Path, port: int) -> None:
+    gateway, _, serving, base_url, token = await _start(example, data_dir, port)
     async with MajlisClient(base_url, token) as client:
         ids = await stage(client, example, model)
         links = {person: (await client.create_sign_in_link(ids[person]))["url"] for person in example.people}

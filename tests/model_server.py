@@ -65,8 +65,10 @@ class Asked:
 
     @property
     def step(self) -> int:
-        """0 for the first request of an invocation. Earlier messages of the agent are assistant turns without calls."""
-        return sum("tool_calls" in message for message in self.messages)
+        """0 for the first request of an invocation. Earlier messages of the agent are assistant turns without calls. A
+        message that was held does not count, so that a script sends it again (E8)."""
+        held = [each for each in self.results if isinstance(each, dict) and each.get("status") == "held"]
+        return sum("tool_calls" in message for message in self.messages) - len(held)
 
 
 def _text(message: Mapping[str, Any]) -> str:
@@ -88,7 +90,7 @@ class Reply:
     gate_mid: asyncio.Event | None = None
     # Added to the last call's arguments again and again, until `gate_mid` is set.
     filler: str = ""
-    # `raw` replaces the body; `hang_up` closes the connection before the end of the body.
+    # `raw` replaces the body; `hang_up` closes the connection before its end (at `gate_mid`, if there is one).
     raw: bytes | None = None
     hang_up: bool = False
     error_code: str | None = None
@@ -147,13 +149,19 @@ def _script(part: Part) -> Script:
 class ModelServer:
     """If a script raises, the response is a 500, and leaving the server's context raises the exception again."""
 
-    def __init__(self, script: Script | None = None) -> None:
+    def __init__(self, script: Script | None = None, host: str = "127.0.0.1") -> None:
+        self._host = host
         self.script: Script = script or sequence()
         self.asked: list[Asked] = []
         self.open_requests = 0
         self.connections = 0
         self.failures: list[Exception] = []
         self.base_url = ""
+        # The list of models, the headers of those who asked for it, and the key that every request needs.
+        self.offers = ["scripted"]
+        self.looks: list[dict[str, str]] = []
+        self.key: str | None = None
+        self.redirect: str | None = None
         self._server: asyncio.Server | None = None
         self._connections: set[_Connection] = set()
         self._changed = asyncio.Event()
@@ -164,8 +172,8 @@ class ModelServer:
         return {"provider": "openai", "name": "scripted", "baseUrl": self.base_url}
 
     async def start(self) -> None:
-        self._server = await asyncio.get_running_loop().create_server(lambda: _Connection(self), "127.0.0.1", 0)
-        self.base_url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+        self._server = await asyncio.get_running_loop().create_server(lambda: _Connection(self), self._host, 0)
+        self.base_url = f"http://{self._host}:{self._server.sockets[0].getsockname()[1]}/v1"
 
     async def stop(self) -> None:
         assert self._server is not None
@@ -257,7 +265,17 @@ class _Connection(asyncio.Protocol):
     async def _answer(self, request_line: str, headers: dict[str, str], body: bytes) -> None:
         self._server.open_requests += 1
         try:
-            if request_line.split()[:2] == ["POST", "/v1/chat/completions"]:
+            if request_line.split()[:2] == ["GET", "/v1/models"]:
+                self._server.looks.append(headers)
+            if self._server.key is not None and headers.get("authorization") != f"Bearer {self._server.key}":
+                await self._send(Reply(status=401, text="Incorrect API key provided", error_code="invalid_api_key"))
+            elif request_line.split()[:2] == ["GET", "/v1/models"]:
+                if self._server.redirect is not None:
+                    await self._send(Reply(status=302, headers={"Location": self._server.redirect}))
+                    return
+                listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self._server.offers]}
+                await self._send(Reply(raw=json.dumps(listed).encode()))
+            elif request_line.split()[:2] in (["POST", "/v1/chat/completions"], ["POST", "/v1/messages"]):
                 asked = Asked(json.loads(body), len(self._server.asked), headers)
                 self._server.asked.append(asked)
                 self._server.changed()
@@ -279,7 +297,8 @@ class _Connection(asyncio.Protocol):
         self._chunk(first)
         if reply.gate_mid is not None:
             await self._hold(reply, reply.gate_mid)
-        self._chunk(second)
+        if reply.gate_mid is None or not reply.hang_up:
+            self._chunk(second)
         if reply.hang_up:
             self._transport.close()
         else:

@@ -12,17 +12,18 @@ from tests.ports import free_port
 
 
 class NatsServer:
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self._host = host
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._draining: threading.Thread | None = None
 
     @property
     def url(self) -> str:
-        return f"nats://127.0.0.1:{self.port}"
+        return f"nats://{self._host}:{self.port}"
 
     def start(self) -> None:
-        command = [_binary(), "--addr", "127.0.0.1", "--port", str(self.port)]
+        command = [_binary(), "--addr", self._host, "--port", str(self.port)]
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         assert self._process.stderr is not None
         for line in self._process.stderr:

@@ -54,6 +54,18 @@ class Person:
     async def say(self, space: str, text: str, **more: Any) -> Any:
         return await self.ok("POST", f"/api/spaces/{space}/messages", {"text": text, **more})
 
+    async def post_file(
+        self, space: str, content: bytes, name: str = "notes.txt", claimed: str = "text/plain", **headers: str
+    ) -> httpx.Response:
+        """`claimed` is the type that the client claims."""
+        path = f"/api/spaces/{space}/files"
+        return await self.http.post(path, files={"file": (name, content, claimed)}, headers=headers)
+
+    async def upload(self, space: str, content: bytes, name: str = "notes.txt") -> Any:
+        response = await self.post_file(space, content, name)
+        assert response.status_code == 201, response.text
+        return response.json()
+
     async def create_space(self, name: str = "Project Alpha", *members: Person, **more: Any) -> str:
         space = await self.ok("POST", "/api/spaces", {"name": name, **more})
         for member in members:

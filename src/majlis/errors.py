@@ -24,7 +24,10 @@ class Malformed(MajlisError):
 
 
 class Unauthenticated(MajlisError):
+    """`challenge` becomes the WWW-Authenticate header."""
+
     status = 401
+    challenge = 'Bearer realm="majlis"'
 
 
 class Forbidden(MajlisError):

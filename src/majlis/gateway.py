@@ -6,21 +6,40 @@ import asyncio
 import contextlib
 
 from majlis import janitor
+from majlis.asks.answer import answer_by_reply, forget_message
+from majlis.asks.close import ENDED as ASK_ENDED
+from majlis.asks.close import strike_from_asks
+from majlis.audit.seal import seal_forever
 from majlis.cards.close import withdraw_cards_of_member
 from majlis.entities.sessions import issue_sign_in_code
 from majlis.entities.tokens import Hasher
+from majlis.erase import erase_forever
+from majlis.files.bucket import store_at
+from majlis.files.reader import Reader
+from majlis.files.upload import Uploads
 from majlis.foundation import owner_caller, prepare_foundation
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
 from majlis.live.nats_bus import NatsBus
 from majlis.lobby import create_lobby
+from majlis.models.connect.examine import Examiner
+from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
+from majlis.models.owner_hosts import model_hosts
+from majlis.models.prices import Prices
+from majlis.outside.polls import Polls
+from majlis.runs.budget.check import Budgets
 from majlis.runs.engine import Configs, Engine
 from majlis.runs.worker import Worker
+from majlis.secret_store import Cipher, SecretStore
 from majlis.settings import Settings
+from majlis.store.server_clock import follow_server_clock_forever
 from majlis.store.transactions import Database
+from majlis.summaries.summarise import Summaries
 from majlis.tools.toolbox import Allowed, Tools
+from majlis.waits.collect import strike_member
 from majlis.waits.deadlock import leave_to_agents
+from majlis.webhooks.send import WebhookSender
 
 
 class Gateway:
@@ -29,32 +48,73 @@ class Gateway:
         self.db = db
         self.bus = bus
         self.hasher = hasher
-        self.hub = Hub(db, bus, settings.events_kept_hours * 3_600_000)
+        self.polls = Polls(bus)
+        self.ask_polls = Polls(bus, ASK_ENDED)
+        self.hub = Hub(db, bus, settings.events_kept_hours * 3_600_000, settings.max_streams_per_member)
         self.owner_id = owner_id
-        self._janitor: asyncio.Task[None] | None = None
-        db.hooks.left += [withdraw_cards_of_member, leave_to_agents]
+        self._tasks: list[asyncio.Task[None]] = []
+        db.hooks.left += [withdraw_cards_of_member, leave_to_agents, strike_member, strike_from_asks]
+        db.hooks.replied += [answer_by_reply]
+        db.hooks.deleted += [forget_message]
         db.hooks.max_chain_depth = settings.max_chain_depth
-        self.models = Models(demo=settings.demo_choice)
-        self.tools = Tools(Allowed.by(settings))
-        self.engine = Engine(db, self.hub, self.models, self.tools, Configs(db))
+        db.hooks.max_spaces_per_member = settings.max_spaces_per_member
+        db.hooks.plans_shortest_millis = settings.plans_shortest_seconds * 1000
+        db.hooks.plans_per_day = settings.plans_per_day
+        db.hooks.max_runs_per_cause = settings.max_runs_per_cause
+        db.hooks.file_bytes_per_member = settings.file_bytes_per_member
+        db.hooks.file_bytes_per_space = settings.file_bytes_per_space
+        store = store_at(settings.file_store, settings.files_dir)
+        self.uploads = Uploads(store, settings.max_file_bytes, settings.max_uploads_per_member)
+        self.secrets = SecretStore(db, Cipher(hasher.secret_key))
+        guard = ModelGuard(
+            settings.model_hosts, settings.model_env, store=self.secrets, owners_hosts=lambda: db.read(model_hosts)
+        )
+        self.models = Models(demo=settings.demo_choice, guard=guard)
+        self.examiner = Examiner(self.models, guard)
+        self.tools = Tools(Allowed.by(settings), self.secrets)
+        self.webhooks = WebhookSender(db, Cipher(hasher.secret_key), settings.tool_hosts, settings.tool_private_hosts)
+        budgets = Budgets(settings.timezone, settings.budget_usd_per_day)
+        prices = Prices(settings.model_prices, settings.demo_model)
+        self.files = Reader(self.uploads.store)
+        self.engine = Engine(
+            db, self.hub, self.models, self.tools, Configs(db), self.files, self.uploads, prices, budgets
+        )
+        self.summaries = self._open_summaries()
         self.worker = Worker(self.engine, bus, settings.workers) if settings.workers else None
+
+    def _open_summaries(self) -> Summaries | None:
+        choice = self.settings.summary_choice
+        if choice is None:
+            return None
+        model = self.models.of_settings(choice)
+        made = Summaries(self.db, model, choice, self.engine.prices, self.engine.budgets)
+        self.engine.summarise = made.want
+        return made
 
     async def start(self) -> None:
         await self.bus.start()
         await self.hub.start()
-        self._janitor = asyncio.create_task(janitor.clean_forever(self.db, self.settings), name="janitor")
+        self._tasks = [
+            asyncio.create_task(janitor.clean_forever(self.db, self.settings, self.uploads.store), name="janitor"),
+            asyncio.create_task(follow_server_clock_forever(self.db), name="clock"),
+            asyncio.create_task(erase_forever(self.db), name="erasure"),
+            asyncio.create_task(seal_forever(self.db, self.hasher.audit_key), name="audit"),
+            asyncio.create_task(self.webhooks.send_forever(), name="webhooks"),
+        ]
         if self.worker is not None:
             self.worker.start()
 
     async def close(self) -> None:
         if self.worker is not None:
             await self.worker.stop()
+        if self.summaries is not None:
+            await self.summaries.close()
         await self.models.close()
         await self.tools.close()
-        if self._janitor is not None:
-            self._janitor.cancel()
+        for task in self._tasks:
+            task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._janitor
+                await task
         await self.hub.close()
         await self.bus.close()
         await self.db.close()
@@ -68,8 +128,8 @@ class Gateway:
         return f"{base_url}/sign-in/{code}"
 
 
-async def open_gateway(settings: Settings) -> Gateway:
-    """The gateway is not started yet."""
-    base = await prepare_foundation(settings)
+async def open_gateway(settings: Settings, wait: bool = False) -> Gateway:
+    """The gateway is not started yet. With `wait`, PostgreSQL may still be starting."""
+    base = await prepare_foundation(settings, wait)
     bus: Bus = NatsBus(settings.bus_url, base.gateway_id) if settings.bus_url else InProcessBus()
     return Gateway(settings, base.db, bus, base.hasher, base.owner_id)

@@ -8,27 +8,16 @@ import signal
 import socket
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from majlis.api.app import create_app
-from majlis.api.routes.events import ABORT
 from majlis.errors import ConfigurationError
 from majlis.gateway import Gateway
+from majlis.http_protocol import Protocol
 from majlis.settings import Settings
 
 _GRACE_SECONDS = 10
-
-
-class _Protocol(HttpToolsProtocol):
-    """Lets a stream disconnect a client that has stopped reading, which ASGI does not offer."""
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        scope: dict[str, Any] = self.scope  # type: ignore[assignment]
-        scope[ABORT] = self.transport.abort
 
 
 class Server(uvicorn.Server):
@@ -36,7 +25,7 @@ class Server(uvicorn.Server):
         settings = gateway.settings
         config = uvicorn.Config(
             create_app(gateway),
-            http=_Protocol,
+            http=Protocol,
             ws="none",
             lifespan="on",
             log_config=None,
@@ -79,6 +68,8 @@ class Server(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._gateway.polls.end()
+        self._gateway.ask_polls.end()
         self._gateway.hub.end_streams()
         await super().shutdown(sockets)
 

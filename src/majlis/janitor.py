@@ -1,4 +1,5 @@
-"""Deletes old rows in small transactions: events, ended tokens, deleted spaces, and requests to models."""
+"""Deletes old rows in small transactions: events, ended tokens, deleted spaces, requests to models, and by settings
+the history of runs (retention.py)."""
 
 from __future__ import annotations
 
@@ -7,8 +8,28 @@ import asyncio
 import sqlalchemy as sa
 import structlog
 
+from majlis.files.reader import derived_names
+from majlis.files.store import FileStore, delete_stale
+from majlis.retention import delete_old
 from majlis.settings import Settings
-from majlis.store.tables import cards, events, members, messages, phases, spaces, tokens, turns, views
+from majlis.spaces.attachments import delete_unused, drop_files, forget_blobs, unused_blobs
+from majlis.store.tables import (
+    ask_answers,
+    asks,
+    cards,
+    events,
+    members,
+    messages,
+    phases,
+    spaces,
+    summaries,
+    tokens,
+    turns,
+    versions,
+    views,
+    webhook_deliveries,
+)
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Database, Tx
 
 _EVERY_SECONDS = 600
@@ -16,14 +37,17 @@ _EVERY_SECONDS = 600
 _FIRST_AFTER_SECONDS = 60
 _BATCH = 500
 _TOKENS_KEPT_MILLIS = 7 * 24 * 3_600_000
+_DELIVERIES_KEPT_MILLIS = 7 * 24 * 3_600_000
 _logger = structlog.get_logger(__name__)
 
 
-async def clean_forever(db: Database, settings: Settings) -> None:
+async def clean_forever(db: Database, settings: Settings, store: FileStore) -> None:
     await asyncio.sleep(_FIRST_AFTER_SECONDS)
     while True:
         try:
             await clean(db, settings)
+            await collect_files(db, store)
+            await delete_old(db, settings)
         except Exception as error:
             _logger.warning("deleting old rows failed; trying again later", error=str(error))
         await asyncio.sleep(_EVERY_SECONDS)
@@ -38,14 +62,33 @@ async def clean(db: Database, settings: Settings) -> int:
         (delete_ended_tokens, _TOKENS_KEPT_MILLIS),
         (delete_messages_of_deleted_spaces, events_kept),
         (delete_old_views, settings.views_kept_days * 24 * 3_600_000),
+        (delete_ended_webhook_deliveries, _DELIVERIES_KEPT_MILLIS),
     ):
         while count := await db.write(delete, kept_millis):
             deleted += count
     return deleted
 
 
+async def collect_files(db: Database, store: FileStore) -> None:
+    """Deletes uploads that no message carries, and the bytes that no file uses any more."""
+    while await db.write(delete_unused):
+        pass
+    while names := await db.write(unused_blobs):
+        for name in names:
+            for each in (name, *derived_names(name)):
+                await store.delete(each)
+        await db.write(forget_blobs, names)
+    await asyncio.to_thread(delete_stale, store.spool)
+
+
 def delete_old_events(tx: Tx, kept_millis: int) -> int:
-    old = sa.select(events.c.topic, events.c.seq).where(events.c.at < tx.now - kept_millis).limit(_BATCH)
+    """Not those that a webhook still has to send."""
+    queued = sa.exists().where(
+        webhook_deliveries.c.space_id == events.c.topic,
+        webhook_deliveries.c.seq == events.c.seq,
+        webhook_deliveries.c.state == word("pending"),
+    )
+    old = sa.select(events.c.topic, events.c.seq).where(events.c.at < tx.now - kept_millis, ~queued).limit(_BATCH)
     return tx.execute(events.delete().where(sa.tuple_(events.c.topic, events.c.seq).in_(old))).rowcount
 
 
@@ -60,11 +103,17 @@ def delete_ended_tokens(tx: Tx, kept_millis: int) -> int:
     return tx.execute(tokens.delete().where(tokens.c.id.in_(old))).rowcount
 
 
+def delete_ended_webhook_deliveries(tx: Tx, kept_millis: int) -> int:
+    old = sa.select(webhook_deliveries.c.id).where(webhook_deliveries.c.ended_at < tx.now - kept_millis).limit(_BATCH)
+    return tx.execute(webhook_deliveries.delete().where(webhook_deliveries.c.id.in_(old))).rowcount
+
+
 def delete_messages_of_deleted_spaces(tx: Tx, kept_millis: int) -> int:
     """The space's own row stays, since runs and exports may refer to it."""
     deleted = sa.select(spaces.c.id).where(spaces.c.deleted_at < tx.now - kept_millis)
-    old = sa.select(messages.c.n).where(messages.c.space_id.in_(deleted)).limit(_BATCH)
-    count = tx.execute(messages.delete().where(messages.c.n.in_(old))).rowcount
-    for table in (phases, turns, cards, members):
+    old = tx.all(sa.select(messages.c.n, messages.c.id).where(messages.c.space_id.in_(deleted)).limit(_BATCH))
+    drop_files(tx, [row.id for row in old])
+    count = tx.execute(messages.delete().where(messages.c.n.in_([row.n for row in old]))).rowcount
+    for table in (versions, summaries, phases, turns, cards, ask_answers, asks, members):
         count += tx.execute(table.delete().where(table.c.space_id.in_(deleted))).rowcount
     return count

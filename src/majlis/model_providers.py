@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -91,6 +92,99 @@ PROVIDERS = {
     "xai": Provider(("XAI_API_KEY",), "xai"),
     "zai": Provider(("ZAI_API_KEY",)),
 }
+
+# A provider's own key goes only to the provider's own host (G6). Providers whose host differs by account have none.
+PROVIDER_HOSTS = {
+    "alibaba": "dashscope-intl.aliyuncs.com",
+    "anthropic": "api.anthropic.com",
+    "cerebras": "api.cerebras.ai",
+    "cohere": "api.cohere.com",
+    "crusoe": "api.inference.crusoecloud.com",
+    "deepseek": "api.deepseek.com",
+    "fireworks": "api.fireworks.ai",
+    "github-copilot": "api.githubcopilot.com",
+    "google": "generativelanguage.googleapis.com",
+    "groq": "api.groq.com",
+    "heroku": "us.inference.heroku.com",
+    "huggingface": "router.huggingface.co",
+    "meta": "api.meta.ai",
+    "mistral": "api.mistral.ai",
+    "moonshotai": "api.moonshot.ai",
+    "nebius": "api.studio.nebius.com",
+    "openai": "api.openai.com",
+    "openai-chat": "api.openai.com",
+    "openai-decisions": "api.openai.com",
+    "openai-responses": "api.openai.com",
+    "openrouter": "openrouter.ai",
+    "ovhcloud": "oai.endpoints.kepler.ai.cloud.ovh.net",
+    "sambanova": "api.sambanova.ai",
+    "together": "api.together.xyz",
+    "vercel": "ai-gateway.vercel.sh",
+    "xai": "api.x.ai",
+    "zai": "api.z.ai",
+}
+
+
+# Servers that people run themselves: their usual addresses, for the Chat Completions protocol. They need no key.
+# `OLLAMA_BASE_URL` and the like in the environment of Majlis name another address.
+LOCAL_SERVERS = {
+    "llamacpp": "http://127.0.0.1:8080/v1",
+    "lmstudio": "http://127.0.0.1:1234/v1",
+    "ollama": "http://127.0.0.1:11434/v1",
+    "vllm": "http://127.0.0.1:8000/v1",
+}
+
+# With a `baseUrl`, these still use their own protocol; all others use Chat Completions.
+OWN_PROTOCOL = frozenset({"anthropic", "google", "openai-responses"})
+
+# Names that people try, mostly those of models and companies.
+_MEANT = {
+    "amazon": "bedrock",
+    "aws": "bedrock",
+    "chatgpt": "openai",
+    "claude": "anthropic",
+    "copilot": "github-copilot",
+    "dashscope": "alibaba",
+    "gemini": "google",
+    "glm": "zai",
+    "google-ai": "google",
+    "google-gla": "google",
+    "google-vertex": "google-cloud",
+    "gpt": "openai",
+    "grok": "xai",
+    "hf": "huggingface",
+    "kimi": "moonshotai",
+    "llama": "ollama",
+    "llama-cpp": "llamacpp",
+    "llama.cpp": "llamacpp",
+    "lm-studio": "lmstudio",
+    "moonshot": "moonshotai",
+    "qwen": "alibaba",
+    "togetherai": "together",
+    "vertex": "google-cloud",
+    "vertexai": "google-cloud",
+    "x-ai": "xai",
+    "zhipu": "zai",
+}
+
+
+def known_providers() -> list[str]:
+    return sorted({*PROVIDERS, *LOCAL_SERVERS})
+
+
+def meant_provider(name: str) -> str | None:
+    """The provider that was probably meant by an unknown name."""
+    name = name[:64].lower()
+    if name in _MEANT:
+        return _MEANT[name]
+    close = get_close_matches(name, [*known_providers(), *_MEANT], n=1)
+    return _MEANT.get(close[0], close[0]) if close else None
+
+
+def local_url(provider: str, environ: Mapping[str, str]) -> str | None:
+    """Where a server that people run themselves is expected; None for other providers."""
+    usual = LOCAL_SERVERS.get(provider)
+    return usual and (environ.get(f"{provider.upper()}_BASE_URL", "").strip() or usual)
 
 
 @dataclass(frozen=True)

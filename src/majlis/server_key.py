@@ -16,8 +16,9 @@ from majlis.settings import Settings
 from majlis.store.tables import gateway
 from majlis.store.transactions import Tx
 
-_FILE = "server.key"
+KEY_FILE = "server.key"
 _MIN_LENGTH = 32
+_MARK = "server_key_mark"
 
 
 def load_server_key(settings: Settings) -> bytes:
@@ -26,9 +27,9 @@ def load_server_key(settings: Settings) -> bytes:
         if len(key) < _MIN_LENGTH:
             raise ConfigurationError(f"MAJLIS_SECRET_KEY must have at least {_MIN_LENGTH} characters.")
         return key
-    path = settings.data_dir / _FILE
+    path = settings.data_dir / KEY_FILE
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             _make(path)
     except OSError as error:
@@ -57,12 +58,20 @@ def _make(path: Path) -> None:
 
 def check_server_key(tx: Tx, key: bytes) -> None:
     """All nodes need the same key: tokens of one would not work on another."""
-    mark = hashlib.sha256(b"majlis key mark" + key).hexdigest()
-    found = tx.execute(sa.select(gateway.c.value).where(gateway.c.key == "server_key_mark")).scalar_one_or_none()
+    found = stored_mark(tx)
     if found is None:
-        tx.execute(gateway.insert(), {"key": "server_key_mark", "value": mark})
-    elif found != mark:
+        tx.execute(gateway.insert(), {"key": _MARK, "value": mark(key)})
+    elif found != mark(key):
         raise ConfigurationError(
             "This database was set up with another server key. Give every node the same MAJLIS_SECRET_KEY "
             "(or the same server.key file in its data directory)."
         )
+
+
+def stored_mark(tx: Tx) -> str | None:
+    """Which key the database was set up with. It does not reveal the key."""
+    return tx.execute(sa.select(gateway.c.value).where(gateway.c.key == _MARK)).scalar_one_or_none()
+
+
+def mark(key: bytes) -> str:
+    return hashlib.sha256(b"majlis key mark" + key).hexdigest()

@@ -13,10 +13,12 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from majlis.errors import ConfigurationError, Invalid
+from majlis.hosts import HOST
 from majlis.store.open import parse_database_url
 
 if TYPE_CHECKING:
@@ -27,12 +29,11 @@ CONFIG_FILE = "majlis.toml"
 OWNER_TOKEN_LENGTH = 24
 # Variables of the command line's client and of `--config`.
 _OTHER_VARIABLES = {"MAJLIS_URL", "MAJLIS_TOKEN", "MAJLIS_CONFIG"}
-_SECRETS = {"owner_token", "secret_key"}
-_HOST = re.compile(r"(\*|(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
+_SECRETS = {"owner_token", "secret_key", "oidc_client_secret"}
 
 
 class ModelPrice(BaseModel):
-    """Prices per million tokens, in any currency."""
+    """Prices per million tokens, in USD."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,29 +59,65 @@ class Settings(BaseModel):
     max_chain_depth: int = Field(
         5, description="How often agents may reply to each other before a person must post.", ge=1, le=100
     )
+    max_runs_per_cause: int = Field(
+        200, description="Runs that agents' messages may start before a person must post.", ge=1, le=1_000_000
+    )
     tool_modules: list[str] = Field([], description="Python modules whose functions `python` tools may call.")
     tool_hosts: list[str] = Field(
         [],
-        description="Hosts that `http` tools and MCP servers may use: `api.example.com`, `*.example.com`, "
-        "`example.com:8443`, or `*` for all public hosts.",
+        description="Hosts that `http` tools, MCP servers and outgoing webhooks may use: `api.example.com`, "
+        "`*.example.com`, `example.com:8443`, or `*` for all public hosts.",
     )
     tool_private_hosts: list[str] = Field(
-        [], description="Hosts with private or local addresses that tools may use, such as `localhost:9000`."
+        [],
+        description="Hosts with private or local addresses that tools, and outgoing webhooks of admins, may use, such "
+        "as `localhost:9000`.",
     )
     tool_env: list[str] = Field([], description="Environment variables that configs may use as `${env.NAME}`.")
     mcp_commands: list[str] = Field(
-        [], description="Programs that may be started as MCP servers, such as `uvx`; `*` for any."
+        [],
+        description="Command lines that may be started as MCP servers, such as `uvx my-server`, with the names of "
+        "variables in front: `TOKEN= uvx my-server`; `*` for any.",
     )
+    model_hosts: list[str] = Field(
+        [],
+        description="Hosts at which models with a `baseUrl` may be reached, such as `llm.example.com` or "
+        "`192.168.1.5:11434`. Always allowed: the hosts of known providers, and this machine without a key.",
+    )
+    model_env: list[str] = Field(
+        [], description="Environment variables that models may use as `apiKeyEnv`, beside their provider's own."
+    )
+    timezone: str = Field("UTC", description="Time zone of days in usage and budgets, such as `Europe/Berlin`.")
     demo: bool = Field(True, description="Create a Lobby with two demo agents on a new gateway.")
     demo_model: str = Field(
         "demo", description="The model of agents whose model is `demo`: `demo` (rules, no key) or `provider:name`."
     )
     demo_base_url: str = Field("", description="URL of an OpenAI-compatible server for `demo_model`.")
+    summary_model: str | dict[str, Any] = Field(
+        "",
+        description="The model that summarises messages that left agents' windows: `provider:name`, or an object as "
+        "in an agent's config (JSON in the environment). Default: no summaries.",
+    )
     model_prices: dict[str, ModelPrice] = Field(
-        {}, description="Prices per million tokens by model, to show costs; see below."
+        {}, description="Prices of models in USD per million tokens, where the built-in ones are wrong or missing."
+    )
+    budget_usd_per_day: float | None = Field(
+        None, description="What all agents together may cost per day, in USD. Default: no limit.", ge=0
     )
     views_kept_days: int = Field(
         30, description="How long requests to models are kept (`GET /api/runs/{id}/context`).", ge=1
+    )
+    runs_kept_days: int | None = Field(
+        None, description="How long runs are kept after their end, with their steps. Default: forever.", ge=1
+    )
+    steps_kept_days: int | None = Field(
+        None, description="How long the steps of runs are kept after their end. Default: forever.", ge=1
+    )
+    deliveries_kept_days: int | None = Field(
+        None, description="How long the record of which agent got which event is kept. Default: forever.", ge=1
+    )
+    cycles_kept_days: int | None = Field(
+        None, description="How long cycles are kept that a consciousness has summarized. Default: forever.", ge=1
     )
     public_url: str = Field("", description="URL at which people reach Majlis, for links and cookies.")
     owner_name: str = Field("Owner", description="Name of the first owner of a new gateway.")
@@ -90,12 +127,46 @@ class Settings(BaseModel):
     secret_key: SecretStr | None = Field(
         None, description="The server key, the same on every node. Environment only. Default: created in `data_dir`."
     )
+    oidc_issuer: str = Field("", description="Issuer URL of an OpenID Connect provider that people may sign in with.")
+    oidc_client_id: str = Field("", description="The client id of this gateway at that provider.")
+    oidc_client_secret: SecretStr | None = Field(
+        None, description="The client secret at that provider. Environment only. Without it: a public client with PKCE."
+    )
+    oidc_sign_up: bool = Field(
+        False, description="Create a member for everyone whom the provider signs in. Off: only people that exist."
+    )
+    metrics_open: bool = Field(
+        False, description="`/metrics` without a token, also for other machines. Local requests never need one."
+    )
     allowed_origins: list[str] = Field([], description="Other web origins that may call the API (CORS).")
     trusted_proxies: list[str] = Field(
         [], description="Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted."
     )
     requests_per_second: int = Field(1000, description="Sustained requests per second and caller; 0: no limit.", ge=0)
     requests_burst: int = Field(10_000, description="Requests that one caller may make at once.", ge=1)
+    plans_shortest_seconds: int = Field(
+        60, description="Shortest time between two firings of a recurring plan of an agent.", ge=1, le=86_400
+    )
+    plans_per_day: int = Field(2000, description="How often all plans of one agent may fire on a day (UTC).", ge=1)
+    max_streams_per_member: int = Field(
+        200, description="Live streams that one person, agent or service may have open at once, per process.", ge=1
+    )
+    max_spaces_per_member: int = Field(
+        500, description="Spaces that one member may administer. The owner and admins have no limit.", ge=1
+    )
+    max_file_bytes: int = Field(26_214_400, description="Largest file that may be uploaded, in bytes.", ge=1)
+    file_store: str = Field(
+        "", description="Folder for uploaded files, or `s3://bucket/prefix`. Default: `files` in `data_dir`."
+    )
+    file_bytes_per_member: int = Field(
+        5 * 1024**3, description="Bytes that all files uploaded by one person, agent or service may have.", ge=1
+    )
+    file_bytes_per_space: int = Field(
+        20 * 1024**3, description="Bytes that all files uploaded to one space may have.", ge=1
+    )
+    max_uploads_per_member: int = Field(
+        8, description="Files that one person, agent or service may upload at once, per process.", ge=1
+    )
     sign_ins_per_minute: int = Field(10, description="Sign-in attempts per minute from one address.", ge=1)
     events_kept_hours: int = Field(
         72, description="How long live events are kept. A client that was offline for longer resyncs.", ge=1
@@ -108,6 +179,20 @@ class Settings(BaseModel):
     def _parse_json(cls, prices: object) -> object:
         """The environment has JSON, a file has tables."""
         return json.loads(prices) if isinstance(prices, str) else prices
+
+    @field_validator("summary_model", mode="before")
+    @classmethod
+    def _parse_object(cls, model: object) -> object:
+        if isinstance(model, str) and model.lstrip().startswith("{"):
+            return json.loads(model)
+        return model
+
+    @field_validator("timezone")
+    @classmethod
+    def _check_timezone(cls, name: str) -> str:
+        if name not in available_timezones():
+            raise ValueError("must be the name of a time zone, such as Europe/Berlin")
+        return name
 
     @field_validator("owner_token")
     @classmethod
@@ -123,6 +208,21 @@ class Settings(BaseModel):
             raise ValueError("must start with http:// or https://")
         return url.rstrip("/")
 
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _check_issuer(cls, url: str) -> str:
+        local = ("http://localhost", "http://127.0.0.1")
+        if url and not url.startswith(("https://", *local)):
+            raise ValueError("must start with https://; its answers decide who is signed in")
+        return url
+
+    @field_validator("file_store")
+    @classmethod
+    def _check_file_store(cls, place: str) -> str:
+        if "://" in place and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w./-]*)?", place, re.ASCII):
+            raise ValueError("must be a folder, or s3://bucket/prefix")
+        return place
+
     @field_validator("bus_url")
     @classmethod
     def _check_nats_url(cls, url: str) -> str:
@@ -130,22 +230,22 @@ class Settings(BaseModel):
             raise ValueError("must start with nats:// or tls://")
         return url
 
-    @field_validator("tool_hosts", "tool_private_hosts")
+    @field_validator("tool_hosts", "tool_private_hosts", "model_hosts")
     @classmethod
     def _check_hosts(cls, hosts: list[str]) -> list[str]:
         for host in hosts:
-            if not _HOST.fullmatch(host):
+            if not HOST.fullmatch(host):
                 raise ValueError(f"{host} is not a host; use api.example.com, *.example.com or example.com:8443")
         return hosts
 
-    @field_validator("tool_private_hosts")
+    @field_validator("tool_private_hosts", "model_hosts")
     @classmethod
     def _check_no_wildcard(cls, hosts: list[str]) -> list[str]:
         if any(host.partition(":")[0] == "*" for host in hosts):
-            raise ValueError("must not be *; name each private host that tools may reach")
+            raise ValueError("must not be *; name each host")
         return hosts
 
-    @field_validator("tool_env")
+    @field_validator("tool_env", "model_env")
     @classmethod
     def _check_not_our_own(cls, names: list[str]) -> list[str]:
         for name in names:
@@ -157,10 +257,13 @@ class Settings(BaseModel):
     def _check_combination(self) -> Settings:
         if self.bus_url and self.embedded:
             raise ValueError("bus_url needs a PostgreSQL database_url; SQLite serves one machine and needs no bus")
+        if bool(self.oidc_issuer) != bool(self.oidc_client_id):
+            raise ValueError("oidc_issuer and oidc_client_id belong together; set both or none")
         if self.demo_base_url and self.demo_model == "demo":
             raise ValueError("demo_base_url needs a demo_model, for example openai:llama3")
         if self.demo_model != "demo":
             _ = self.demo_choice
+        _ = self.summary_choice
         return self
 
     @property
@@ -176,12 +279,32 @@ class Settings(BaseModel):
             raise ValueError(f"demo_model: {error.message}") from None
 
     @property
+    def summary_choice(self) -> ModelChoice | None:
+        """None if nothing is summarised. Raises ValueError if it is not valid in an agent's config."""
+        from majlis.agents.config.config import parse_config
+
+        if not self.summary_model:
+            return None
+        if self.summary_model == "demo":
+            raise ValueError("summary_model must be a real model; the demo model cannot summarise")
+        try:
+            return parse_config({"model": self.summary_model}).model
+        except Invalid as error:
+            raise ValueError(f"summary_model: {error.message}") from None
+
+    @property
     def https(self) -> bool:
         return self.public_url.startswith("https://")
 
     @property
     def database(self) -> str:
         return self.database_url or f"sqlite:///{self.data_dir / 'majlis.db'}"
+
+    @property
+    def files_dir(self) -> Path:
+        """With a bucket, it holds only uploads on their way."""
+        local = self.file_store and not self.file_store.startswith("s3://")
+        return Path(self.file_store) if local else self.data_dir / "files"
 
     @property
     def embedded(self) -> bool:

@@ -7,6 +7,7 @@ effect.
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 from majlis import ToolContext
@@ -22,6 +23,11 @@ def charge(order: str, context: ToolContext) -> dict[str, str]:
 
 def stamp(order: str, context: ToolContext) -> dict[str, str]:
     return _have_effect("stamp", order, context)
+
+
+def explode(order: str, context: ToolContext) -> None:
+    """Kills the process, as a crash in native code or a lack of memory would."""
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _have_effect(name: str, order: str, context: ToolContext) -> dict[str, str]:

@@ -47,8 +47,9 @@ class Ledger:
         return [run["status"] for run in await self.runs(space)]
 
     async def everything(self, space: str) -> tuple[Rows, Rows, Rows, list[Rows]]:
-        """Without leases, which the worker of a run keeps renewing."""
-        found = [{**run, "lease_until": None} for run in await self.runs(space)]
+        """Without leases, which the worker of a run keeps renewing, and without deaths: a worker that wakes withdraws
+        the one that was counted for it (G1)."""
+        found = [{**run, "lease_until": None, "deaths": None} for run in await self.runs(space)]
         journal = [await self.steps(run["id"]) for run in found]
         return found, await self.messages(space), await self.deliveries(space), journal
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from majlis.runs.claim.resume import MAX_TAKE_OVERS
+from majlis.runs.claim.deaths import MAX_DEATHS
 from majlis.settings import Settings
 from tests.acceptance.effect_tools import effects_in, python_tool
 from tests.acceptance.ledger import Ledger
@@ -213,10 +213,10 @@ async def test_j2_a_repeated_call_is_shown_as_done_by_a_worker_that_has_known_th
     await life.check(stamps=1)
 
 
-async def test_t12_a_run_that_crashes_every_worker_ends_with_a_notice(stage: Callable[[str], Life]) -> None:
+async def test_g1_a_run_that_crashes_every_worker_ends_with_a_notice(stage: Callable[[str], Life]) -> None:
     life = stage("deadly")
     await life.begin()
-    for _ in range(MAX_TAKE_OVERS):
+    for _ in range(MAX_DEATHS):
         assert await life.work(die_at=4)
     assert not await life.work()
     [run] = await life.ledger.runs(life.space)
@@ -224,4 +224,5 @@ async def test_t12_a_run_that_crashes_every_worker_ends_with_a_notice(stage: Cal
     assert [each["state"] for each in await life.ledger.deliveries(life.space)] == ["failed"]
     request, notice = await life.ledger.texts(life.space)
     assert request == REQUEST
-    assert notice.startswith("Clerk could not answer Owner's message: 5 workers died")
+    assert run["error"]["message"].startswith("The server crashed 3 times")
+    assert notice == "Clerk couldn't answer. An admin has been notified."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from majlis import clock
 from tests.acceptance.plain_http import post_repeatedly
 from tests.acceptance.processes import ServerProcess
 from tests.cli.processes import Commands
@@ -18,8 +20,20 @@ from tests.world import Person
 async def pair(
     commands: Commands, database_url: str, bus_url: str, tmp_path: Path
 ) -> AsyncIterator[tuple[Person, Person]]:
-    """The owner through each process. Without a Lobby, whose agents would post messages at any time."""
-    servers = [ServerProcess(commands, database_url, tmp_path, bus_url, MAJLIS_DEMO="false") for _ in range(2)]
+    async with start_pair(commands, database_url, bus_url, tmp_path) as owners:
+        yield owners
+
+
+@asynccontextmanager
+async def start_pair(
+    commands: Commands, database_url: str, bus_url: str, tmp_path: Path, **second: str
+) -> AsyncIterator[tuple[Person, Person]]:
+    """The owner through each process. Without a Lobby, whose agents would post messages at any time. `second` is the
+    environment of the second process."""
+    servers = [
+        ServerProcess(commands, database_url, tmp_path, bus_url, MAJLIS_DEMO="false", **environment)
+        for environment in ({}, second)
+    ]
     await asyncio.gather(*(server.start() for server in servers))
     owners = [await server.owner() for server in servers]
     yield owners[0], owners[1]
@@ -83,3 +97,24 @@ async def test_a_stream_goes_on_at_the_other_process_where_it_stopped(pair: tupl
     async with there.follow(last_id=mark) as stream:
         await stream.until_message("two")
         assert [event.type for event in stream.seen] == ["connected", "space.message"]
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("ahead", ["-120", "120"])
+async def test_a_process_with_a_wrong_clock_hides_no_events(
+    commands: Commands, database_url: str, bus_url: str, tmp_path: Path, ahead: str
+) -> None:
+    wrong = {"TEST_CLOCK_AHEAD_SECONDS": ahead}
+    async with start_pair(commands, database_url, bus_url, tmp_path, **wrong) as (here, there):
+        space = await there.create_space()
+        async with here.follow() as stream:
+            await stream.next()
+            mark = stream.last_id
+        message = await there.say(space, "from a machine with a wrong clock")
+        async with here.follow(last_id=mark) as stream:
+            await stream.until_message("from a machine with a wrong clock")
+        async with there.follow(last_id=mark) as stream:
+            await stream.until_message("from a machine with a wrong clock")
+        here_too = await here.say(space, "from a machine with the right clock")
+        between = clock.parse_iso(here_too["createdAt"]) - clock.parse_iso(message["createdAt"])
+        assert 0 <= between < 60_000

@@ -24,9 +24,14 @@ DEFAULTS = {
     "instructions": "",
     "model": "demo",
     "mind": "timeline",
+    "actsFor": "asker",
     "waits": True,
+    "speak": "tool",
+    "guard": True,
     "layout": "stable",
     "window": 50,
+    "contextTokens": None,
+    "vision": None,
     "timezone": "UTC",
     "projection": "portable",
     "tools": [],
@@ -34,6 +39,8 @@ DEFAULTS = {
     "policy": [],
     "limits": LIMITS,
     "consciousness": {"maxTokens": 100000, "minRecentCycles": 10},
+    "addableBy": None,
+    "acceptsServices": "any",
     "heartbeat": None,
 }
 

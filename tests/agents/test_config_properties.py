@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from majlis.agents.config.config import AgentConfig, config_schema, dump_config, parse_config, patch_config
 from majlis.agents.config.http import HttpExecution
@@ -52,6 +52,7 @@ def configs() -> st.SearchStrategy[dict[str, object]]:
             "model": st.sampled_from(["demo", "openai:gpt-5.2", "bedrock:us.anthropic.x-v1:0"]) | _model_objects(),
             "mind": st.sampled_from(["timeline", "consciousness", "roles"]),
             "waits": st.booleans(),
+            "speak": st.sampled_from(["tool", "text"]),
             "layout": st.sampled_from(["stable", "classic"]),
             "window": st.integers(2, 500),
             "timezone": _timezones,

@@ -167,7 +167,7 @@ BAD: list[tuple[object, str]] = [
     (schema(properties={"x": {"minLength": -1}}), "tools.0.inputSchema.properties.x.minLength"),
     (schema(properties={"x": {"pattern": "("}}), "tools.0.inputSchema.properties.x.pattern"),
     (schema(properties={"x": {"pattern": "(" * 5000 + ")" * 5000}}), "tools.0.inputSchema.properties.x.pattern"),
-    (schema(patternProperties={"[": {}}), "tools.0.inputSchema.patternProperties"),
+    (schema(patternProperties={"[": {}}), "tools.0.inputSchema.patternProperties.["),
     (schema(required="x"), "tools.0.inputSchema.required"),
     (schema(properties={f"p{i}": {} for i in range(2001)}), "tools.0.inputSchema"),
     *(

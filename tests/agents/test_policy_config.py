@@ -23,7 +23,6 @@ def asking(ui: str, **more: Any) -> dict[str, Any]:
     [
         ({"policy": [{"tools": "deploy*", "do": "maybe"}]}, "policy.0.do"),
         ({"policy": [{"tools": "a", "do": "ask"}, {"tools": "deploy now", "do": "ask"}]}, "policy.1.tools"),
-        ({"policy": [{"tools": "Send_Message", "do": "deny"}]}, "policy.0.tools"),
         ({"policy": [{"tools": "a", "do": "ask", "who": "Sara"}]}, "policy.0.who"),
         ({"policy": [{"do": "ask"}]}, "policy.0.tools"),
         ({"policy": {"deploy": "ask"}}, "policy"),

@@ -116,9 +116,27 @@ def settle_in(order: dict[str, Any], streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(order["environment"])
     time.tzset()
+    enter_network(os.environ.get("TEST_NETWORK"))
+    skew_clock(int(os.environ.get("TEST_CLOCK_AHEAD_SECONDS", "0")))
     sys.path[0] = order["folder"]
     sys.argv = ["majlis", *order["arguments"]]
     open_streams()
+
+
+def enter_network(namespace: str | None) -> None:
+    """The command runs on a host of its own (tests/storms/network.py)."""
+    if namespace is not None:
+        with open(f"/run/netns/{namespace}") as there:
+            # 0 stands for any kind of namespace. Python has this call since 3.12.
+            if ctypes.CDLL(None, use_errno=True).setns(there.fileno(), 0) != 0:
+                raise OSError(ctypes.get_errno(), f"cannot enter the network namespace {namespace}")
+
+
+def skew_clock(seconds: int) -> None:
+    """This machine's clock is wrong. Nothing is patched in Majlis itself."""
+    right = time.time_ns
+    if seconds:
+        time.time_ns = lambda: right() + seconds * 1_000_000_000
 
 
 def run_majlis() -> int:

@@ -34,6 +34,16 @@ async def said(world: World, space: str) -> list[str]:
     return [message["text"] for message in (await world.owner.history(space))["messages"]]
 
 
+async def test_l8_a_name_after_an_at_sign_opens_the_direct_conversation(majlis: Command, world: World) -> None:
+    sara = await world.person("Sara")
+    await majlis.ok("chat", "@sara", stdin=b"hello")
+    await majlis.ok("send", "@Sara", "again")
+    [space] = await sara.ok("GET", "/api/spaces")
+    assert (space["name"], space["direct"]) == ("Owner", True)
+    assert await said(world, space["id"]) == ["hello", "again"]
+    assert "There is no person, agent or service named 'Nemo'" in (await majlis("chat", "@Nemo")).err
+
+
 async def test_piped_lines_are_said_in_their_order_and_that_is_all(majlis: Command, world: World) -> None:
     space = await world.owner.create_space("Lobby")
     await world.owner.say(space, "before")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -52,7 +53,7 @@ async def scout(local: Command, settings: Settings, web: Web) -> Command:
     return local.given(
         MAJLIS_TOOL_MODULES=HERE,
         MAJLIS_TOOL_PRIVATE_HOSTS=f"127.0.0.1:{web.port}",
-        MAJLIS_MCP_COMMANDS=f"{sys.executable},no-such-program",
+        MAJLIS_MCP_COMMANDS=f"{shlex.join(MCP)},no-such-program",
         PYTHONPATH=str(ROOT),
     )
 

@@ -134,6 +134,7 @@ async def test_messages_are_posted_paged_found_and_read(client: MajlisClient, wo
     second = await client.post(space["id"], "hello @Sara", reply_to=first["id"], mentions=[sara.id])
     assert (second["replyTo"], second["mentions"]) == (first["id"], [sara.id])
     assert await client.get_message(first["id"]) == first
+    assert await client.get_why(first["id"]) == {"hops": []}
     page = await client.list_messages(space["id"], limit=1, before=second["id"])
     assert page == {"messages": [first], "total": 2, "hasMore": False}
     assert (await client.list_messages(space["id"], after=first["id"]))["messages"] == [second]
@@ -200,3 +201,15 @@ async def test_both_clients_have_exact_types(world: World, client: MajlisClient)
 
 def test_the_shape_that_only_the_wire_knows_is_that_of_the_api() -> None:
     assert get_type_hints(shapes.HealthJson).items() <= get_type_hints(health_routes.HealthJson).items()
+
+
+async def test_e7_agents_spaces_and_the_gateway_are_paused_and_resumed(client: MajlisClient) -> None:
+    agent, space = await client.create_agent("Designer", {"model": "demo"}), await client.create_space("Lobby")
+    assert await client.pause_agent(agent["id"]) == {"paused": True}
+    assert (await client.get_agent(agent["id"]))["paused"]
+    assert await client.resume_agent(agent["id"]) == {"paused": False}
+    assert await client.pause_space(space["id"]) == {"paused": True}
+    assert (await client.get_space(space["id"]))["paused"]
+    assert await client.resume_space(space["id"]) == {"paused": False}
+    assert await client.pause_all() == await client.get_pause() == {"paused": True}
+    assert await client.resume_all() == await client.get_pause() == {"paused": False}

@@ -32,7 +32,8 @@ async def test_every_example_runs(world: World) -> None:
     assert printed.splitlines() == [
         "1 Owner",
         "['Welcome!'] False",
-        "name_taken {'path': 'name'} The name \"SARA\" is taken (ignoring case and width). Choose another.",
+        "name_taken {'path': 'name'} The name \"SARA\" is taken (ignoring case and width), or looks like one that is. "
+        "Choose another.",
         "404 not_found",
         "False",
         "True",

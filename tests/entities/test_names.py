@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from majlis.entities.names import entity_name, name_key, space_name
+from majlis.entities.names import entity_name, look_key, name_key, space_name
 from majlis.errors import Invalid
 
 GOOD = [
@@ -21,6 +21,13 @@ GOOD = [
     "C++ & Co",
     "José",
     "🤖 Bot",
+    "👍🏽 Bot",
+    "Вася",
+    "Max Иванов",
+    "Νίκος",
+    "Łukasz",
+    "田中 Taro",
+    "Bjørn",
     "A",
 ]
 FORGERIES = [
@@ -56,6 +63,14 @@ FORGERIES = [
     "Husam: hello",
     "@Husam",
     "\ud800",
+    "\u041ewner",  # Cyrillic O
+    "Hus\u0430m",  # Cyrillic a
+    "Owner\ua789 pay",  # modifier letter colon
+    "Owner\ua4fd pay",  # Lisu letter that looks like a colon
+    "Owner\u02f8 pay",  # modifier letter raised colon
+    "\ufdfa" * 64,  # stands for 18 characters each
+    "\u03bfn\u0435",
+    "\u0443\u043e\u057d",  # "you" in other letters
 ]
 
 
@@ -91,3 +106,22 @@ def test_accepted_names_contain_none_of_our_marks(text: str) -> None:
     assert not set(kept) & set('"[](){}<>:\n\r\t←→`\\|')
     assert kept.isprintable()
     assert name_key(kept) == name_key(name_key(kept))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Anna", "\u0251nna"),  # Latin alpha
+        ("Cope", "\u0421\u043e\u0440\u0435"),  # all Cyrillic
+        ("\u0421\u043e\u0440\u0435", "cope"),
+        ("OWNER", "\ua4f3\ua4ea\ua4e0\ua4f0\ua4e3"),  # all Lisu
+    ],
+)
+def test_x9_names_that_look_alike_have_the_same_key(one: str, other: str) -> None:
+    assert name_key(one) != name_key(other)
+    assert look_key(one) == look_key(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("modem", "modern"), ("Lia", "Ila"), ("Bot 1", "Bot I"), ("محمد", "محمود")])
+def test_names_that_only_resemble_each_other_are_both_allowed(one: str, other: str) -> None:
+    assert look_key(one) != look_key(other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
+import os
 import signal
 import sys
 from asyncio.subprocess import PIPE
@@ -19,11 +19,12 @@ from typing import Any
 import httpx
 import pytest
 
+from examples.scripts import SCRIPTS
 from examples.staging import Example, load, names, stage
 from majlis.client import MajlisClient
 from majlis.settings import Settings
 from tests.conditions import until
-from tests.model_server import Asked, ModelServer, Reply, by_agent, call, calls, say, silent
+from tests.model_server import ModelServer
 from tests.runs.cards import card_in, submit
 from tests.runs.house import House, timeline
 from tests.world import Person, serve_world
@@ -62,7 +63,7 @@ def opened(settings: Settings) -> Open:
     async def open_example(name: str) -> AsyncIterator[Scene]:
         example = load(name)
         given = settings.model_copy(update=example.settings)
-        async with ModelServer() as model, serve_world(given) as world:
+        async with ModelServer(SCRIPTS[name]) as model, serve_world(given) as world:
             async with MajlisClient(world.base_url, world.owner.token) as client:
                 await stage(client, example, model.model)
                 # A second time creates nothing.
@@ -77,18 +78,7 @@ async def test_j4_deploy_bot_goes_live_only_with_a_persons_approval(
 ) -> None:
     monkeypatch.setenv("EXAMPLE_DEPLOYMENTS", str(tmp_path))
 
-    def deployer(asked: Asked) -> Reply:
-        done = asked.text + json.dumps(asked.results)
-        if '"stage":"live"' in done:
-            return say("1.4 is live.") if "is live." not in json.dumps(asked.messages) else silent()
-        if "did not approve" in done:
-            return say("Then not.") if "Then not." not in json.dumps(asked.messages) else silent()
-        if asked.step == 0 and '"stage":"test"' not in done:
-            return call("deploy_test", version="1.4")
-        return call("deploy_live", version="1.4")
-
     async with opened("deploy_bot") as scene:
-        scene.house.model.script = deployer
         await scene.begin()
         await scene.house.until_waiting()
         card = await card_in(scene.house, scene.space)
@@ -108,19 +98,7 @@ async def test_j4_deploy_bot_goes_live_only_with_a_persons_approval(
 
 
 async def test_m2_team_vote_is_counted_in_the_history(opened: Open) -> None:
-    def teller(asked: Asked) -> Reply:
-        if asked.step:
-            return silent()
-        if "Everyone please reply" not in asked.text:
-            return say("Option A or B? Everyone please reply.")
-        votes = dict(re.findall(r'^  \[msg.*?\] (Ahmad|Sarah|Husam) \(human.*?\): "Option ([AB])"', asked.text, re.M))
-        if len(votes) < 3:
-            return silent(f"{len(votes)} of 3")
-        count = [list(votes.values()).count(option) for option in "AB"]
-        return say(f"Option {'A' if count[0] > count[1] else 'B'} wins ({max(count)}-{min(count)}).")
-
     async with opened("team_vote") as scene:
-        scene.house.model.script = teller
         await scene.begin()
         assert await scene.last() == ("Teller", "Option A or B? Everyone please reply.")
         for name, vote in (("Ahmad", "A"), ("Sarah", "B")):
@@ -144,53 +122,8 @@ async def _has_run(house: House, times: int) -> bool:
 
 
 async def test_p1_p2_p3_report_is_built_over_days_with_memory_and_plans(opened: Open) -> None:
-    known = "Revenue $2.1M; the budget is missing"
-
-    def reporter(asked: Asked) -> Reply:
-        if not asked.trigger_text:
-            return remind(asked)
-        if "Budget is $500K" in asked.text:
-            return report(asked)
-        if asked.step:
-            return silent()
-        return calls(
-            ("set_memories", {"memories": [{"key": "q4_report", "value": known}]}),
-            ("set_goals", {"goals": [{"id": "q4", "description": "Complete the Q4 report"}]}),
-            ("set_plans", {"plans": [reminder()]}),
-            ("send_message", {"text": "Started. I need the budget from Finance."}),
-        )
-
-    def report(asked: Asked) -> Reply:
-        assert known in asked.text
-        match asked.step:
-            case 0:
-                return call("get_plans", status="active")
-            case 1:
-                return calls(
-                    ("send_message", {"text": "Q4 report: revenue $2.1M, budget $500K."}),
-                    ("set_goals", {"goals": [{"id": "q4", "status": "completed"}]}),
-                    ("delete_memories", {"keys": ["q4_report"]}),
-                    ("delete_plans", {"ids": [plan["id"] for plan in asked.results[0]["plans"]]}),
-                )
-        return silent()
-
-    def reminder() -> dict[str, str]:
-        return {"name": "remind", "instruction": f"Remind Finance in {space} of the budget for Q4", "runAfter": "1 day"}
-
-    def remind(asked: Asked) -> Reply:
-        """Triggered by the plan: in no space, with only its memories, goals and plans."""
-        assert known in asked.text
-        assert "Complete the Q4 report" in asked.text
-        match asked.step:
-            case 0:
-                return call("enter_space", spaceId=re.findall(r"Remind Finance in (spc_\w+)", asked.text)[0])
-            case 1:
-                return calls(("send_message", {"text": "Finance, the budget?"}), ("set_plans", {"plans": [reminder()]}))
-        return silent()
-
     async with opened("report") as scene:
         house, space = scene.house, scene.space
-        house.model.script = reporter
         await scene.begin()
         assert await scene.last() == ("Reporter", "Started. I need the budget from Finance.")
         for day in (1, 2):
@@ -214,26 +147,7 @@ async def test_p1_p2_p3_report_is_built_over_days_with_memory_and_plans(opened: 
 
 
 async def test_r6_r8_hand_over_goes_from_planner_to_coder_with_a_summary(opened: Open) -> None:
-    def maestro(asked: Asked) -> Reply:
-        view = json.dumps(asked.messages)
-        if asked.step:
-            return silent()
-        if "Turn 2 is finished" in view:
-            return say("Your site is ready.")
-        if "Turn 1 is finished" in view:
-            return call("route", agents=["Coder"])
-        return call("route", agents=["Planner"], phase="plan")
-
-    def planner(asked: Asked) -> Reply:
-        given = {"phase": "build", "summary": "two pages, green"}
-        both = calls(("hand_over", given), ("send_message", {"text": "Two pages: menu and map."}))
-        return silent() if asked.step else both
-
-    def coder(asked: Asked) -> Reply:
-        return silent() if asked.step else say("Built.")
-
     async with opened("hand_over") as scene:
-        scene.house.model.script = by_agent({"Maestro": maestro, "Planner": planner, "Coder": coder})
         await scene.begin()
         assert await scene.last() == ("Maestro", "Your site is ready.")
         assert [text for _, text in await scene.house.texts(scene.space)] == [
@@ -247,20 +161,11 @@ async def test_r6_r8_hand_over_goes_from_planner_to_coder_with_a_summary(opened:
 
 
 async def test_j4_mcp_agent_keeps_tasks_with_a_server_of_its_own(opened: Open, tmp_path: Path) -> None:
-    def secretary(asked: Asked) -> Reply:
-        if asked.step:
-            return say("Noted.") if asked.step == 1 else silent()
-        wanted = "finish" if "watered" in asked.trigger_text else "add"
-        if "called tasks__finish_task" in asked.text:
-            return say("Off the list.")
-        return call(f"tasks__{wanted}_task", text="water the plants")
-
     async with opened("mcp_agent") as scene:
         file = tmp_path / "tasks.json"
         [described] = scene.example.agents
         moved = [{**described["mcp"][0], "env": {"TASKS_FILE": str(file)}}]
         await scene.house.owner.ok("PATCH", f"/api/agents/{scene.ids['Secretary']}", {"config": {"mcp": moved}})
-        scene.house.model.script = secretary
         await scene.begin()
         assert await scene.last() == ("Secretary", "Noted.")
         assert json.loads(file.read_text()) == ["water the plants"]
@@ -297,6 +202,27 @@ async def test_the_documented_command_starts_an_example(tmp_path: Path) -> None:
         assert (await http.get("/api/health")).json()["status"] == "ok"
     process.send_signal(signal.SIGTERM)
     assert await process.wait() == 0
+
+
+ENDS = {
+    "deploy_bot": "Deployer: 1.4 is live.",
+    "team_vote": "Teller: Option A wins (2-1).",
+    "report": "Reporter: Q4 report: revenue $2.1M, budget $500K.",
+    "hand_over": "Maestro: Your site is ready.",
+    "mcp_agent": "Secretary: Off the list.",
+}
+
+
+@pytest.mark.parametrize("name", names())
+async def test_an_example_plays_to_its_end_with_one_command_and_no_model(name: str, tmp_path: Path) -> None:
+    """On a free port and in a folder of its own, so that it runs beside a server."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "examples", name, "--play", cwd=tmp_path, stdout=PIPE, stderr=PIPE, env=BARE
+    )
+    said, problems = await process.communicate()
+    assert process.returncode == 0, problems.decode()
+    assert said.decode().splitlines()[-1] == ENDS[name]
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(

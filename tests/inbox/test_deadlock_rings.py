@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 
-from majlis.waits.deadlock import find_ring
+from majlis.waits.deadlock import OpenWait, find_ring
+
+NAMES = {name[0]: name for name in ("ann", "bob", "cy", "dee")}
 
 
-class Wait(NamedTuple):
-    agent_id: str
-    wait_space_id: str
+def waits(text: str) -> list[OpenWait]:
+    """`ann@ab`: ann waits where ann and bob can write. `ann@bc2`: she needs answers of both."""
+    return [_wait(*each.split("@")) for each in text.split()]
 
 
-def waits(text: str) -> list[Wait]:
-    return [Wait(*each.split("@")) for each in text.split()]
+def _wait(agent: str, place: str) -> OpenWait:
+    letters = place.rstrip("23")
+    answerers = frozenset(NAMES[letter] for letter in letters) - {agent}
+    return OpenWait(f"{agent}@{place}", agent, answerers, int(place[len(letters) :] or 1))
 
 
 @pytest.mark.parametrize(
@@ -30,11 +32,9 @@ def waits(text: str) -> list[Wait]:
         pytest.param("ann@abc bob@ba", "cy", "", id="somebody who sleeps could answer one of them"),
         pytest.param("ann@ab bob@ba cy@cd dee@cd", "", "ann@ab bob@ba cy@cd dee@cd", id="two rings at once"),
         pytest.param("ann@ab ann@abc bob@ba", "cy", "", id="an agent with one wait that can be answered may answer"),
+        pytest.param("ann@bc2 bob@a", "cy", "ann@bc2 bob@a", id="of two that are needed, one can answer"),
+        pytest.param("ann@bc bob@a", "cy", "", id="one of two is enough"),
     ],
 )
 def test_m12_a_ring_is_those_that_wait_for_each_other(waiting: str, able: str, ring: str) -> None:
-    """A space is named after the first letters of the members who can write in it."""
-    names = {name[0]: name for name in ("ann", "bob", "cy", "dee")}
-    given = waits(waiting)
-    writers = {wait.wait_space_id: {names[letter] for letter in wait.wait_space_id} for wait in given}
-    assert list(find_ring(given, writers, set(able.split()))) == waits(ring)
+    assert list(find_ring(waits(waiting), set(able.split()))) == waits(ring)

@@ -82,7 +82,8 @@ def _waking() -> Waking:
     world = Scene(NOW, ANALYST, mind, "run_this", {"type": "cycle"}, None, False, spaces=(_ALPHA,))
     first = wake(Waking(replace(world, now=SAID[2].created_at), None, (trigger_of(SAID[2]),))).turns[1:]
     entered = {"success": True, "spaceId": _ALPHA.id, "spaceName": _ALPHA.name, "history": "…", "totalMessages": 3}
-    sent = {"success": True, "messageId": SAID[3].id, "status": "delivered"}
+    reach = {"wakes": ["Designer"], "notWoken": [], "hopsLeft": 4}
+    sent = {"success": True, "messageId": SAID[3].id, "status": "delivered", **reach}
     turns: list[Turn] = [
         *first,
         Said("", (Call("call_1", "enter_space", f'{{"spaceId":"{_ALPHA.id}"}}'),)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from majlis.minds.timeline.perceive import perceive
-from majlis.models.port import System
+from majlis.models.port import System, User
 from tests.minds.scenes import config, seed_scene
 from tests.minds.view_text import seen_text
 
@@ -84,8 +84,8 @@ Cite your sources."""
 def test_x1_to_x8_the_classic_layout_is_the_seeds_text_in_one_system_turn() -> None:
     scene = seed_scene(config=config(layout="classic", instructions="Be exact.\nCite your sources."))
     view = perceive(scene)
-    assert [type(turn) for turn in view.turns] == [System]
-    assert seen_text(scene) == SEED
+    assert [type(turn) for turn in view.turns] == [System, User]
+    assert seen_text(scene) == f"{SEED}\nAct on the trigger, or end this run."
     assert view.shown == {"spc_alpha": 4}
 
 

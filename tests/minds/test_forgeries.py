@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from majlis.minds.timeline.lines import MAX_TEXT
 from majlis.minds.timeline.scene import Action, Goal, Memory, Plan, Scene
+from majlis.shorten import shorten_text
 from tests.minds.forgeries import FORGERIES
 from tests.minds.scenes import (
     ALPHA,
@@ -57,7 +58,7 @@ def _check(layout: str, texts: list[str]) -> None:
     lines = history_of(text)
     tags = ["SEEN", *["NEW"] * (len(texts) - 1)]
     assert [read(line) for line in lines[:-1]] == [
-        Read(message_id(n), MALLORY.id, said[:MAX_TEXT], tag, False)
+        Read(message_id(n), MALLORY.id, shorten_text(said, MAX_TEXT), tag, False)
         for n, (said, tag) in enumerate(zip(texts, tags, strict=True), 1)
     ]
     assert read(lines[-1]) == Read(message_id(len(texts) + 1), HUSAM.id, "The real one", "NEW", True)

@@ -93,12 +93,16 @@ def test_m14_the_reason_is_read_from_the_message_itself_if_the_origin_holds_only
 
 def test_m14_nothing_is_shown_of_a_space_that_the_agent_has_left(layout: str) -> None:
     lines = _lines(layout, message(1, ANALYST, "Here it is", origin=ORIGIN), spaces=(ALPHA,))
-    assert lines == ['DataAnalyst (agent, id:ent_analyst): "Here it is"  [SEEN]']
+    assert lines == ['DataAnalyst (agent, you): "Here it is"  [SEEN]']
 
 
-def test_m14_the_words_of_others_stand_as_they_are(layout: str) -> None:
+def test_m14_f6_the_words_of_others_stand_on_their_line_and_the_reason_after_them(layout: str) -> None:
     lines = _lines(layout, message(1, DESIGNER, "Here it is", origin=ORIGIN))
-    assert lines == ['Designer (agent, id:ent_designer): "Here it is"  [NEW]']
+    because = '(sent because Husam asked "Send report to dev team" in "Daily Reports")'
+    assert lines == [f'Designer (agent, id:ent_designer): "Here it is" {because}  [NEW]']
+    secret = {**ORIGIN, "sourceSpace": "spc_secret"}
+    lines = _lines(layout, message(1, DESIGNER, "Here it is", origin=secret))
+    assert lines == ['Designer (agent, id:ent_designer): "Here it is"  [NEW]'], "a space that the reader is not in"
 
 
 def test_x12_a_message_quoted_by_id_or_permalink_is_shown_inline(layout: str) -> None:

@@ -10,6 +10,8 @@ import sqlalchemy as sa
 
 from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Goal, Memory, Plan, Resume
+from majlis.models.port import System, User
+from majlis.models.tokens import estimate_turns
 from majlis.spaces.members import join, leave
 from majlis.spaces.spaces import delete_space
 from majlis.store.tables import entities, goals, members, memories, plans
@@ -243,3 +245,36 @@ def _process(tx: Tx, place: Place, seq: int) -> None:
 
 def _let_in(tx: Tx, place: Place, name: str) -> None:
     join(tx, place.space, add_caller(tx, name).id, "member")
+
+
+async def test_f4_x11_two_places_and_an_answer_from_long_ago_take_at_most_eight_statements(place: Place) -> None:
+    desk = await place.another_space("Desk", place.husam, place.agent)
+    await place.db.write(say_much, place.husam, desk, 40)
+    said = await place.say(f"see msg:{'msg_' + '0' * 16}", space=desk)
+    await place.db.write(say_much, place.husam, desk, 40)
+    answer = await place.say("the answer", place.sarah)
+    await place.db.write(say_much, place.husam, place.space, 200)
+    with counted(place.db) as statements:
+        scene = await place.look(said, active=place.space, resume=Resume("replied", answer["id"], "Sarah"))
+    assert len([each for each in statements if each.startswith(("SELECT", "WITH"))]) <= 8
+    assert scene.asked is not None
+    assert [message.seq for message in scene.asked.history] == [*range(31, 62)]
+    assert perceive(scene).shown == {place.space: 201, desk: 61}
+    text = seen_text(scene)
+    assert "  (… 30 earlier messages are not shown; read_messages shows more)\n" in text
+    assert "  (… 20 later messages are not shown; read_messages shows more)\n" in text
+
+
+async def test_f1_f4_both_places_fit_into_one_budget(place: Place) -> None:
+    desk = await place.another_space("Desk", place.husam, place.agent)
+    for n in range(12):
+        await place.say(f"before {n} " + "long " * 1_000, space=desk)
+    said = await place.say("Ask Sarah for the numbers", space=desk)
+    for n in range(60):
+        await place.say(f"here {n} " + "long " * 1_000)
+    scene = await place.look(said, active=place.space)
+    view = perceive(scene, 4_000)
+    text = "\n".join(turn.text for turn in view.turns if isinstance(turn, System | User))
+    assert estimate_turns(view.turns) <= 4_000
+    assert '"Ask Sarah for the numbers"  [NEW] ← TRIGGER' in text
+    assert "here 59" in text

@@ -181,7 +181,7 @@ def add_many(tx: Tx, place: Place, run_id: str, count: int) -> None:
 
 async def test_a5_a7_the_active_space_is_shown_while_the_agent_is_a_member(place: Place) -> None:
     found = await place.db.snapshot(wake, place, active=place.space)
-    shown = f'ACTIVE SPACE: "Project Alpha" (id: {place.space})'
+    shown = f'ACTIVE SPACE: "Project Alpha" (id: {place.space})\n  Your messages here wake every other agent.'
     assert str(perceive(found).turns[-1].text).endswith(shown)  # type: ignore[union-attr]
     assert perceive(found).active_space_id == place.space
     await place.db.write(leave, place.space, place.agent.id)

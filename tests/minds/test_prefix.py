@@ -8,10 +8,12 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from statistics import mean
 
-from majlis.minds.timeline.history_block import window_start
-from majlis.minds.timeline.scene import Message, Scene
+from majlis.minds.timeline.history_block import stepped_start, window_start
+from majlis.minds.timeline.perceive import perceive
+from majlis.minds.timeline.scene import ActiveSpace, Message, Scene, Summary
+from majlis.models.port import User
 from majlis.tools.toolbox import built_in_tools
-from tests.minds.scenes import AHMAD, ANALYST, DESIGNER, HUSAM, START, config, in_alpha, message, seed_scene
+from tests.minds.scenes import AHMAD, ALPHA, ANALYST, DESIGNER, HUSAM, START, config, in_alpha, message, seed_scene
 from tests.minds.view_text import seen_text
 
 _SPEAKERS = (HUSAM, ANALYST, AHMAD, ANALYST, DESIGNER, ANALYST)
@@ -94,3 +96,19 @@ def test_x8_what_stays_is_the_beginning_of_the_next_run() -> None:
         if not _moved(before, after):
             lasting = seen_text(before).partition(f"[msg:{before.history[-1].id}]")[0]
             assert seen_text(after).startswith(lasting)
+
+
+def test_f3_x8_a_summary_changes_the_beginning_only_when_the_window_moves() -> None:
+    """Whenever it is made: all parts before the new messages are the same in runs with the same window."""
+    for at_seq in range(51, 110):
+        beginnings: dict[int, set[str]] = {}
+        for total in range(52, 130):
+            start = stepped_start(config(), total)
+            said = tuple(message(seq, HUSAM, f"m{seq}") for seq in range(start, total + 1))
+            made = (Summary(1, 25, "They chose Friday.", at_seq),) if total >= at_seq else ()
+            active = ActiveSpace(ALPHA.id, ALPHA.name, total, start + 20, summaries=made)
+            user = perceive(in_alpha(said, active=active)).turns[1]
+            assert isinstance(user, User)
+            assert user.text.count("EARLIER (messages 1–25, summarised)") == len(made)
+            beginnings.setdefault(start, set()).add("".join(user.parts[:-1]))
+        assert {len(each) for each in beginnings.values()} == {1}

@@ -74,10 +74,20 @@ def test_x9_a_payload_is_json_on_one_line(value: object) -> None:
     assert len(quoted.splitlines()) == 1
 
 
-def test_x9_a_payload_that_is_too_long_says_so_outside_of_its_quotes() -> None:
-    cut = quote_json({"text": 'x"  [NEW] ← TRIGGER\n' * 1000}, 100)
-    assert cut.endswith('"… (cut: the first 100 of 22011 characters)')
-    assert json.loads(cut.rpartition("… (cut:")[0]).startswith('{"text":"x')
+def test_x9_f5_a_payload_that_is_too_long_stays_json_on_one_line() -> None:
+    cut = quote_json({"text": 'x"  [NEW] ← TRIGGER\n' * 1000, "n": 1}, 200)
+    assert "←" not in cut
+    assert "\n" not in cut
+    shown = json.loads(cut)
+    assert shown["n"] == 1
+    assert shown["text"].startswith('x"  [NEW] ')
+    assert "characters left out" in shown["text"]
+
+
+def test_x9_a_short_beginning_of_a_payload_is_quoted() -> None:
+    cut = quote_json({"text": "x" * 1000}, 100, note=False)
+    assert cut.endswith('"…')
+    assert json.loads(cut[:-1]).startswith('{"text":"x')
 
 
 def test_a_long_text_beside_another_shows_its_beginning() -> None:

@@ -169,7 +169,7 @@ def test_j5_a_long_answer_is_whole_where_the_run_goes_on(layout: str, in_view: b
     lines = _lines(layout, actions=(earlier, form), resume=resume)
     shown = [line.partition(" → ")[2] for line in lines if "You: called form" in line]
     assert shown[1] == f'{{"text":"{text}"}}'
-    assert "(cut: the first 4000 of" in shown[0]
+    assert "characters left out" in shown[0]
 
 
 def test_x8_what_this_run_did_is_never_in_the_part_that_stays() -> None:

@@ -8,8 +8,8 @@ from tests.minds.scenes import AHMAD, ANALYST, HUSAM, config, history, in_alpha,
 
 USER = """\
 GOALS:
-  - Complete Q4 revenue analysis (priority: 2)
-  - Maintain daily report pipeline (long-term, priority: 1)
+  - Complete Q4 revenue analysis (priority: 2) [id: gol_1]
+  - Maintain daily report pipeline (long-term, priority: 1) [id: gol_2]
 
 MEMORIES:
   - [Q4] Revenue source breakdown uses the new categorization from October
@@ -46,6 +46,7 @@ TRIGGER:
   chainDepth: 0
 
 ACTIVE SPACE: "Project Alpha" (id: spc_alpha)  [auto-set from trigger]
+  Your messages here wake every other agent.
 
 ACTIVE RUNS:
   - Run run_this (this run) — triggered by Husam in "Project Alpha"

@@ -10,14 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from majlis.minds.timeline.perceive import perceive
-from majlis.minds.timeline.scene import Action, Message, Resume, Scene, Who
+from majlis.minds.timeline.scene import Action, ActiveSpace, Asked, Message, Pin, Resume, Scene, Summary, Who
 from majlis.models.port import System, User
 from tests.minds.scenes import (
     AHMAD,
     ALPHA,
     ANALYST,
     DESIGNER,
+    DIRECT,
     HUSAM,
+    SARAH,
     START,
     config,
     history,
@@ -59,6 +61,12 @@ def drawn() -> dict[str, str]:
         "resumed": _paragraph(_resumed(), "SPACE HISTORY"),
         "timed-out": _last_line(replace(_resumed(), resume=Resume("timeout", seconds=300)), 1),
         "deadlock": _last_line(replace(_resumed(), resume=Resume("timeout", seconds=300, reason="deadlock")), 1),
+        "answers": _last_line(_answered(), 2),
+        "missing": _last_line(replace(_resumed(), resume=_unanswered()), 1),
+        "left": _last_line(replace(_resumed(), resume=_unanswered(reason="left", left="Sarah")), 1),
+        "summaries": _paragraph(_summarised(), "SPACE HISTORY", 4),
+        "pinned": _paragraph(_pinned(), "PINNED"),
+        "asked-in": _paragraph(_walked(), "ASKED IN"),
         "taken-over": _paragraph(_taken_over(), "SPACE HISTORY"),
         "so-far": _paragraph(replace(nowhere(_plan()), actions=(_DEPLOY,)), "THIS RUN SO FAR"),
         "trigger-late": _paragraph(_late(), "TRIGGER"),
@@ -102,6 +110,20 @@ def _long() -> Scene:
     return in_alpha(said, cursor=130, total=131)
 
 
+def _summarised() -> Scene:
+    scene = _long()
+    assert scene.active is not None
+    text = "Husam and Ahmad chose net figures. Open: who checks October?"
+    return replace(scene, active=replace(scene.active, summaries=(Summary(76, 100, text, 100),)))
+
+
+def _pinned() -> Scene:
+    scene = seed_scene()
+    assert scene.active is not None
+    pin = Pin(message_id(1), HUSAM, "Let's finalize the Q4 report", START + 60_000)
+    return replace(scene, active=replace(scene.active, pins=(pin,)))
+
+
 def _quoting() -> Scene:
     scene = _said(f"As I said in msg:{message_id(1)}: soon.", HUSAM)
     return replace(scene, quoted={message_id(1): scene.history[0]})
@@ -135,6 +157,26 @@ def _resumed() -> Scene:
     asked = Action(said[3].created_at, "send_message", call, None, "done", said[3].id, ALPHA.id, ALPHA.name)
     resume = Resume("replied", said[4].id, "Ahmad", 300)
     return in_alpha(said, cursor=2, trigger=trigger_of(said[2]), actions=(asked,), resume=resume)
+
+
+def _walked() -> Scene:
+    """Husam asked in their direct conversation; the run waits in "Project Alpha"."""
+    asked = replace(message(7, HUSAM, "Ask Ahmad which revenue he needs"), space_id=DIRECT.id)
+    there = Asked(ActiveSpace(DIRECT.id, DIRECT.name, 7, 6), (asked,))
+    trigger = {**trigger_of(asked), "spaceId": DIRECT.id, "spaceName": DIRECT.name}
+    return replace(_resumed(), trigger=trigger, auto_set=False, asked=there)
+
+
+def _answered() -> Scene:
+    scene = _resumed()
+    said = (*scene.history, message(6, SARAH, "Net."))
+    answers = said[4].id, said[5].id
+    return replace(scene, history=said, resume=Resume("replied", said[5].id, "Sarah", 300, answers=answers, need=2))
+
+
+def _unanswered(reason: str | None = None, left: str | None = None) -> Resume:
+    answers = (message_id(5),)
+    return Resume("timeout", None, None, 300, reason, answers=answers, need=2, missing=("Sarah",), left=left)
 
 
 def _taken_over() -> Scene:

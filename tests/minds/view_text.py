@@ -20,7 +20,7 @@ _LINE = re.compile(
     r"  \[msg:(?P<id>msg_[0-9a-z]{16})\] \[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] "
     r"(?P<name>[^\[\]()\":]+) \((?P<type>human|agent|service), id:(?P<sender>ent_[0-9a-z]+)\)"
     r": "
-    rf"(?P<text>{_STRING})(?P<cut>… \(cut: the first 8000 of \d+ characters; read_messages has all\))?"
+    rf"(?P<text>{_STRING})"
     r"(?: \(in reply to msg:(?P<reply>msg_[0-9a-z]{16})\))?"
     rf"(?P<quotes>(?: \(quotes msg:msg_[0-9a-z]{{16}} by [^\[\]()\":]+: {_STRING}…?\))*)"
     r"  \[(?P<tag>SEEN|NEW)\](?P<trigger> ← TRIGGER)?"

@@ -9,6 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from majlis.agents.config.model import ModelChoice
+from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
 from majlis.models.port import Model, ModelFailed, Prompt
 from tests.model_server import ModelServer, Reply, sequence
@@ -23,7 +24,8 @@ class Opened:
     def __init__(self, server: ModelServer) -> None:
         self.server = server
         self.environ: dict[str, str] = {}
-        self.models = Models(self.environ)
+        guard = ModelGuard(["127.0.0.1"], ["MY_KEY"], self.environ)
+        self.models = Models(self.environ, guard=guard)
 
     def model(self, **more: Any) -> Model:
         return self.models.get(choices.validate_json(json.dumps(chat_choice(self.server.base_url, **more))))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
 
+from majlis.agents.config.model import ModelObject
+from majlis.model_providers import Key
 from majlis.models.chat.wire_format import chat_messages, chat_tools
-from majlis.models.port import CallDelta, CallStarted, ModelFailed, Prompt, System, Usage
+from majlis.models.deadlines import Deadlines
+from majlis.models.port import CallDelta, CallStarted, ModelFailed, Patience, Prompt, System, TextDelta, Usage
+from majlis.models.provider_errors import ProviderErrors
 from tests.model_server import Reply, call, calls, say, sequence, silent
 from tests.models.prompts import PROMPT, SECOND, answer, ask
 from tests.models.served_models import Opened, events
@@ -27,8 +32,9 @@ async def test_a_call_streams_while_it_is_written_and_ends_with_its_usage(opened
     reply.text, reply.usage = "thinking aloud", (120, 100, 9)
     opened.server.script = sequence(reply)
     seen = await ask(opened.model())
-    assert isinstance(seen[0], CallStarted)
-    assert seen[0].name == "send_message"
+    assert "".join(event.text for event in seen if isinstance(event, TextDelta)) == "thinking aloud"
+    [started] = [event for event in seen if isinstance(event, CallStarted)]
+    assert started.name == "send_message"
     assert sum(isinstance(event, CallDelta) for event in seen) > 2
     opened.server.script = sequence(reply)
     whole = await answer(opened.model())
@@ -92,13 +98,13 @@ async def test_settings_are_sent_under_the_names_of_the_protocol(opened: Opened)
     }  # fmt: skip
 
 
-async def test_the_key_comes_from_the_named_variable_or_the_providers_usual_one(opened: Opened) -> None:
+async def test_the_key_comes_from_the_named_variable_and_the_providers_own_stays_at_home(opened: Opened) -> None:
     opened.environ |= {"OPENAI_API_KEY": "usual-key", "MY_KEY": "own-key"}
     await answer(opened.model())
     await answer(opened.model(apiKeyEnv="MY_KEY"))
     await answer(opened.model(provider="vllm"))
     sent = [asked.headers.get("authorization") for asked in opened.server.asked]
-    assert sent == ["Bearer usual-key", "Bearer own-key", None]
+    assert sent == [None, "Bearer own-key", None]
 
 
 async def test_several_calls_in_one_answer_keep_their_order_and_ids(opened: Opened) -> None:
@@ -227,16 +233,17 @@ async def test_every_failure_has_its_code(opened: Opened, reply: Reply, code: st
 async def test_a_failure_says_what_to_do_and_tells_no_secret(opened: Opened) -> None:
     """J7"""
     failed = await opened.fails(Reply(status=401))
-    assert "OPENAI_API_KEY is not set" in failed.message
+    assert "Store it and write secret:NAME" in failed.message
     opened.environ["MY_KEY"] = "very-secret-1"
     failed = await opened.fails(Reply(status=401, text="bad key very-secret-1"), apiKeyEnv="MY_KEY")
     assert "MY_KEY" in failed.message
     echo = "tool is odd for sk-abcdefghij and very-secret-1 [type=x, input_value={'messages': 'private'}] " + "x" * 999
     failed = await opened.fails(Reply(status=400, text=echo), apiKeyEnv="MY_KEY")
-    assert "tool is odd" in failed.message
+    assert "tool is odd" in failed.detail
+    assert "tool is odd" not in failed.message
     for secret in ("very-secret-1", "sk-abcdefghij", "private"):
-        assert secret not in failed.message
-    assert len(failed.message) < 500
+        assert secret not in failed.message + failed.detail
+    assert len(failed.detail) < 500
 
 
 async def test_j7_a_refused_key_is_answered_with_one_readable_advice(opened: Opened) -> None:
@@ -245,11 +252,13 @@ async def test_j7_a_refused_key_is_answered_with_one_readable_advice(opened: Ope
     place = "in the environment of Majlis, then restart it."
     refused = await opened.fails(Reply(status=401), apiKeyEnv="MY_KEY")
     assert refused.message.endswith(f" rejected the key in MY_KEY (401). Set a key that is valid for scripted {place}")
-    missing = await opened.fails(Reply(status=401))
-    assert missing.message.endswith(f" requires a key (401), but OPENAI_API_KEY is not set. Set it {place}")
+    del opened.environ["MY_KEY"]
+    missing = await opened.fails(Reply(status=401), apiKeyEnv="MY_KEY")
+    assert missing.message.endswith(f" MY_KEY, which apiKeyEnv names, is not set. Set it {place}")
     unnamed = await opened.fails(Reply(status=403), provider="litellm")
     assert unnamed.message.endswith(
-        f" requires a key (403). Name its variable in the model's apiKeyEnv, and set the variable {place}"
+        " requires a key (403). Store it and write secret:NAME as the model's apiKey, or name its variable in "
+        f"apiKeyEnv, allow it in model_env and set it {place}"
     )
 
 
@@ -286,3 +295,49 @@ async def test_a_request_may_take_only_so_long(opened: Opened, where: str) -> No
     failed = await opened.fails(reply, settings={"timeout": 0.05})
     assert (failed.code, failed.retryable) == ("model_timeout", True)
     await opened.server.until_open(0)
+
+
+@pytest.mark.parametrize(
+    ("where", "patience", "told"),
+    [
+        ("gate", Patience(first_byte=0.05), "did not begin to answer for 0.05 s. If it needs more time, raise limits."),
+        ("gate_mid", Patience(idle=0.05), "stopped in the middle of its answer for 0.05 s. If it needs more time,"),
+    ],
+)
+async def test_a_model_that_hangs_is_given_up(opened: Opened, where: str, patience: Patience, told: str) -> None:
+    """J7: the agent's limits say how long to wait. A hung request is not repeated within the run."""
+    reply = say("too late")
+    setattr(reply, where, asyncio.Event())
+    opened.server.script = sequence(reply)
+    with pytest.raises(ModelFailed, match=re.escape(told)) as failed:
+        await ask(opened.model(), replace(PROMPT, patience=patience))
+    assert (failed.value.code, failed.value.retryable, failed.value.slow) == ("model_hung", True, True)
+    await opened.server.until_open(0)
+
+
+async def test_a_slow_answer_that_keeps_coming_is_not_given_up(opened: Opened) -> None:
+    """J7: free text and reasoning count as signs of life, although they are never shown."""
+    reply = Reply(text="Thinking aloud, at length. " * 20, gate_mid=(gate := asyncio.Event()))
+    gate.set()
+    opened.server.script = sequence(reply)
+    found = await answer(opened.model(), replace(PROMPT, patience=Patience(first_byte=30, idle=30)))
+    assert found.text == reply.text
+
+
+@pytest.mark.parametrize(
+    ("base_url", "seconds"),
+    [
+        ("http://127.0.0.1:11434/v1", 300),
+        ("http://192.168.1.20:8080/v1", 300),
+        ("http://[fd00::1]:8080/v1", 300),
+        ("http://ollama:11434/v1", 300),
+        ("http://gpu.lan/v1", 300),
+        ("https://api.example.com/v1", 120),
+        (None, 120),
+    ],
+)
+def test_a_server_nearby_gets_more_time_to_begin(base_url: str | None, seconds: int) -> None:
+    """J7: it may read a long prompt on slow hardware."""
+    choice = ModelObject.model_validate({"provider": "openai", "name": "scripted", "baseUrl": base_url})
+    given_up = Deadlines(choice, Patience()).failure(ProviderErrors("The model server", "scripted", Key(None)))
+    assert f"for {seconds} s" in given_up.message

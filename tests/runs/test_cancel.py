@@ -1,4 +1,4 @@
-"""J3: a canceled run stops at once and sends nothing more; its unfinished text disappears."""
+"""J3: a canceled run stops at once and sends nothing more. L7: a person's stop keeps what was written."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
+from majlis.store.tables import runs, spaces
 from tests.conditions import until
 from tests.follower import Event
-from tests.model_server import Reply, by_agent, call, say, sequence
+from tests.model_server import Reply, by_agent, call, say, sequence, silent
 from tests.runs.house import House
 
 
@@ -18,30 +19,107 @@ def gated(reply: Reply) -> Reply:
 
 
 @pytest.mark.usefixtures("wake_ups_only")
-async def test_j3_cancel_aborts_the_model_and_takes_back_what_was_being_said(house: House) -> None:
-    scout = await house.agent("Scout")
-    space = await house.space("Project Alpha", scout)
-    reply = gated(say("What I am saying here will never be said to its end."))
+async def test_l7_a_persons_stop_keeps_what_was_written(house: House) -> None:
+    scout, other = await house.agent("Scout"), await house.agent("Other")
+    space = await house.space("Project Alpha", scout, other, triggers="mentioned")
+    reply = gated(say("@Other What I am saying here will never be said to its end."))
     house.model.script = sequence(reply)
     async with house.owner.follow(space) as follower:
-        message = await house.owner.say(space, "Scout?")
+        message = await house.owner.say(space, "@Scout?")
         delta = await follower.until("tool-input-delta")
         [run] = await house.runs()
         canceled = await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
         await house.model.until_open(0)
-        error = await follower.until("tool-call.error")
-        assert error.data["streamId"] == delta.data["streamId"]
-        await house.owner.say(space, "end of test", mentions=[])
+        kept = await follower.until("space.message", streamId=delta.data["streamId"])
+        await follower.until("tool-call.complete")
+        await house.owner.say(space, "end of test")
         await follower.until_message("end of test")
     assert (canceled["status"], canceled["reason"], canceled["wait"]) == ("canceled", "canceled by Owner", None)
     assert canceled["endedAt"]
     by_type = {event.type: event for event in follower.seen}
     assert by_type["run.canceled"].data["runId"] == run["id"]
+    assert "tool-call.error" not in by_type
     assert inactive(follower.seen, run["id"])
     await house.until_idle()
-    assert ("Scout", reply.calls[0][1]["text"]) not in await house.texts(space)
+    [_, stored, _] = (await house.owner.history(space))["messages"]
+    assert stored == kept.data["message"]
+    assert stored["stoppedBy"] == {"id": house.owner.id, "name": "Owner"}
+    assert reply.calls[0][1]["text"].startswith(stored["text"])
+    assert len(stored["text"]) >= len(delta.data["textDelta"])
+    # It wakes no agent, although it begins with a mention.
+    assert await house.deliveries(stored) == []
     assert await house.deliveries(message) == [("Scout", "passed")]
-    assert [each["status"] for each in await house.runs()] == ["canceled", "completed"]
+    assert [each["status"] for each in await house.runs()] == ["canceled"]
+    # Everyone sees that it is unfinished.
+    house.model.script = sequence(silent(), silent())
+    await house.owner.say(space, "@Scout @Other go on")
+    await house.until_idle()
+    for name in ("Scout", "Other"):
+        assert '" (unfinished: stopped by Owner)' in house.invocations(name)[-1].text
+
+
+async def test_l7_words_that_may_not_be_posted_are_discarded(house: House) -> None:
+    """The space is paused in the moment of the stop; the run ends all the same."""
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    house.model.script = sequence(gated(say("What I am saying here will never be said to its end.")))
+    async with house.owner.follow(space) as follower:
+        await house.owner.say(space, "Scout?")
+        await follower.until("tool-input-delta")
+        [run] = await house.runs()
+        await house.world.gateway.db.write(
+            lambda tx: tx.execute(spaces.update().where(spaces.c.id == space).values(paused_at=1))
+        )
+        canceled = await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+        await follower.until("tool-call.error")
+    assert canceled["status"] == "canceled"
+    assert await house.texts(space) == [("Owner", "Scout?")]
+
+
+async def test_l7_without_its_worker_the_run_is_canceled_without_text(house: House) -> None:
+    """The worker does not get the request in time, as if it were on another machine that hangs."""
+    space = await house.space("Project Alpha", await house.agent("Scout"))
+    house.model.script = sequence(gated(say("What I am saying here will never be said to its end.")))
+    worker = house.world.gateway.worker
+    assert worker is not None
+    async with house.owner.follow(space) as follower:
+        await house.owner.say(space, "Scout?")
+        await follower.until("tool-input-delta")
+        [run] = await house.runs()
+        await house.world.gateway.db.write(
+            lambda tx: tx.execute(runs.update().where(runs.c.id == run["id"]).values(fence=runs.c.fence + 1))
+        )
+        canceled = await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+        await follower.until("tool-call.error")
+    assert canceled["status"] == "canceled"
+    assert await house.texts(space) == [("Owner", "Scout?")]
+
+
+async def test_l7_an_agents_own_cancel_takes_back_what_was_being_said(house: House) -> None:
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(gated(say("What I am saying here will never be said to its end.")))
+    async with house.owner.follow(space) as follower:
+        await house.owner.say(space, "Scout?")
+        delta = await follower.until("tool-input-delta")
+        [run] = await house.runs()
+        await scout.ok("POST", f"/api/runs/{run['id']}/cancel")
+        error = await follower.until("tool-call.error")
+    assert error.data["streamId"] == delta.data["streamId"]
+    assert await house.texts(space) == [("Owner", "Scout?")]
+
+
+async def test_l7_a_text_that_speaks_by_itself_is_kept_too(house: House) -> None:
+    space = await house.space("Project Alpha", await house.agent("Scout", speak="text"))
+    reply = silent("These words were written and stay.")
+    house.model.script = sequence(gated(reply))
+    async with house.owner.follow(space) as follower:
+        await house.owner.say(space, "Scout?")
+        await follower.until("tool-input-delta")
+        [run] = await house.runs()
+        await house.owner.ok("POST", f"/api/runs/{run['id']}/cancel")
+    [_, stored] = (await house.owner.history(space))["messages"]
+    assert "These words were written and stay.".startswith(stored["text"])
+    assert stored["stoppedBy"]["name"] == "Owner"
 
 
 async def test_j3_a_run_is_canceled_once(house: House) -> None:

@@ -25,7 +25,8 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.mark.parametrize("engine", ["postgresql"])
 async def test_j3_a_run_that_goes_elsewhere_while_its_cancel_waits_leaves_nothing_under_way_there(house: House) -> None:
-    """The first space is locked for a moment, and the cancel waits for it. On SQLite there is only one writer, so this
+    """The first space is locked for a moment, and the cancel waits for it. It is not a person's, which would ask the
+    worker to stop first (L7). On SQLite there is only one writer, so this
     cannot happen."""
     scout = await house.agent("Scout", tools=[tool("hold", visible=True)])
     alpha, beta = await house.space("Alpha", scout), await house.space("Beta", scout)
@@ -37,7 +38,7 @@ async def test_j3_a_run_that_goes_elsewhere_while_its_cancel_waits_leaves_nothin
     [run] = await house.runs()
     async with house.owner.follow(beta) as follower:
         async with space_locked(house.world.gateway.db, alpha):
-            canceling = asyncio.create_task(house.owner.ok("POST", f"/api/runs/{run['id']}/cancel"))
+            canceling = asyncio.create_task(scout.ok("POST", f"/api/runs/{run['id']}/cancel"))
             await until(lambda: house.world.gateway.db.read(_somebody_waits))
             goes.gate.set()
             begun = await follower.until("space.message")

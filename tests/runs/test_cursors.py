@@ -64,7 +64,7 @@ async def test_c2_a_waiting_run_has_not_moved_the_cursor_yet(house: House) -> No
 
 
 async def test_c2_a_message_that_came_between_perception_and_reply_is_still_new(house: House) -> None:
-    scout, other = await house.agent("Scout"), await house.agent("Other")
+    scout, other = await house.agent("Scout", guard=False), await house.agent("Other")
     space = await house.space("Project Alpha", scout, other, triggers="mentioned")
 
     async def meanwhile(asked: Asked) -> Reply:

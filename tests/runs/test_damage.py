@@ -99,7 +99,9 @@ async def test_r9_one_that_is_quoted_is_not_shown_inline(house: House, mind: str
 
 @BYTES
 async def test_r9_an_orchestrator_goes_on_without_a_damaged_request_and_damaged_words(house: House) -> None:
-    boss, coder, planner = await house.agent("Boss"), await house.agent("Coder"), await house.agent("Planner")
+    boss, coder = await house.agent("Boss"), await house.agent("Coder")
+    # The damaged words came after its last look, and are not what this test is about.
+    planner = await house.agent("Planner", guard=False)
     space = await house.space("Project Alpha", coder, planner, triggers="orchestrated", orchestratorId=boss.id)
     gate = asyncio.Event()
     planned = say("Planned.")

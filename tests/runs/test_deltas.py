@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,6 +23,9 @@ class Heard:
         if type == "tool-input-delta":
             assert data["offset"] == len(self.text)
             self.text += data["textDelta"]
+
+    def watch(self, topic: str, heard: Callable[[bytes], None]) -> Callable[[], None]:
+        return lambda: None
 
     def stream_began(self, stream: SpokenStream) -> None: ...
 

@@ -60,7 +60,9 @@ async def test_t12_the_third_failure_is_the_last_and_the_space_says_so(house: Ho
     assert await house.deliveries(message) == [("Scout", "failed")]
     [notice] = await notices(house, space)
     assert notice["replyTo"] == message["id"]
-    assert notice["text"].startswith("Scout could not answer Owner's message: The model server at 127.0.0.1:")
+    assert notice["text"] == "Scout couldn't answer. An admin has been notified."
+    [*_, failure] = await house.owner.ok("GET", "/api/failures")
+    assert failure["error"]["message"].startswith("The model server at 127.0.0.1:")
     assert len(house.model.asked) == 3
 
 
@@ -137,6 +139,7 @@ async def test_j7_a_refused_key_fails_at_once_and_tells_what_to_do_without_the_k
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCRIPTED_KEY", "sk-very-secret-key-1234567890")
+    settings = settings.model_copy(update={"model_env": ["SCRIPTED_KEY"], "model_hosts": ["127.0.0.1"]})
     async with ModelServer() as model, serve_world(settings) as world:
         house = House(world, model)
         choice = {**model.model, "apiKeyEnv": "SCRIPTED_KEY"}
@@ -150,7 +153,7 @@ async def test_j7_a_refused_key_fails_at_once_and_tells_what_to_do_without_the_k
         assert (run["status"], run["error"]["code"]) == ("failed", "model_unauthorized")
         assert "SCRIPTED_KEY" in run["error"]["message"]
         [notice] = await notices(house, space)
-        assert run["error"]["message"] in notice["text"]
+        assert notice["text"] == "Scout couldn't answer. An admin has been notified."
         assert await house.deliveries(message) == [("Scout", "failed")]
         everything = [run, await house.owner.history(space)]
         everything += [await house.owner.ok("GET", f"/api/runs/{run['id']}/{part}") for part in ("steps", "context")]
@@ -327,7 +330,7 @@ async def broken_at_its_message(house: House, error: Exception) -> tuple[str, An
 
 async def test_j7_text_without_a_message_is_noted_on_the_run(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Scout"))
-    house.model.script = sequence(silent("Hello Owner! I am here."))
+    house.model.script = sequence(silent("Hello Owner! I am here."), silent())
     await house.owner.say(space, "Scout?")
     await house.until_idle()
     [run] = await house.runs()
@@ -391,3 +394,20 @@ async def until_settled(house: House, messages: list[Any]) -> None:
 
 def _piece(index: int = 0, id: str | None = None, **function: str) -> dict[str, Any]:
     return {"index": index, **({"id": id} if id else {}), "function": function}
+
+
+async def test_j7_a_hung_model_frees_the_slot_and_the_run_says_what_to_do(house: House) -> None:
+    """One request, not three: the event backs off, and the agent can do something else meanwhile."""
+    scout = await house.agent("Scout", limits={"firstByteSeconds": 1, "concurrentRuns": 1})
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(Reply(gate=asyncio.Event()), say("Here I am."))
+    message = await house.owner.say(space, "Scout?")
+    await house.until_idle()
+    [run] = await house.runs()
+    assert (run["status"], run["error"]["code"], len(house.model.asked)) == ("failed", "model_hung", 1)
+    assert "did not begin to answer for 1 s" in run["error"]["message"]
+    assert "raise limits.firstByteSeconds" in run["error"]["message"]
+    house.advance(1)
+    await house.model.until_asked(2)
+    await house.until_idle()
+    assert await house.deliveries(message) == [("Scout", "done")]

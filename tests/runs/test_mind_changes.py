@@ -27,7 +27,7 @@ async def test_k2_deliveries_that_waited_for_a_busy_timeline_agent_become_one_cy
     husam, scout = await house.person("Husam"), await house.agent("Scout", limits={"concurrentRuns": 1})
     family = await house.space("Family", husam, scout)
     gate = asyncio.Event()
-    house.model.script = sequence(Reply(text="thinking", gate=gate))
+    house.model.script = sequence(Reply(gate=gate))
     await husam.say(family, "one")
     await house.model.until_asked(1)
     waiting = [await husam.say(family, text) for text in ("two", "three")]
@@ -140,7 +140,7 @@ async def test_pending_deliveries_are_handled_by_the_new_mind_after_every_change
     scout = await house.agent("Scout", mind=before, limits={"concurrentRuns": 1})
     family = await house.space("Family", husam, scout)
     gate = asyncio.Event()
-    house.model.script = sequence(Reply(text="thinking", gate=gate))
+    house.model.script = sequence(Reply(gate=gate))
     await husam.say(family, "message 0")
     await house.model.until_asked(1)
     pending = [await husam.say(family, f"message {n}") for n in (1, 2, 3)]

@@ -44,7 +44,7 @@ async def test_j7_a_config_that_cannot_be_read_fails_the_run_with_its_reason(hou
     assert "frobnicate" in run["error"]["message"]
     assert await house.deliveries(message) == [("Scout", "failed")]
     [notice] = await notices(house, space)
-    assert "frobnicate" in notice["text"]
+    assert notice["text"] == "Scout couldn't answer. An admin has been notified."
 
 
 def _spoil(tx: Tx, agent_id: str) -> None:

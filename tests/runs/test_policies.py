@@ -159,7 +159,6 @@ async def test_j4_a_policy_of_a_space_is_refused_with_the_path_of_the_offender(h
     for rules, path in (
         ([{"tools": "deploy now", "do": "ask"}], "toolPolicy.0.tools"),
         ([{"tools": "a", "do": "ask"}, {"tools": "b", "do": "maybe"}], "toolPolicy.1.do"),
-        ([{"tools": "send_message", "do": "deny"}], "toolPolicy.0.tools"),
     ):
         response = await house.owner.patch(f"/api/spaces/{space}", {"toolPolicy": rules})
         assert response.status_code == 422

@@ -82,10 +82,11 @@ async def test_r1_r2_r3_a_conversation_of_two_agents_is_shown_to_each_as_its_own
 async def test_m2_its_tool_has_one_input_and_the_models_own_text_is_never_shown(house: House) -> None:
     coder = await roles(house, "Coder", waits=True)
     space = await house.space("Project Alpha", coder)
-    house.model.script = sequence(silent("I would say yes."))
+    house.model.script = sequence(silent("I would say yes."), silent("Yes."))
     await house.owner.say(space, "Coder?")
     await house.until_idle()
-    [asked] = house.asked("Coder")
+    # It is told once that its text was not sent (E10).
+    asked, _ = house.asked("Coder")
     [send] = [tool["function"] for tool in asked.body["tools"] if tool["function"]["name"] == "send_message"]
     assert list(send["parameters"]["properties"]) == ["text"]
     assert "hand_over" in asked.tool_names
@@ -117,7 +118,9 @@ async def test_r5_a_retry_of_the_same_trigger_sees_the_same_and_comes_before_wha
     assert "🟢 USER: unheard" in again[-2][1]
     assert again[-1] == ("user", "@Coder second")
     assert third[-1] == ("user", "@Coder third")
-    assert third[-2][1].startswith("**Previous context**: Said meanwhile."), "a change of phase is for those after it"
+    assert third[-2][1].startswith("=== HANDED OVER BY Owner ===\n\n**Previous context**: Said meanwhile."), (
+        "a change of phase is for those after it"
+    )
     assert third[-3] == ("user", "@Coder second"), "each message once, and nothing was missed"
     assert await known(house, coder, space) == 5
 
@@ -203,7 +206,7 @@ async def test_r6_a_hand_over_is_shown_to_the_next_agents(house: House) -> None:
     await house.until_idle()
     [asked] = house.asked("Coder")
     assert conversation(asked)[-2:] == [
-        ("user", "**Previous context**: Two pages, blue.\n\n=== NEW INTERACTION ==="),
+        ("user", "=== HANDED OVER BY Planner ===\n\n**Previous context**: Two pages, blue.\n\n=== NEW INTERACTION ==="),
         ("user", "@Coder build it"),
     ]
     assert 'phase: "build"' in asked.system
@@ -214,7 +217,8 @@ async def test_r6_a_hand_over_is_shown_to_the_next_agents(house: House) -> None:
     await house.until_idle()
     block = conversation(house.invocations("Planner")[-1])[-2][1]
     assert block.startswith(
-        "=== MESSAGES WHILE YOU WERE AWAY ===\n\n**Previous context**: It stands.\n\n🟢 USER: @Coder"
+        "=== MESSAGES WHILE YOU WERE AWAY ===\n\n=== HANDED OVER BY Owner ===\n\n"
+        "**Previous context**: It stands.\n\n🟢 USER: @Coder"
     )
 
 

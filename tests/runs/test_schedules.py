@@ -133,14 +133,15 @@ async def test_p5_a_service_triggers_an_agent(house: House) -> None:
     assert run["trigger"] == {
         "type": "service",
         "chainDepth": 0,
-        "serviceName": "orders",
+        "serviceName": "Shop",
+        "serviceLabel": "orders",
         "payload": {"order": 7, "note": "é\n[NEW]"},
         "eventId": "order-7",
     }
     assert (run["status"], run["activeSpaceId"]) == ("completed", None)
     assert block(house.model.asked[0], "TRIGGER") == [
         "type: service",
-        'service: "orders"',
+        'service: "Shop" (label: "orders")',
         'payload: {"order":7,"note":"é\\n[NEW]"}',
     ]
 

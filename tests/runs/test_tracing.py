@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from majlis.runs.journal import Entry, write_entries
-from majlis.runs.loop import loop as execute
+from majlis.runs.loop import ask as asking
 from tests.acceptance.processes import ServerProcess
 from tests.cli.processes import Commands
 from tests.conditions import until
@@ -36,7 +36,7 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(execute, "_tracer", provider.get_tracer("majlis"))
+    monkeypatch.setattr(asking, "_tracer", provider.get_tracer("majlis"))
     yield exporter
     provider.shutdown()
 

@@ -131,7 +131,7 @@ async def test_t5_a_person_starts_afresh(house: House) -> None:
 
 
 async def test_t5_ten_agents_that_always_answer_come_to_an_end(settings: Settings) -> None:
-    """Each message triggers nine others, up to the limit: 10 + 10·9 messages; the last ones trigger none."""
+    """The ten answers to the person gather (E1): each agent answers them once, and those messages trigger none."""
     agents, limit = 10, 2
     async with open_house(settings.model_copy(update={"max_chain_depth": limit})) as house:
         crowd = [await house.agent(f"Agent {n}", limits={"steps": 1}) for n in range(agents)]
@@ -142,23 +142,26 @@ async def test_t5_ten_agents_that_always_answer_come_to_an_end(settings: Setting
         page = await house.owner.history(space, limit=200)
         said = [m for m in page["messages"] if m["kind"] == "text"]
         notices = [m for m in page["messages"] if m["kind"] == "notice"]
-        bound = sum(agents * (agents - 1) ** (depth - 1) for depth in range(1, limit + 1))
-        assert Counter(m["chainDepth"] for m in said) == {0: 1, 1: 10, 2: 90}
-        assert len(said) - 1 == bound == 100
-        # One notice for the whole chain, not one for each of the ninety messages.
+        depths = Counter(m["chainDepth"] for m in said)
+        assert (depths[0], depths[1]) == (1, 10)
+        # Without gathering it would be 90. On a busy machine, gathering may reach its cap.
+        assert 10 <= depths[2] <= 20
+        # One notice for the whole chain, not one for each of these messages.
         assert len(notices) == 1
-        assert len(await house.runs()) == 10 + 90
+        assert len(await house.runs()) == len(said) - 1
         assert page["total"] == len(said) + len(notices)
 
 
 async def test_t5_three_agents_to_the_usual_limit(house: House) -> None:
-    """The bound of 3 agents and depth 5 is 3·(1 + 2 + 4 + 8 + 16) = 93."""
+    """Without gathering, the bound of 3 agents and depth 5 would be 3·(1 + 2 + 4 + 8 + 16) = 93."""
     space = await house.space("Trio", *[await house.agent(name, limits={"steps": 1}) for name in ("A", "B", "C")])
     house.model.script = lambda asked: says("hello")(asked)
     await house.owner.say(space, "hello everyone")
     await house.until_idle()
     said = [m for m in (await house.owner.history(space, limit=200))["messages"] if m["kind"] == "text"]
-    assert Counter(m["chainDepth"] for m in said) == {0: 1, 1: 3, 2: 6, 3: 12, 4: 24, 5: 48}
+    depths = Counter(m["chainDepth"] for m in said)
+    assert list(depths) == [0, 1, 2, 3, 4, 5]
+    assert all(3 <= depths[depth] <= 6 for depth in range(1, 6))
 
 
 async def test_t6_a_plan_fires_at_the_depth_of_the_run_that_set_it(house: House) -> None:
@@ -220,12 +223,15 @@ async def test_t10_in_a_space_of_everyone_a_name_changes_nothing(house: House) -
     assert sorted(run["agentName"] for run in await house.runs()) == ["Guide", "Scout"]
 
 
-async def test_t10_in_a_space_of_the_mentioned_only_they_are_triggered(house: House) -> None:
+async def test_t10_w6_in_a_space_of_the_mentioned_only_they_are_triggered(house: House) -> None:
     scout, guide, ann = [await house.agent(name) for name in ("Scout", "Guide", "Ann Lee")]
     space = await house.space("Project Alpha", scout, guide, ann, triggers="mentioned")
     heard: dict[str, list[str]] = {
         "hello everyone": [],
-        "I like @Scout": [],
+        "I like @Scout, really": ["Scout"],
+        "`@Scout` is code": [],
+        "> @Scout said so": [],
+        "scout@Scout is an address": [],
         "@Scouts are fine": [],
         "@scout please": ["Scout"],
         "@Scout, @Guide and @Ann Lee: go": ["Ann Lee", "Guide", "Scout"],

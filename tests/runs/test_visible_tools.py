@@ -138,7 +138,7 @@ async def test_j4_what_the_schema_calls_secret_is_seen_nowhere(house: House, cap
         await follower.until("run.waiting_tool")
         card = await card_in(house, space)
         assert card["tool"]["input"] == {"version": "1.4", "password": MASK}
-        assert (await submit(sara, card, True)).status_code == 200
+        assert (await submit(house.owner, card, True)).status_code == 200
         await follower.until_message("Done.")
         seen = json.dumps([event.data for event in follower.seen])
     await house.until_idle()

@@ -322,3 +322,42 @@ async def test_j5_an_agent_that_may_only_read_from_now_on_can_still_be_answered(
     assert (await submit(house.owner, card, True)).status_code == 200
     await house.until_idle()
     assert [run["status"] for run in await house.runs(bot)] == ["completed"]
+
+
+async def test_w6_a_message_to_other_members_only_is_no_answer(house: House) -> None:
+    desi = await house.agent("Desi")
+    asker, space, question = await asking(house)
+    await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": desi.id})
+    house.model.script = by_agent({})
+    remark = await house.owner.say(space, "Nice chart, @Desi")
+    await house.until_idle()
+    assert [run["status"] for run in await house.runs(asker)] == ["waiting_reply", "completed"]
+    # A reply answers its question whatever it mentions, and so does a message that also mentions the asker.
+    await house.owner.say(space, "Fine, @Desi knows", replyTo=question["id"])
+    await house.until_idle()
+    assert [run["status"] for run in await house.runs(asker)] == ["completed", "completed"]
+    assert remark["mentions"] == [desi.id]
+
+
+async def test_w6_after_an_hour_only_a_reply_is_an_answer(house: House) -> None:
+    asker, space, question = await asking(house, limits={"waitSeconds": 7200})
+    house.model.script = by_agent({})
+    house.advance(3601)
+    await house.owner.say(space, "Good morning")
+    await house.until_idle()
+    assert [run["status"] for run in await house.runs(asker)] == ["waiting_reply", "completed"]
+    await house.owner.say(space, "Fine", replyTo=question["id"])
+    await house.until_idle()
+    assert [run["status"] for run in await house.runs(asker)] == ["completed", "completed"]
+
+
+async def test_w6_an_agent_lists_mentions_by_name_or_id(house: House) -> None:
+    scout, guide = await house.agent("Scout"), await house.agent("Guide")
+    space = await house.space("Project Alpha", scout, guide, triggers="mentioned")
+    house.model.script = by_agent({"Scout": [say("nobody", mentions=["Zed"]), say("for you", mentions=["guide"])]})
+    await house.owner.say(space, "Hello @Scout")
+    await house.until_idle()
+    assert await house.texts(space) == [("Owner", "Hello @Scout"), ("Scout", "for you")]
+    assert [run["agentName"] for run in await house.runs()] == ["Scout", "Guide"]
+    refused = house.asked("Scout")[1].messages[-1]["content"]
+    assert "mentions contains Zed" in refused

@@ -55,8 +55,8 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str], str, str]] = [
     ({}, {"MAJLIS_LOG_LEVEL": "loud"}, "", "MAJLIS_LOG_LEVEL: "),
     ({}, {"MAJLIS_TOOL_HOSTS": "https://api.example.com"}, "", "is not a host; use api.example.com"),
     ({}, {"MAJLIS_TOOL_HOSTS": "*example.com"}, "", "is not a host"),
-    ({}, {"MAJLIS_TOOL_PRIVATE_HOSTS": "*"}, "", "name each private host"),
-    ({}, {"MAJLIS_TOOL_PRIVATE_HOSTS": "*:8080"}, "", "name each private host"),
+    ({}, {"MAJLIS_TOOL_PRIVATE_HOSTS": "*"}, "", "name each host"),
+    ({}, {"MAJLIS_TOOL_PRIVATE_HOSTS": "*:8080"}, "", "name each host"),
     ({}, {"MAJLIS_TOOL_ENV": "SHOP_KEY,MAJLIS_SECRET_KEY"}, "", "give access to this gateway"),
     ({}, {"MAJLIS_CONFIG": "/nowhere/majlis.toml"}, "", "Cannot read"),
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from majlis.store.faults import is_passing
+from majlis.store.faults import is_full, is_passing
 from majlis.store.open import open_database
 
 
@@ -20,6 +20,7 @@ async def test_a_full_disk_is_a_passing_fault(tmp_path: Path) -> None:
     with pytest.raises(sa.exc.OperationalError, match="full") as caught:
         await db.write(lambda tx: tx.execute(sa.text("INSERT INTO t VALUES (zeroblob(1000000))")))
     assert is_passing(caught.value)
+    assert is_full(caught.value)
     await db.close()
 
 

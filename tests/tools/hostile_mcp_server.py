@@ -16,12 +16,15 @@ RAW: dict[str, bytes] = {
     "deep": f'{{"jsonrpc":"2.0","id":ID,"result":{{"content":[],"structuredContent":{{"a":{DEEP}}}}}}}'.encode(),
     "bytes": b'{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\xff\xfe"}]}}',
     "number": b'{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"n":1' + b"0" * 4000 + b"}}}",
+    "stalling": b'{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"a":"' + b"a" * 60 + b'!"}}}',
     "shape": b'{"jsonrpc":"2.0","id":ID,"result":{"content":"none of your business"}}',
     "nonsense": b"this is not JSON at all",
     "endless": b'{"jsonrpc":"2.0","id":ID,"result":"' + b"x" * 20_000_000,
 }
+STALLING = {"type": "object", "properties": {"a": {"pattern": "^(a+)+$"}}}
 TOOLS: list[dict[str, Any]] = [
-    *({"name": name, "inputSchema": {"type": "object"}} for name in ("fine", *SAID, *RAW)),
+    *({"name": name, "inputSchema": {"type": "object"}} for name in ("fine", *SAID, *RAW) if name != "stalling"),
+    {"name": "stalling", "inputSchema": {"type": "object"}, "outputSchema": STALLING},
     {"name": "a\nb", "description": "\u0000" * 10_000, "inputSchema": {"type": "object"}},
     {"name": "a b", "inputSchema": {"type": "object", "properties": {"x" * 100_000: {}}}},
     {"name": "fine", "inputSchema": {"type": "object"}},

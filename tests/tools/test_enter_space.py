@@ -111,7 +111,7 @@ async def test_a3_who_is_not_a_member_does_not_enter_and_stays_where_it_is(house
     refused, unknown = house.model.asked[2].results
     assert refused["success"] is unknown["success"] is False
     assert refused["error"] == (
-        f"You are not a member of {foreign}, so you did not enter it; your active space is unchanged. "
+        f"You did not enter it, and your active space is unchanged: you are not a member of {foreign}. "
         "Your spaces and their ids are under YOUR SPACES."
     )
     # A space that exists looks like one that does not.
@@ -172,14 +172,14 @@ async def test_a4_two_runs_of_one_agent_have_an_active_space_each(house: House) 
     assert sorted(await house.texts(b)) == [("Courier", "to B!"), ("Owner", "to A")]
 
 
-async def test_a6_only_enter_space_and_read_messages_take_a_space(house: House) -> None:
+async def test_a6_only_three_tools_take_a_space(house: House) -> None:
     for name, waits in (("Waiting", True), ("Plain", False)):
         agent = await house.agent(name, waits=waits)
         await house.tell(agent)
     await house.until_idle()
     for asked in house.model.asked:
         taking = {name for name, given in properties(asked).items() if any("space" in key.lower() for key in given)}
-        assert taking == {"enter_space", "read_messages"}
+        assert taking == {"enter_space", "read_messages", "search_messages"}
         assert not any("spaceId" in str(given) for name, given in properties(asked).items() if name not in taking)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from majlis.agents.config.config import parse_config
 from majlis.agents.config.policy import verdict
-from majlis.agents.config.schemas import problem_with
 from majlis.agents.config.tools import SpaceTool
+from majlis.agents.config.validate import problem_with
 from majlis.cli.agent.files import read_data
 
 PAGE = (Path(__file__).parents[2] / "docs" / "interactive.md").read_text("utf-8")

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.types import CallToolResult, TextContent
 
 from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.errors import MajlisError
 from majlis.runs.calls.call import outcome
 from majlis.tools.mcp.offer import name_tools
+from majlis.tools.mcp.tool import result_json
 from majlis.tools.toolbox import Allowed, Tools, built_in_tools
 from tests.conditions import until
 from tests.ports import free_port
@@ -64,7 +66,7 @@ def by_url(port: int, **more: Any) -> dict[str, Any]:
 async def tools(port: int, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Tools]:
     monkeypatch.setenv("CALC_KEY", "a-secret-of-tests")
     monkeypatch.chdir(ROOT)
-    made = Tools(Allowed(private_hosts=[f"127.0.0.1:{port}"], env=["CALC_KEY"], commands=[sys.executable]))
+    made = Tools(Allowed(private_hosts=[f"127.0.0.1:{port}"], env=["CALC_KEY"], commands=["*"]))
     yield made
     await made.close()
 
@@ -89,6 +91,20 @@ async def fails(tools: Tools, config: AgentConfig, name: str, input: Any = None)
 
 def foreign(tools: Tools, config: AgentConfig) -> list[str]:
     return [spec.name for spec in tools.specs(config)][len(built_in_tools()) :]
+
+
+@pytest.mark.parametrize(
+    ("texts", "structured"),
+    [
+        (['{\n  "a": 1\n}'], {"a": 1}),
+        (["odd"], {"result": "odd"}),
+        (["1", '{"b": 2}', "three"], {"result": [1, {"b": 2}, "three"]}),
+    ],
+)
+def test_f5_content_that_a_server_sends_as_text_and_as_data_is_shown_once(texts: list[str], structured: Any) -> None:
+    blocks = [TextContent(type="text", text=text) for text in texts]
+    found = result_json(CallToolResult(content=[*blocks], structured_content=structured))
+    assert found == {"success": True, "structured": structured}
 
 
 async def test_its_tools_come_after_the_agents_own_and_answer(tools: Tools, server: dict[str, Any]) -> None:
@@ -201,7 +217,7 @@ async def test_servers_that_cannot_be_used_are_told_and_the_rest_works(
     async with serve_web() as web:
         web.answers = garbage
         allowed = [f"127.0.0.1:{each}" for each in (port, hole, closed, web.port)]
-        tools = Tools(Allowed(private_hosts=allowed, commands=["sleep", "no-such-program", "echo"]))
+        tools = Tools(Allowed(private_hosts=allowed, commands=["sleep 60", "no-such-program", "echo hello"]))
         mine = config(
             by_url(port),
             {"name": "elsewhere", "url": "http://mcp.example.com/"},
@@ -244,7 +260,7 @@ async def test_a_connection_that_nobody_uses_is_closed(tools: Tools) -> None:
 
 
 async def test_closing_does_not_wait_for_a_server_that_never_answers() -> None:
-    tools = Tools(Allowed(commands=["sleep"]))
+    tools = Tools(Allowed(commands=["sleep 60"]))
     opening = asyncio.create_task(tools.open(config({"name": "sleeper", "command": "sleep 60"})))
     await until(lambda: tools.servers._connections)
     async with asyncio.timeout(10):
@@ -288,7 +304,7 @@ def test_mcp_is_not_imported_until_a_server_is_needed() -> None:
 @pytest.mark.parametrize("name", ["forged", "half", "long", "deep", "bytes", "number", "shape", "nonsense", "endless"])
 async def test_a_hostile_server_harms_nobody(name: str) -> None:
     """Its output becomes a bounded result or an error at once, and the next call works."""
-    tools = Tools(Allowed(commands=[sys.executable]))
+    tools = Tools(Allowed(commands=["*"]))
     script = str(Path(__file__).parent / "hostile_mcp_server.py")
     mine = config({"name": "calc", "command": [sys.executable, "-I", script], "timeoutSeconds": 5})
     try:

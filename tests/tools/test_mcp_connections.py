@@ -37,7 +37,7 @@ async def test_j4_what_a_server_started_ends_with_it(tmp_path: Path, monkeypatch
     monkeypatch.chdir(ROOT)
     noted = tmp_path / "pid"
     script = f"sleep 600 >/dev/null 2>&1 & echo $! > '{noted}'; exec {shlex.join([*COMMAND, 'stdio'])}"
-    tools = Tools(Allowed(commands=["sh"]))
+    tools = Tools(Allowed(commands=["*"]))
     try:
         assert await tools.open(parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]})) == []
         helper = int(noted.read_text())
@@ -76,7 +76,7 @@ async def test_j4_a_server_that_hangs_costs_one_run_its_time_and_not_every_run(
     starts = tmp_path / "starts"
     script = f"trap '' TERM; echo $$ >> '{starts}'; sleep 60 & wait"
     mine = parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]})
-    tools = Tools(Allowed(commands=["sh"]))
+    tools = Tools(Allowed(commands=["*"]))
     try:
         [first] = await tools.open(mine)
         assert "within 1 seconds" in first
@@ -96,11 +96,11 @@ async def test_j4_a_server_that_is_being_ended_is_ended_whoever_else_wants_it(tm
     noted, asked = tmp_path / "pid", tmp_path / "asked"
     # It ignores the end of its input.
     script = f"trap '' TERM; echo $$ > '{noted}'; cat > /dev/null; echo > '{asked}'; sleep 60"
-    route = find_route(
+    route = await find_route(
         parse_config({"mcp": [{"name": "calc", "command": ["sh", "-c", script]}]}).mcp[0],
         Reach(),
         Secrets(),
-        frozenset({"sh"}),
+        frozenset({"*"}),
     )
     connection = Connection(route, Reach(), 0.5)
     with pytest.raises(MajlisError, match="within"):

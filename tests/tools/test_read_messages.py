@@ -76,7 +76,11 @@ async def test_m13_a_space_of_others_is_refused(house: House) -> None:
     await house.owner.say(alpha, "read Beta")
     await house.until_idle()
     assert house.model.asked[1].results == [
-        {"success": False, "error": f"You are not a member of {beta}. Your spaces and their ids are under YOUR SPACES."}
+        {
+            "success": False,
+            "error": f"Nothing was read: you are not a member of {beta}. "
+            "Your spaces and their ids are under YOUR SPACES.",
+        }
     ]
 
 
@@ -97,7 +101,7 @@ async def test_m13_answers_and_tool_uses_are_told_apart(house: House) -> None:
 
 async def test_m13_c2_of_long_messages_the_newest_are_given_and_the_way_to_the_rest_is_told(house: House) -> None:
     """Regression: the result was truncated at its end, with the newest messages, which still counted as shown."""
-    scout = await house.agent("Scout")
+    scout = await house.agent("Scout", contextTokens=200_000)
     space = await house.space("Project Alpha", scout, triggers="mentioned")
     for n in range(1, 13):
         await house.owner.say(space, f"{n} {'long ' * 1600}")
@@ -119,7 +123,7 @@ async def test_m13_c2_of_long_messages_the_newest_are_given_and_the_way_to_the_r
 
 async def test_m13_a_message_too_long_for_any_result_is_cut_and_says_so(house: House) -> None:
     """A control character takes six characters in JSON."""
-    scout = await house.agent("Scout")
+    scout = await house.agent("Scout", contextTokens=200_000)
     space = await house.space("Project Alpha", scout, triggers="mentioned")
     await house.owner.say(space, "before")
     await house.owner.say(space, "\u0001" * 60_000)

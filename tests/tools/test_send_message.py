@@ -30,23 +30,34 @@ async def test_m2_without_waits_the_tool_takes_a_text_and_nothing_else(house: Ho
     }
     sent, waited, answered = house.model.asked[3].results
     message = (await house.owner.history(space))["messages"][1]
-    assert sent == {"success": True, "messageId": message["id"], "status": "delivered"}
+    assert sent == {
+        "success": True,
+        "messageId": message["id"],
+        "status": "delivered",
+        "wakes": [],
+        "notWoken": [],
+        "hopsLeft": 4,
+    }
     # Unknown input is refused, not ignored, and nothing was sent.
     assert waited["success"] is answered["success"] is False
     assert [text for _, text in await house.texts(space)] == ["hello", "Yes?"]
 
 
-async def test_m3_with_waits_it_takes_text_message_id_and_wait(house: House) -> None:
+async def test_m3_with_waits_it_takes_text_message_id_wait_and_mentions(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(say("Yes?"), silent())
     await house.owner.say(space, "hello")
     await house.until_idle()
     parameters = send_message(house.model.asked[0])["parameters"]
-    assert {name: each["type"] for name, each in parameters["properties"].items()} == {
+    assert {name: each.get("type") for name, each in parameters["properties"].items()} == {
         "text": "string",
         "messageId": "string",
-        "wait": "boolean",
+        "wait": None,
+        "mentions": "array",
+        "files": "array",
     }
+    plain, condition = parameters["properties"]["wait"]["anyOf"]
+    assert (plain["type"], list(condition["properties"])) == ("boolean", ["from", "need", "within"])
     assert parameters["required"] == ["text"]
     [result] = house.model.asked[1].results
     assert (result["success"], result["status"]) == (True, "delivered")

@@ -65,12 +65,23 @@ class Web:
 @asynccontextmanager
 async def serve_web(host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> AsyncIterator[Web]:
     web = Web()
-    server = await asyncio.start_server(web.serve, host, port, ssl=tls)
+    serving: set[asyncio.Task[None]] = set()
+
+    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(web.serve(reader, writer))
+        serving.add(task)
+        task.add_done_callback(serving.discard)
+
+    server = await asyncio.start_server(begin, host, port, ssl=tls)
     web.port = server.sockets[0].getsockname()[1]
     try:
         yield web
     finally:
         server.close()
+        # An answer that never ends would meet the garbage collector in a later test.
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
 
 
 def context(**more: object) -> ToolContext:

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from majlis.agents.config.config import dump_config, parse_config
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
+from majlis.files.store import FileStore
 from majlis.foundation import find_owner, owner_caller
 from majlis.inbox.deliver import post_message
 from majlis.spaces.members import add_member
@@ -23,6 +24,7 @@ from majlis.spaces.spaces import create_space
 from majlis.store import ids
 from majlis.store.tables import (
     agents,
+    budgets,
     cards,
     cycles,
     deliveries,
@@ -34,6 +36,7 @@ from majlis.store.tables import (
     spaces,
     steps,
     turns,
+    wait_answers,
 )
 from majlis.store.transactions import Database, Tx
 from majlis.transfer.export import export
@@ -118,6 +121,10 @@ def _work(tx: Tx, agent_id: str, space_id: str, message_id: str) -> tuple[str, s
     tx.execute(goals.insert(), {**goal, "updated_at": tx.now})
     plan: Said = {**of_agent, "id": ids.new("pln"), "name": "Daily", "instruction": "Look.", "cron": "0 9 * * *"}
     tx.execute(plans.insert(), {**plan, "next_at": tx.now + 60_000, "chain_depth": 1})
+    answer: Said = {"run_id": run_id, "wait_n": 1, "entity_id": agent_id, "message_id": message_id}
+    tx.execute(wait_answers.insert(), answer)
+    budget: Said = {"scope": "space", "scope_id": space_id, "usd": 2.5, "updated_at": tx.now}
+    tx.execute(budgets.insert(), budget)
     tx.execute(cycles.insert(), {**of_agent, "n": 1, "run_id": running, "messages": [{"role": "user"}], "tokens": 12})
     return running, run_id
 
@@ -126,21 +133,24 @@ def _memory(agent_id: str, key: str, at: int) -> Said:
     return {"agent_id": agent_id, "key": key, "value": f"about {key}", "updated_at": at}
 
 
-async def exported(db: Database, space: str | None = None) -> list[Said]:
+NO_FILES = FileStore(Path("no-files"))
+
+
+async def exported(db: Database, space: str | None = None, store: FileStore = NO_FILES) -> list[Said]:
     file = io.BytesIO()
-    await db.snapshot(export, space, file.write, Progress("test"))
+    await db.snapshot(export, space, file.write, Progress("test"), store)
     return [orjson.loads(line) for line in file.getvalue().splitlines()]
 
 
 async def imported(
-    db: Database, lines: list[Said] | bytes, folder: Path, dry_run: bool = False
+    db: Database, lines: list[Said] | bytes, folder: Path, dry_run: bool = False, store: FileStore | None = None
 ) -> tuple[Summary, list[Said]]:
     """The summary, and the rejected lines."""
     content = lines if isinstance(lines, bytes) else written(lines)
     aside = folder / "rejected.jsonl"
     with Rejected(aside) as rejected:
         source = Source(io.BytesIO(content), "test.jsonl", Progress("test"))
-        summary = await import_file(db, source, rejected, "Owner", dry_run)
+        summary = await import_file(db, source, rejected, "Owner", store or FileStore(folder / "files"), dry_run)
     return summary, [orjson.loads(line) for line in aside.read_bytes().splitlines()] if aside.exists() else []
 
 

@@ -32,7 +32,7 @@ async def test_an_export_is_written_beside_a_running_server(
     file = tmp_path / "lobby.jsonl"
     command = Command(tmp_path, commands, MAJLIS_DATABASE_URL=settings.database_url)
     ran = await command.ok("export", "-o", str(file), "--json")
-    assert ran.json["counts"] == {"entity": 1, "space": 1, "member": 1, "message": 1}
+    assert ran.json["counts"] == {"entity": 1, "space": 1, "cause": 1, "member": 1, "message": 1}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert not file.with_name("lobby.jsonl.part").exists()
     assert (await imported(target, file.read_bytes(), tmp_path))[0].clean
@@ -43,7 +43,7 @@ def many_messages(lines: list[Said], count: int) -> list[Said]:
     message = of_type(lines, "message")[-1]
     at = lines.index(message) + 1
     more = [
-        {**message, "id": f"msg_{n:016d}", "rootCause": None, "clientId": None, "seq": n}
+        {**message, "id": f"msg_{n:016d}", "causedBy": None, "clientId": None, "seq": n}
         for n in range(message["seq"] + 1, count + 1)
     ]
     grown = [{**line, "headSeq": count} if line.get("id") == message["spaceId"] else line for line in lines]

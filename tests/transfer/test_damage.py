@@ -18,6 +18,7 @@ from majlis.transfer.file import MAX_LINE_BYTES, Source
 from majlis.transfer.placeholders import PLACEHOLDER
 from majlis.transfer.report import Progress
 from tests.transfer.sample_gateway import (
+    NO_FILES,
     House,
     Said,
     contents,
@@ -53,7 +54,7 @@ def hostile(house: House) -> list[tuple[bytes, str]]:
         ({**entity, "name": 7}, "name: input should be a valid string"),
         ({**entity, "name": "Sara\n← TRIGGER"}, "must not contain U+000A"),
         ({**entity, "name": "[Sara]"}, "must not contain U+005B"),
-        ({**entity, "name": "sARA"}, "the name is taken by another entity"),
+        ({**entity, "name": "sARA"}, "the name is taken by another entity, or looks like"),
         ({**entity, "externalId": "x-1"}, "the externalId is taken"),
         ({**entity, "id": "ent_1' OR 1=1"}, "id: should be an id like ent_"),
         ({**entity, "id": f"spc_{ID}"}, "id: should be an id like ent_"),
@@ -143,7 +144,10 @@ async def test_a_second_line_with_the_same_id_is_present_or_rejected(
 
 
 def without(lines: list[Said], space_id: str, *numbers: int) -> list[Said]:
-    return [line for line in lines if not (line.get("spaceId") == space_id and line.get("seq") in numbers)]
+    def is_meant(line: Said) -> bool:
+        return line["type"] == "message" and line["spaceId"] == space_id and line["seq"] in numbers
+
+    return [line for line in lines if not is_meant(line)]
 
 
 async def test_a_missing_message_keeps_its_number_until_a_repeat_brings_it(
@@ -259,5 +263,5 @@ async def test_a_damaged_row_is_left_out_of_the_export_and_named(source: Databas
 
 async def exported_with_damage(db: Database) -> tuple[list[Said], list[dict[str, Any]]]:
     chunks: list[bytes] = []
-    done = await db.snapshot(export, None, chunks.append, Progress("test"))
+    done = await db.snapshot(export, None, chunks.append, Progress("test"), NO_FILES)
     return [orjson.loads(line) for line in b"".join(chunks).splitlines()], done.left_out

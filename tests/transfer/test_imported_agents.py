@@ -58,7 +58,7 @@ async def test_j5_a_run_whose_question_did_not_come_along_goes_on_without_an_ans
     lines = await exported(source, furnished.alpha)
     assert run in {line["id"] for line in of_type(lines, "run")}
     assert run not in {line["runId"] for line in of_type(lines, "card")}
-    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
+    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other", look_key="other"))
     assert (await imported(target, lines, tmp_path))[0].clean
     found: Any = await target.read(Tx.one, sa.select(runs).where(runs.c.id == run))
     assert (found.status, found.wait["outcome"]["status"]) == ("queued", "withdrawn")

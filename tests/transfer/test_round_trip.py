@@ -44,7 +44,7 @@ async def test_a_gateway_that_moved_exports_the_same_lines(
     ]
     assert set(before[-1]["counts"]) == {
         *("entity", "space", "agent", "member", "message", "phase", "turn", "memory"),
-        *("goal", "plan", "run", "step", "card", "delivery", "cycle"),
+        *("goal", "plan", "run", "step", "card", "delivery", "cycle", "cause", "budget", "answer"),
     }
 
 
@@ -123,22 +123,25 @@ async def test_the_owner_of_a_gateway_in_use_stays(lines: list[Said], target: Da
     theirs = await target.write(furnish)
     summary, asides = await imported(target, lines, tmp_path)
     assert await target.read(find_owner) == theirs.owner
-    # The space without an orchestrator refers to no entity. Lines that refer to one are rejected with the reason.
-    assert {key for key, count in summary.counts.items() if key[1] != "setAside"} == {("space", "imported")}
+    # The space without an orchestrator and the budget refer to no entity. Other lines are rejected with the reason.
+    assert {key for key, count in summary.counts.items() if key[1] != "setAside"} == {
+        ("space", "imported"),
+        ("budget", "imported"),
+    }
     assert "the name is taken by another entity" in asides[0]["reason"]
     message = next(aside for aside in asides if aside["type"] == "message")
     assert message["reason"].startswith("depends on spc_")
     assert "line 4: the name is taken" in message["reason"]
     # After the names are free, importing again imports everything.
     await target.write(rename_all)
-    assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 39, "present": 1, "updated": 5}
+    assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 50, "present": 2, "updated": 5}
     after = of_type(await exported(target), "message")
     assert all(message in after for message in of_type(lines, "message"))
 
 
 def rename_all(tx: Tx) -> None:
     for row in tx.all(sa.select(entities)):
-        new = {"name": f"Old {row.name}", "name_key": f"old {row.name_key}", "external_id": None}
+        new = {"name": f"Old {row.name}", "name_key": f"old {row.name_key}", "look_key": None, "external_id": None}
         tx.execute(entities.update().where(entities.c.id == row.id).values(new))
 
 

@@ -16,6 +16,7 @@ from majlis.transfer import file, tables
 from majlis.transfer.export import export
 from majlis.transfer.import_ import import_file
 from majlis.transfer.report import Progress
+from tests.transfer.sample_gateway import NO_FILES
 
 PAGE = 10
 TEXT = "x" * 10_000
@@ -33,13 +34,13 @@ async def peaks(source: Database, target: Database, folder: Path) -> list[int]:
     found = []
     with (folder / "big.jsonl").open("wb") as opened:
         tracemalloc.start()
-        await source.snapshot(export, None, opened.write, Progress("test"))
+        await source.snapshot(export, None, opened.write, Progress("test"), NO_FILES)
         found.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     with (folder / "big.jsonl").open("rb") as opened, file.Rejected(folder / "rejected") as rejected:
         tracemalloc.start()
         source_file = file.Source(opened, "big", Progress("test"))
-        assert (await import_file(target, source_file, rejected, "Owner")).clean
+        assert (await import_file(target, source_file, rejected, "Owner", NO_FILES)).clean
         found.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     return found

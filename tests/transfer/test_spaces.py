@@ -22,13 +22,13 @@ async def test_a_space_travels_with_its_people_and_its_work_only(
     source: Database, furnished: House, target: Database, tmp_path: Path
 ) -> None:
     await source.write(add_entity, "human", "Stranger")
-    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
+    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other", look_key="other"))
     lines = await exported(source, "Project Alpha")
     assert lines[0]["scope"] == "space"
     assert {line["id"] for line in of_type(lines, "entity")} == {furnished.owner, furnished.sara, furnished.scout}
     assert {line["id"] for line in of_type(lines, "space")} == {furnished.alpha}
     assert set(lines[-1]["counts"]) == {
-        *("entity", "space", "agent", "member", "message", "phase", "turn", "run", "step", "card", "delivery")
+        *("entity", "space", "agent", "member", "message", "phase", "turn", "run", "step", "card", "delivery", "answer")
     }
     assert (await imported(target, lines, tmp_path))[0].clean
     there = await exported(target, furnished.alpha)
@@ -38,7 +38,7 @@ async def test_a_space_travels_with_its_people_and_its_work_only(
 async def test_the_export_of_a_space_grants_no_role_on_the_gateway(
     source: Database, furnished: House, target: Database, tmp_path: Path
 ) -> None:
-    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
+    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other", look_key="other"))
     lines = await exported(source, furnished.alpha)
     assert not any("role" in line for line in of_type(lines, "entity"))
     await imported(target, lines, tmp_path)
@@ -66,7 +66,7 @@ async def test_references_to_another_space_are_left_out(
     await source.write(reach_out)
     lines = await exported(source, furnished.alpha)
     assert furnished.beta not in str(lines)
-    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
+    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other", look_key="other"))
     assert (await imported(target, lines, tmp_path))[0].clean
     states = await target.read(Tx.all, sa.select(deliveries.c.state))
     # No run here has taken it, so it is pending again.
@@ -116,7 +116,7 @@ async def test_words_of_another_space_do_not_leave_with_what_an_agent_did(
     assert (await imported(source, lines, tmp_path))[0].counts.keys() == {
         (name, "present") for name in lines[-1]["counts"]
     }
-    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other"))
+    await target.write(Tx.execute, entities.update().values(name="Other", name_key="other", look_key="other"))
     assert (await imported(target, lines, tmp_path))[0].clean
     # The export of the whole gateway has everything.
     assert "Beta thought" in str(await exported(source))

@@ -89,3 +89,11 @@ async def _goals_travel(source: Database, target: Database, tmp_path: Path) -> N
     old = parse(Raw(1, orjson.dumps(goal)), "gateway")
     assert isinstance(old, Line)
     assert "mood_today" not in old.values
+
+
+def test_a_key_of_an_earlier_version_is_read_under_its_new_name() -> None:
+    line = {"type": "message", "id": "msg_0123456789abcdef", "spaceId": "spc_0123456789abcdef", "seq": 1, "text": "hi"}
+    line |= {"senderId": "ent_0123456789abcdef", "createdAt": "2026-02-18T15:07:00.000Z"}
+    parsed = parse(Raw(1, orjson.dumps({**line, "rootCause": line["id"]})), "gateway")
+    assert isinstance(parsed, Line)
+    assert parsed.values["caused_by"] == line["id"]

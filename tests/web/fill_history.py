@@ -46,7 +46,7 @@ def _row(now: int, space_id: str, sender_id: str, first: int, n: int, count: int
         "kind": "text",
         "text": text(n),
         "chain_depth": 0,
-        "root_cause": message_id,
+        "caused_by": message_id,
         "created_at": now - (count - n) * (10 * _DAY // count),
     }
 

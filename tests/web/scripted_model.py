@@ -1,7 +1,7 @@
 """The model server of the browser tests, as a process: it follows the command in the message that triggered the run.
 
-Prints its address. On standard input, an empty line releases the held responses. Any other line is JSON that maps
-message texts to commands: `{"What is left?": "hold: Three things"}`.
+Prints its address. On standard input, an empty line releases the held responses. `key KEY` sets the key that requests
+need. Any other line is JSON that maps message texts to commands: `{"What is left?": "hold: Three things"}`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ class Script:
         self._asked: set[tuple[str, str]] = set()
 
     def __call__(self, asked: Asked) -> Reply:
-        if asked.step > 0:
+        if not asked.agent:
+            return say("Hello from the test.")
+        if asked.step > 0 and not asked.trigger_text.startswith("mutter: "):
             return silent()
         text = asked.trigger_text.removeprefix(f"@{asked.agent} ")
         verb, _, words = self.commands.get(text, text).partition(": ")
@@ -31,6 +33,8 @@ class Script:
         match verb:
             case "say":
                 return say(words)
+            case "mutter":
+                return Reply(text=words)
             case "hold" | "write":
                 reply = say(words)
                 reply.gate_mid = self.held
@@ -73,7 +77,10 @@ async def main() -> None:
     async with ModelServer(script) as server:
         print(server.base_url, flush=True)  # noqa: T201 - the parent process reads this
         while line := await asyncio.to_thread(sys.stdin.readline):
-            script.hear(line)
+            if line.startswith("key "):
+                server.key = line.removeprefix("key ").strip()
+            else:
+                script.hear(line)
 
 
 if __name__ == "__main__":

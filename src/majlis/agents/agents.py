@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from majlis.agents.config.config import dump_config, parse_config, patch_config, require_package
 from majlis.agents.config.heartbeat import first_beat
 from majlis.agents.plans import keep_in_time
+from majlis.audit.record import record
 from majlis.clock import iso
 from majlis.entities.caller import Caller, require_administrator
 from majlis.entities.change import change_entity, delete_entity
@@ -30,6 +31,7 @@ class AgentJson(TypedDict):
     id: str
     name: str
     type: Literal["agent"]
+    paused: bool
     config: dict[str, Any]
     version: int
     createdAt: str
@@ -40,7 +42,13 @@ async def create_agent(db: Database, caller: Caller, name: str, config: dict[str
     require_administrator(caller)
     parsed = await asyncio.to_thread(parse_config, config)
     require_package(parsed.model)
-    return await db.write(add_agent, name, dump_config(parsed))
+    return await db.write(_create, caller, name, dump_config(parsed))
+
+
+def _create(tx: Tx, caller: Caller, name: str, config: dict[str, Any]) -> AgentJson:
+    made = add_agent(tx, name, config)
+    record(tx, caller, "agent.created", made["id"], name=name)
+    return made
 
 
 def list_agents(tx: Tx, caller: Caller, after: str | None = None, limit: int = 1000) -> list[AgentJson]:
@@ -85,9 +93,14 @@ def delete_agent(tx: Tx, caller: Caller, agent_id: str) -> None:
 def add_agent(tx: Tx, name: str, config: dict[str, Any]) -> AgentJson:
     """Checks no permission; `config` has been parsed and dumped."""
     agent_id = add_entity(tx, "agent", name)["id"]
-    values = {"id": agent_id, "config": config, "heartbeat_at": first_beat(config, tx.now), "updated_at": tx.now}
-    tx.execute(agents.insert(), values)
+    beat = first_beat(config, tx.now)
+    values = {"id": agent_id, "config": config, "outside": is_outside(config), "heartbeat_at": beat}
+    tx.execute(agents.insert(), {**values, "updated_at": tx.now})
     return _agent_json(_find(tx, agent_id))
+
+
+def is_outside(config: Any) -> bool:
+    return isinstance(config, dict) and config.get("mind") == "outside"
 
 
 def _patched(config: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -104,17 +117,24 @@ def _change(
     """None if the config was changed since `before` was read."""
     if config is not None:
         values = {"config": config, "version": before.version + 1, "updated_at": tx.now}
+        values["outside"] = is_outside(config)
         # Other changes keep the next beat: an agent that is changed often would otherwise never wake.
         if any(before.config[name] != config[name] for name in ("heartbeat", "timezone")):
             values["heartbeat_at"] = first_beat(config, tx.now)
         unchanged = agents.c.id == agent_id, agents.c.version == before.version
         if tx.execute(agents.update().where(*unchanged).values(values)).rowcount == 0:
             return None
+        changed = [name for name in config if config[name] != before.config.get(name)]
+        record(tx, caller, "agent.changed", agent_id, settings=changed)
         if config["timezone"] != before.config["timezone"]:
             keep_in_time(tx, agent_id, config["timezone"])
     if name is not None:
         change_entity(tx, caller, agent_id, {"name": name})
     return _agent_json(_find(tx, agent_id))
+
+
+def require_agent(tx: Tx, agent_id: str) -> None:
+    _find(tx, agent_id)
 
 
 def _find(tx: Tx, agent_id: str) -> sa.Row[Any]:
@@ -129,6 +149,7 @@ def _agent_json(row: sa.Row[Any]) -> AgentJson:
         "id": row.id,
         "name": row.name,
         "type": "agent",
+        "paused": row.paused_at is not None,
         "config": row.config,
         "version": row.version,
         "createdAt": iso(row.created_at),

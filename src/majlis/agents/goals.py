@@ -55,11 +55,14 @@ class GoalChange:
     """Set it to true for a goal that is never finished, such as keeping something up to date."""
 
 
-def set_goals(tx: Tx, agent_id: str, items: Sequence[GoalChange]) -> list[GoalJson]:
+def set_goals(
+    tx: Tx, agent_id: str, items: Sequence[GoalChange], source: own_rows.Source = own_rows.ADMIN
+) -> list[GoalJson]:
+    """A goal that the run may not see is not changed: the id then begins a new one (G4)."""
     own_rows.check_count(items, "goals")
     own_rows.lock_agent(tx, agent_id)
-    before = {goal["id"]: goal for goal in _goals(tx, agent_id)}
-    made = [_made(tx, agent_id, f"goals.{n}", item, before) for n, item in enumerate(items)]
+    before = {goal["id"]: goal for goal in _goals(tx, agent_id, source)}
+    made = [_made(tx, agent_id, f"goals.{n}", item, before, source) for n, item in enumerate(items)]
     own_rows.refuse_repeated((goal["id"] for goal in made), "goals")
     after = len({*before, *(goal["id"] for goal in made)})
     advice = "Completed goals count, too. Delete some with delete_goals first."
@@ -73,17 +76,20 @@ def list_goals(tx: Tx, agent_id: str, status: own_rows.Progress | None = None) -
     return [_goal_json(goal) for goal in _goals(tx, agent_id) if status in (None, goal["status"])]
 
 
-def delete_goals(tx: Tx, agent_id: str, goal_ids: Sequence[str]) -> own_rows.DeletedJson:
-    return own_rows.delete_own(tx, goals.c.id, agent_id, goal_ids, "ids")
+def delete_goals(
+    tx: Tx, agent_id: str, goal_ids: Sequence[str], source: own_rows.Source = own_rows.ADMIN
+) -> own_rows.DeletedJson:
+    return own_rows.delete_own(tx, goals.c.id, agent_id, goal_ids, "ids", source)
 
 
-def known_goals(tx: Tx, agent_id: str) -> list[KnownGoalJson]:
+def known_goals(tx: Tx, agent_id: str, source: own_rows.Source = own_rows.ADMIN) -> list[KnownGoalJson]:
     """For a model that gave an unknown id: the prompt shows goals without their ids (X6)."""
-    return _shortened(_goals(tx, agent_id))
+    return _shortened(_goals(tx, agent_id, source))
 
 
-def _goals(tx: Tx, agent_id: str) -> list[dict[str, Any]]:
-    rows = [dict(row._mapping) for row in tx.all(sa.select(goals).where(goals.c.agent_id == agent_id))]
+def _goals(tx: Tx, agent_id: str, source: own_rows.Source = own_rows.ADMIN) -> list[dict[str, Any]]:
+    own = sa.select(goals).where(goals.c.agent_id == agent_id, source.sees(goals))
+    rows = [dict(row._mapping) for row in tx.all(own)]
     return sorted(rows, key=lambda goal: (goal["status"], -goal["priority"], goal["id"]))
 
 
@@ -99,7 +105,9 @@ def _beginning(description: str) -> str:
     return line if len(line) <= MAX_SHORTENED else f"{line[:MAX_SHORTENED]}…"
 
 
-def _made(tx: Tx, agent_id: str, path: str, item: GoalChange, before: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _made(
+    tx: Tx, agent_id: str, path: str, item: GoalChange, before: dict[str, dict[str, Any]], source: own_rows.Source
+) -> dict[str, Any]:
     goal_id = ids.new("gol") if item.id is None else own_rows.checked_line(item.id, f"{path}.id", MAX_ID)
     description = item.description
     if description is None and goal_id not in before:
@@ -116,6 +124,7 @@ def _made(tx: Tx, agent_id: str, path: str, item: GoalChange, before: dict[str, 
         path = f"{path}.priority"
         raise Invalid("invalid_priority", f"{path} should be from 0 to {MAX_PRIORITY}.", {"path": path})
     new = {"agent_id": agent_id, "id": goal_id, "status": "active", "priority": 0, "long_term": False}
+    new |= {"scope_id": source.scope_id, "person_id": source.person_id}
     changed = {
         "description": description,
         "status": item.status,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
 from pydantic import ConfigDict
@@ -16,6 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from typing_extensions import TypedDict
 
 from majlis.errors import Invalid, NotFound
+from majlis.spaces.acts_for import spaces_of
 from majlis.store.tables import agents
 from majlis.store.transactions import Tx
 
@@ -28,6 +29,29 @@ Progress = Literal["active", "completed"]
 MODEL_INPUT = ConfigDict(
     alias_generator=to_camel, extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
 )
+
+
+class Source(NamedTuple):
+    """Where a row comes from, and whose rights bound the change (G4). The default is an admin of the gateway."""
+
+    scope_id: str = ""
+    person_id: str | None = None
+    # None changes everything that the agent keeps.
+    limited_to: str | None = None
+
+    def sees(self, table: sa.Table) -> sa.ColumnElement[bool]:
+        if self.limited_to is None:
+            return sa.true()
+        return kept_for(table, self.limited_to)
+
+
+ADMIN = Source()
+
+
+def kept_for(table: sa.Table, person: Any) -> sa.ColumnElement[bool]:
+    """Rows of the person's spaces, of the person outside spaces, and of no known source."""
+    scope = table.c.scope_id
+    return sa.or_(scope == "", scope == person, scope.in_(spaces_of(person)))
 
 
 class DeletedJson(TypedDict):
@@ -95,13 +119,15 @@ def upsert(tx: Tx, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
     tx.execute(insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed), rows)
 
 
-def delete_own(tx: Tx, column: sa.Column[str], agent_id: str, names: Sequence[str], path: str) -> DeletedJson:
+def delete_own(
+    tx: Tx, column: sa.Column[str], agent_id: str, names: Sequence[str], path: str, source: Source = ADMIN
+) -> DeletedJson:
     """An unknown name is reported, not an error: it may be a typo."""
     lock_agent(tx, agent_id)
     asked = list(dict.fromkeys(checked_lines(names, path)))
     table = column.table
     assert isinstance(table, sa.Table)
-    own = table.delete().where(table.c.agent_id == agent_id, column.in_(asked)).returning(column)
+    own = table.delete().where(table.c.agent_id == agent_id, column.in_(asked), source.sees(table)).returning(column)
     found = {row[0] for row in tx.all(own)}
     return {
         "deleted": [name for name in asked if name in found],

@@ -13,6 +13,7 @@ from majlis.agents import own_rows
 from majlis.agents.schedules import Schedule, next_cron, read_schedule
 from majlis.clock import Millis, iso
 from majlis.errors import Invalid
+from majlis.spaces.cause import UNKNOWN, Cause
 from majlis.spaces.post import checked_text
 from majlis.store import ids
 from majlis.store.tables import plans
@@ -55,30 +56,43 @@ class PlanDraft:
     """Give it only to replace an existing plan."""
 
 
-def set_plans(tx: Tx, agent_id: str, items: Sequence[PlanDraft], chain_depth: int) -> list[PlanJson]:
-    """`chain_depth` is that of the current run: planning does not reset a chain (T6)."""
+def set_plans(
+    tx: Tx,
+    agent_id: str,
+    items: Sequence[PlanDraft],
+    chain_depth: int,
+    cause: Cause = UNKNOWN,
+    source: own_rows.Source = own_rows.ADMIN,
+) -> list[PlanJson]:
+    """`chain_depth` and `cause` are those of the current run: planning does not reset a chain (T6), and a plan fires on
+    behalf of the person who had it made or changed (O2)."""
     own_rows.check_count(items, "plans")
     timezone = own_rows.lock_agent(tx, agent_id)
-    before = _known(tx, agent_id, items)
+    before = _known(tx, agent_id, items, source)
     made = [_made(tx, agent_id, n, item, before, timezone) for n, item in enumerate(items)]
     own_rows.refuse_repeated((plan["id"] for plan in made), "plans")
     _check_limit(tx, agent_id, [plan["id"] for plan in made])
-    own_rows.upsert(tx, plans, [{**plan, "chain_depth": chain_depth} for plan in made])
+    kept = {"chain_depth": chain_depth, "cause_id": cause.id, "person_id": cause.person_id, "scope_id": source.scope_id}
+    own_rows.upsert(tx, plans, [{**plan, **kept} for plan in made])
     _delete_oldest(tx, agent_id)
     return [_plan_json(plan) for plan in made]
 
 
-def list_plans(tx: Tx, agent_id: str, status: own_rows.Progress | None = None) -> list[PlanJson]:
+def list_plans(
+    tx: Tx, agent_id: str, status: own_rows.Progress | None = None, source: own_rows.Source = own_rows.ADMIN
+) -> list[PlanJson]:
     """Active ones first, then newest first."""
-    statement = sa.select(plans).where(plans.c.agent_id == agent_id)
+    statement = sa.select(plans).where(plans.c.agent_id == agent_id, source.sees(plans))
     if status is not None:
         statement = statement.where(plans.c.status == status)
     statement = statement.order_by(plans.c.status, plans.c.id.desc()).limit(MAX_ACTIVE + MAX_COMPLETED)
     return [_plan_json(dict(row._mapping)) for row in tx.all(statement)]
 
 
-def delete_plans(tx: Tx, agent_id: str, plan_ids: Sequence[str]) -> own_rows.DeletedJson:
-    return own_rows.delete_own(tx, plans.c.id, agent_id, plan_ids, "ids")
+def delete_plans(
+    tx: Tx, agent_id: str, plan_ids: Sequence[str], source: own_rows.Source = own_rows.ADMIN
+) -> own_rows.DeletedJson:
+    return own_rows.delete_own(tx, plans.c.id, agent_id, plan_ids, "ids", source)
 
 
 def keep_in_time(tx: Tx, agent_id: str, timezone: str) -> None:
@@ -94,10 +108,10 @@ def when(next_at: Millis | None) -> dict[str, Any]:
     return {"next_at": next_at, "status": "completed" if next_at is None else "active"}
 
 
-def _known(tx: Tx, agent_id: str, items: Sequence[PlanDraft]) -> dict[str, Millis]:
+def _known(tx: Tx, agent_id: str, items: Sequence[PlanDraft], source: own_rows.Source) -> dict[str, Millis]:
     """Creation times of the plans to change. Locks them, so that none fires meanwhile."""
     named = [item.id for item in items if item.id is not None and ids.looks_like_id(item.id)]
-    own = plans.c.agent_id == agent_id, plans.c.id.in_(named)
+    own = plans.c.agent_id == agent_id, plans.c.id.in_(named), source.sees(plans)
     rows = tx.all(sa.select(plans.c.id, plans.c.created_at).where(*own).with_for_update())
     return {row.id: row.created_at for row in rows}
 

@@ -16,36 +16,85 @@ from starlette.types import ASGIApp
 from majlis import __version__
 from majlis.api.auth import KnownTokens
 from majlis.api.error_responses import handle_error
+from majlis.api.mcp import endpoint as mcp
 from majlis.api.middleware import CatchErrors, Middleware
+from majlis.api.oidc import Provider
 from majlis.api.rate_limit import RateLimit
 from majlis.api.routes import (
     agents,
+    asks,
+    audit,
+    budgets,
     entities,
     events,
+    files,
     health,
     inbox,
+    invites,
     messages,
+    model_hosts,
+    models,
+    oidc,
+    openai,
     pages,
     runs,
+    secrets,
     session,
     spaces,
     tokens,
+    usage,
     web,
+    webhooks,
 )
+from majlis.entities.tokens import end_other_owner_tokens
 from majlis.errors import MajlisError
 from majlis.gateway import Gateway
 
+_ALLOWED_HEADERS = (
+    "Authorization", "Content-Type", "Last-Event-ID", "X-Conversation-Id", "Idempotency-Key",
+    "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name",
+)  # fmt: skip
+
 # Routes are tried in order, so the most used come first.
-_ROUTERS = (messages, spaces, events, runs, inbox, entities, tokens, session, agents, health, pages, web)
+_ROUTERS = (
+    messages,
+    spaces,
+    invites,
+    files,
+    events,
+    runs,
+    asks,
+    inbox,
+    entities,
+    tokens,
+    session,
+    agents,
+    usage,
+    budgets,
+    audit,
+    secrets,
+    model_hosts,
+    models,
+    openai,
+    mcp,
+    webhooks,
+    health,
+    oidc,
+    pages,
+    web,
+)
 
 
 def create_app(gateway: Gateway) -> ASGIApp:
     """The app starts and closes the gateway."""
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await gateway.start()
+        await gateway.db.write(end_other_owner_tokens, gateway.hasher.owner_token)
+        app.state.mcp = mcp.Lazy(gateway)
         yield
+        await app.state.mcp.close()
         await gateway.close()
 
     app = FastAPI(openapi_url=None, lifespan=lifespan)
@@ -56,6 +105,7 @@ def create_app(gateway: Gateway) -> ASGIApp:
     app.add_middleware(CatchErrors)
     settings = gateway.settings
     app.state.gateway = gateway
+    app.state.oidc = Provider(settings) if settings.oidc_issuer else None
     app.state.known_tokens = KnownTokens()
     app.state.caller_limit = RateLimit("caller", settings.requests_per_second, settings.requests_burst)
     app.state.sign_in_limit = RateLimit("sign_in", settings.sign_ins_per_minute / 60, settings.sign_ins_per_minute)
@@ -92,6 +142,7 @@ def _with_cors(app: ASGIApp, origins: list[str]) -> ASGIApp:
         app,
         allow_origins=origins,
         allow_credentials=True,
-        allow_methods=["GET", "POST", "PATCH", "DELETE"],
-        allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
+        allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+        allow_headers=_ALLOWED_HEADERS,
+        expose_headers=["Mcp-Session-Id", "WWW-Authenticate"],
     )

@@ -7,14 +7,14 @@ round trip, and a token that is revoked meanwhile gives no access.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Concatenate
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 
-from majlis.entities.caller import Caller
+from majlis.entities.caller import Caller, Scope
 from majlis.entities.tokens import TokenKind, find_caller, invalid_token
 from majlis.errors import Forbidden, Unauthenticated
 from majlis.foundation import owner_caller
@@ -24,6 +24,11 @@ from majlis.store.transactions import P, T, Tx
 COOKIE = "majlis_session"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _REMEMBERED = 10_000
+_ANY_SCOPE = frozenset({"/api/me", "/api/session"})
+_ADMINISTRATION = (
+    "/api/entities", "/api/agents", "/api/tokens", "/api/access", "/api/spaces/all", "/api/secrets", "/api/audit",
+    "/api/budgets", "/api/pause", "/api/models",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +37,21 @@ class Credential:
 
     digest: str
     kind: TokenKind
-    # The owner's id, for the fixed token of the settings.
+    # The owner's id and its token's `parent_id`, for the fixed token of the settings.
     owner_id: str | None = None
+    owner_token: str | None = None
+    # The request needs one of these.
+    needs: tuple[Scope, ...] = ()
 
     def identify(self, tx: Tx) -> Caller:
+        caller = self._find(tx)
+        if self.needs:
+            caller.require_scope(*self.needs)
+        return caller
+
+    def _find(self, tx: Tx) -> Caller:
         if self.owner_id is not None:
-            return owner_caller(tx, self.owner_id)
+            return owner_caller(tx, self.owner_id, self.owner_token)
         caller = find_caller(tx, self.digest, self.kind)
         if caller is None and self.kind == "session":
             raise Unauthenticated("session_ended", "Your session has ended. Sign in again.")
@@ -76,6 +90,15 @@ class Entry:
         """Checks a token that was not used before on a reader, so that invalid ones never queue for the writer."""
         if self._credential.digest not in self._known:
             await self.caller()
+
+    def needing(self, *any_of: Scope) -> Entry:
+        """With other scopes than the request's method would need."""
+        return Entry(self._gateway, replace(self._credential, needs=any_of), self._known)
+
+    @property
+    def digest(self) -> str:
+        """Of the credential: it tells callers apart without naming the secret."""
+        return self._credential.digest
 
     async def caller(self) -> Caller:
         caller = await self._gateway.db.read(self._credential.identify)
@@ -124,13 +147,37 @@ def _credential(gateway: Gateway, request: Request) -> Credential:
         if scheme.lower() != "bearer" or not token:
             raise Unauthenticated("unauthenticated", "Send the header Authorization: Bearer <token>.")
         digest = gateway.hasher.hash(token.strip())
-        return Credential(digest, "api", gateway.owner_id if gateway.hasher.is_owner(digest) else None)
-    secret = request.cookies.get(COOKIE)
+        if gateway.hasher.is_owner(digest):
+            return Credential(digest, "api", gateway.owner_id, gateway.hasher.owner_token)
+        return Credential(digest, "api", needs=scopes_for(request))
+    secret = request.cookies.get(cookie_name(request))
     if secret is None:
         raise Unauthenticated("unauthenticated", "Send a bearer token, or sign in with a browser.")
     if request.method not in _SAFE:
         require_own_page(request)
-    return Credential(gateway.hasher.hash(secret), "session")
+    return Credential(gateway.hasher.hash(secret), "session", needs=scopes_for(request))
+
+
+def scopes_for(request: Request) -> tuple[Scope, ...]:
+    """By method; the domain checks `approve` for permissions, and the role, which needs `admin`. That scope alone is
+    enough for administration."""
+    if request.url.path in _ANY_SCOPE:
+        return ()
+    scope: Scope = "read" if request.method in _SAFE else "write"
+    if request.url.path.endswith(("/tool-results", "/answers")):
+        return scope, "approve"
+    return (scope, "admin") if request.url.path.startswith(_ADMINISTRATION) else (scope,)
+
+
+def over_https(request: Request) -> bool:
+    """Directly, through a trusted proxy, or as the settings say."""
+    https: bool = request.app.state.gateway.settings.https
+    return https or request.url.scheme == "https"
+
+
+def cookie_name(request: Request) -> str:
+    """Browsers accept a `__Host-` cookie only over https, and from this host alone, not from its subdomains."""
+    return f"__Host-{COOKIE}" if over_https(request) else COOKIE
 
 
 def require_own_page(request: Request) -> None:

@@ -21,6 +21,8 @@ from majlis.store.faults import is_passing
 _logger = structlog.get_logger(__name__)
 
 _BY_STATUS = {404: "unknown_route", 405: "method_not_allowed"}
+_OPENAI = "/v1/"
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 DATABASE = Outage("the database")
 
 
@@ -41,39 +43,61 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorBody} for status in sorted({400, 401, 403, 413, 422, 429, 503, *statuses})}
 
 
-def error_response(error: MajlisError) -> Response:
+def error_response(error: MajlisError, path: str = "") -> Response:
     headers: dict[str, str] = {}
     if isinstance(error, (TooMany, Unavailable)):
         headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, Unauthenticated):
-        headers["WWW-Authenticate"] = 'Bearer realm="majlis"'
-    body = {"error": {"code": error.code, "message": error.message, "details": error.details}}
-    return reply(body, error.status, headers)
+        headers["WWW-Authenticate"] = error.challenge
+    return reply(error_body(error, path), _status(error.status, path), headers)
 
 
-def failure_response(error: Exception, request_id: str) -> Response:
+def error_body(error: MajlisError, path: str = "") -> dict[str, Any]:
+    return _body(error.code, error.message, error.details, error.status, path)
+
+
+def _body(code: str, message: str, details: dict[str, object], status: int, path: str) -> dict[str, Any]:
+    """Under /v1 with the keys that OpenAI's clients read (D3)."""
+    body: dict[str, Any] = {"code": code, "message": message, "details": details}
+    if path.startswith(_OPENAI):
+        kind = "server_error" if status >= 500 else _OPENAI_TYPES.get(status, "invalid_request_error")
+        body |= {"type": kind, "param": details.get("path")}
+    return {"error": body}
+
+
+def _status(status: int, path: str) -> int:
+    """OpenAI's API has no 422."""
+    return 400 if status == 422 and path.startswith(_OPENAI) else status
+
+
+def failure_response(error: Exception, request_id: str, path: str = "") -> Response:
+    return error_response(as_failure(error, request_id), path)
+
+
+def as_failure(error: Exception, request_id: str) -> MajlisError:
     """For unexpected errors: the log has the details, the caller only the request id."""
     if is_passing(error):
         DATABASE.failed(error)
-        return error_response(Unavailable("unavailable", "The database is not responding. Try again in a moment."))
+        return Unavailable("unavailable", "The database is not responding. Try again in a moment.")
     _logger.error("a request failed", request_id=request_id, exc_info=error)
     message = f"Majlis failed to handle this request. The log has details under the request id {request_id}."
-    return error_response(MajlisError("internal", message, {"requestId": request_id}))
+    return MajlisError("internal", message, {"requestId": request_id})
 
 
 async def handle_error(request: Request, error: Exception) -> Response:
     """Errors that are raised before authentication wait for it: 401 takes precedence over 400, 404 and 422."""
+    path = request.url.path
     if not isinstance(error, MajlisError) or isinstance(error, NoSuchId):
         try:
             await require_caller(request)
         except MajlisError as refusal:
-            return error_response(refusal)
+            return error_response(refusal, path)
     if isinstance(error, RequestValidationError):
-        return error_response(_validation_error(error.errors()))
+        return error_response(_validation_error(error.errors()), path)
     if isinstance(error, HTTPException):
-        return _http_error(error)
+        return _http_error(error, path)
     assert isinstance(error, MajlisError)
-    return error_response(error)
+    return error_response(error, path)
 
 
 def _validation_error(problems: Sequence[Any]) -> MajlisError:
@@ -86,12 +110,12 @@ def _validation_error(problems: Sequence[Any]) -> MajlisError:
     return Invalid("invalid_request", message, {"errors": listed})
 
 
-def _http_error(error: HTTPException) -> Response:
+def _http_error(error: HTTPException, path: str) -> Response:
     """For errors of Starlette itself, such as an unknown route or method."""
     if error.status_code == 400:
-        return error_response(_malformed_json())
+        return error_response(_malformed_json(), path)
     code = _BY_STATUS.get(error.status_code, "refused")
-    body = {"error": {"code": code, "message": f"{error.detail}.", "details": {}}}
+    body = _body(code, f"{error.detail}.", {}, error.status_code, path)
     return reply(body, error.status_code, dict(error.headers or {}))
 
 

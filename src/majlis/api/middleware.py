@@ -5,6 +5,7 @@ Plain ASGI: a stream that stays open for hours must not hold a stack of wrapped 
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 
@@ -16,9 +17,12 @@ from majlis.errors import TooLarge
 
 MAX_BODY = 1024 * 1024
 REQUEST_ID = "majlis.request_id"
+# The rest of the request's body is not read.
+CLOSE = "majlis.close"
 # Set once the response has started.
 STATUS = "majlis.status"
 
+_UPLOAD = re.compile(r"/api/spaces/[^/]+/files")
 _WITHOUT_DATABASE = frozenset({"/api/health/live", "/api/openapi.json"})
 _SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
@@ -50,13 +54,18 @@ class Middleware:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 status = scope[STATUS] = message["status"]
+                # A route may set its own.
+                given = {name for name, _ in message.get("headers", ())}
                 message["headers"] = [
                     *message.get("headers", ()),
-                    *self._headers,
+                    *(each for each in self._headers if each[0] not in given),
                     (b"x-request-id", request_id.encode()),
                 ]
-                if scope["path"].startswith("/api/"):
-                    message["headers"].append((b"cache-control", b"no-store"))
+                if CLOSE in scope:
+                    message["headers"].append((b"connection", b"close"))
+                if scope["path"].startswith(("/api/", "/v1/", "/mcp")):
+                    if b"cache-control" not in given:
+                        message["headers"].append((b"cache-control", b"no-store"))
                     if DATABASE.failures and status < 300 and scope["path"] not in _WITHOUT_DATABASE:
                         DATABASE.worked()
                 metrics.count_request(scope, status, time.perf_counter() - started)
@@ -66,7 +75,7 @@ class Middleware:
             receive = await _limited(scope, receive)
             await self.app(scope, receive, send_with_headers)
         except TooLarge as error:
-            await error_response(error)(scope, receive, send_with_headers)
+            await error_response(error, scope["path"])(scope, receive, send_with_headers)
 
 
 class CatchErrors:
@@ -82,11 +91,14 @@ class CatchErrors:
         except Exception as error:
             if scope["type"] != "http" or STATUS in scope:
                 raise
-            await failure_response(error, scope[REQUEST_ID])(scope, receive, send)
+            await failure_response(error, scope[REQUEST_ID], scope["path"])(scope, receive, send)
 
 
 async def _limited(scope: Scope, receive: Receive) -> Receive:
     """Rejects a body by its Content-Length, and buffers a chunked body up to the limit."""
+    if scope["method"] == "POST" and _UPLOAD.fullmatch(scope["path"]):
+        # Streamed, with a limit of its own.
+        return receive
     headers = dict(scope["headers"])
     length = headers.get(b"content-length")
     if length is not None:

@@ -1,4 +1,5 @@
-"""Answers a card: a current member of its space submits a value that fits its schema, once."""
+"""Answers a card: a current member of its space, or an admin whom it was given to, submits a value that fits its
+schema, once."""
 
 from __future__ import annotations
 
@@ -8,12 +9,17 @@ import orjson
 import sqlalchemy as sa
 
 from majlis.agents.config.plain_json import refuse_unsafe_json
-from majlis.agents.config.schemas import problem_with
+from majlis.agents.config.validate import problem_with
+from majlis.audit.record import record
+from majlis.cards.approvers import require_approver
 from majlis.cards.close import Answer, close_card
+from majlis.cards.form_files import file_ids
 from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
-from majlis.spaces.access import lock_space
-from majlis.spaces.shapes import MessageJson
+from majlis.spaces.access import lock_any_space, lock_space
+from majlis.spaces.attachments import MAX_FILES
+from majlis.spaces.file_rights import files_for
+from majlis.spaces.shapes import FileJson, MessageJson
 from majlis.store.tables import cards
 from majlis.store.transactions import Tx
 
@@ -29,15 +35,18 @@ _OVER = {
 def submit_tool_result(tx: Tx, caller: Caller, run_id: str, call_id: str, result: Any) -> MessageJson:
     """The card's message as members see it now."""
     card = _access_card(tx, caller, run_id, call_id)
-    _require_say(caller, card)
+    _require_say(tx, caller, card)
     if card.state != "open":
         raise Conflict(*_OVER[card.state])
-    value = _valid(card, result)
+    value = valid_answer(card.ui, card.result_schema, result)
+    files = _files(tx, caller, card, value)
     # Only a person's answer resets a chain (T6).
     depth = 1 if caller.type == "agent" else 0
-    message = close_card(tx, card, "answered", Answer(value, caller.id, caller.name, caller.type, depth))
+    message = close_card(tx, card, "answered", Answer(value, caller.id, caller.name, caller.type, depth, files))
     if message is None:
         raise Conflict(*_OVER[_access_card(tx, caller, run_id, call_id).state])
+    if card.purpose == "permission":
+        record(tx, caller, "permission.answered", run_id, spaceId=card.space_id, approved=value.get("approved"))
     return message
 
 
@@ -48,22 +57,29 @@ def _access_card(tx: Tx, caller: Caller, run_id: str, call_id: str) -> sa.Row[An
     if found is None:
         raise unknown
     try:
-        lock_space(tx, caller, found.space_id, "write")
+        if found.to_admins and caller.administers:
+            lock_any_space(tx, found.space_id)
+        else:
+            lock_space(tx, caller, found.space_id, "write")
     except NotFound:
         raise unknown from None
     # Read again under the lock: it may have been closed meanwhile.
     return tx.execute(_CARD, {"run": run_id, "call": call_id}).one()
 
 
-def _require_say(caller: Caller, card: sa.Row[Any]) -> None:
+def _require_say(tx: Tx, caller: Caller, card: sa.Row[Any]) -> None:
+    caller.require_scope("approve" if card.purpose == "permission" else "write")
     if caller.id == card.agent_id:
         raise Forbidden("own_question", "An agent cannot answer its own question.")
     if card.purpose == "permission" and caller.type != "human":
         raise Forbidden("people_only", "Only a person can approve a call.")
+    if card.purpose == "permission":
+        require_approver(tx, caller, card)
 
 
-def _valid(card: sa.Row[Any], result: Any) -> dict[str, Any]:
-    value = _in_full(card, result)
+def valid_answer(kind: str, schema: dict[str, Any], result: Any) -> dict[str, Any]:
+    """The answer as it is stored: plain JSON that fits the schema."""
+    value = _in_full(kind, result)
     try:
         size = len(refuse_unsafe_json(value))
     except Invalid as error:
@@ -71,27 +87,41 @@ def _valid(card: sa.Row[Any], result: Any) -> dict[str, Any]:
         raise _invalid(errors[0]["path"], errors[0]["message"]) from None
     if size > _MAX_BYTES:
         raise _invalid("", f"is longer than {_MAX_BYTES} bytes")
-    problem = problem_with(card.result_schema, value)
+    problem = problem_with(schema, value)
     if problem is not None:
-        raise _invalid(*problem)
-    # Plain JSON, as it is stored.
+        raise _invalid(problem.place(), problem.message)
     valid: dict[str, Any] = orjson.loads(orjson.dumps(value))
     return valid
 
 
-def _in_full(card: sa.Row[Any], result: Any) -> Any:
-    """`true` is short for `{approved: true}`, and an option for `{choice: …}`."""
+def _files(tx: Tx, caller: Caller, card: sa.Row[Any], value: dict[str, Any]) -> list[FileJson]:
+    """The card's message carries them, so that the agent and the members can read them (L6)."""
+    found: dict[str, FileJson] = {}
+    for path, file_id in file_ids(card.result_schema, value):
+        try:
+            [found[file_id]] = files_for(tx, caller, card.space_id, [file_id], None)
+        except Invalid:
+            raise _invalid(path, "is not the id of a file that you uploaded to this space or may read") from None
+        if len(found) > MAX_FILES:
+            raise _invalid(path, f"is one file too many; the limit is {MAX_FILES}")
+    return list(found.values())
+
+
+def _in_full(kind: str, result: Any) -> Any:
+    """`true` is short for `{approved: true}`, an option for `{choice: …}`, and words for `{text: …}`."""
     if isinstance(result, dict):
         return result
-    match card.ui:
+    match kind:
         case "approval" if isinstance(result, bool):
             return {"approved": result}
         case "choice":
             return {"choice": result}
+        case "text":
+            return {"text": result}
     return result
 
 
 def _invalid(path: str, reason: str) -> Invalid:
     place = f"result.{path}" if path else "result"
-    message = f"The answer is not valid: {place}: {reason}. Correct it and submit it again."
-    return Invalid("invalid_result", message, {"path": place})
+    message = f"The answer is not valid: {path or 'it'} {reason}. Correct it and submit it again."
+    return Invalid("invalid_result", message, {"path": place, "errors": [{"path": place, "message": reason}]})

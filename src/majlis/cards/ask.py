@@ -12,6 +12,7 @@ from typing import Any, Literal
 import orjson
 import sqlalchemy as sa
 
+from majlis.cards.approvers import Approval, nobody_here
 from majlis.clock import iso
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
 from majlis.runs.calls.context import CallContext, Pause, ToolResult
@@ -70,6 +71,8 @@ class Question:
     seconds: int
     mark: str
     digest: str | None = None
+    approvals: list[Approval] | None = None
+    """The rules about approvers; None for a question to all people in the space."""
 
 
 def ask(tx: Tx, call: CallContext, question: Question) -> ToolResult:
@@ -144,7 +147,9 @@ def _post(tx: Tx, call: CallContext, space_id: str, question: Question, call_id:
         tool=tool,
         run_id=call.run.id,
         chain_depth=call.run.chain_depth + 1,
-        root_cause=call.run.trigger.get("messageId"),
+        caused_by=call.run.trigger.get("messageId"),
+        cause=call.run.cause,
+        on_behalf_of=call.run.person_in(space_id),
         stream_id=call.stream_id,
     )
     try:
@@ -155,7 +160,9 @@ def _post(tx: Tx, call: CallContext, space_id: str, question: Question, call_id:
             f"{question.name} was not called: you are no longer a member of the active space. Enter another space, or "
             "end this run.",
         ) from None
-    except Forbidden:
+    except Forbidden as error:
+        if error.code != "viewer":
+            raise
         raise Forbidden(
             "viewer", f"{question.name} was not called: you are a viewer in this space and may only read."
         ) from None
@@ -186,6 +193,9 @@ def _row(
         "purpose": question.purpose,
         "result_schema": question.schema,
         "input_digest": question.digest,
+        "approvals": question.approvals,
+        "to_admins": question.approvals is not None
+        and nobody_here(tx, message["spaceId"], call.run.person_id, question.approvals),
         "paused": not call.run.cycle,
         "chain_depth": call.run.chain_depth,
         "deadline": deadline,

@@ -7,6 +7,7 @@ with the answer as the result of its call, or a consciousness gets an event.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from majlis.inbox.deliver import deliver_tool_result
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.post import change_tool_message
-from majlis.spaces.shapes import MessageJson
+from majlis.spaces.shapes import FileJson, MessageJson
 from majlis.store.tables import cards, members, runs, steps
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
@@ -73,6 +74,7 @@ class Answer:
     name: str
     type: str
     depth: int = 0
+    files: Sequence[FileJson] = ()
 
 
 def close_card(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None = None) -> MessageJson | None:
@@ -138,7 +140,7 @@ def _show(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None) -> Mes
         "answeredBy": {"id": answer.id, "name": answer.name, "type": answer.type},
         "answeredAt": iso(tx.now),
     }
-    return change_tool_message(tx, card.space_id, card.message_id, answered)
+    return change_tool_message(tx, card.space_id, card.message_id, answered, answer.files)
 
 
 def _go_on(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None) -> None:

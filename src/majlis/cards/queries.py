@@ -16,7 +16,7 @@ from majlis.store.transactions import Tx
 
 _MOST = 500
 
-_OPEN = (
+_COLUMNS = (
     sa.select(
         cards.c.call_id,
         cards.c.run_id,
@@ -30,12 +30,15 @@ _OPEN = (
     )
     .join(entities, entities.c.id == cards.c.agent_id)
     .join(messages, messages.c.id == cards.c.message_id)
-    .join(members, members.c.space_id == cards.c.space_id)
     .join(spaces, spaces.c.id == cards.c.space_id)
-    .where(cards.c.state == word("open"), members.c.entity_id == sa.bindparam("who"), spaces.c.deleted_at.is_(None))
+    .where(cards.c.state == word("open"), spaces.c.deleted_at.is_(None))
     .order_by(cards.c.id)
     .limit(_MOST)
 )
+_MINE = sa.select(members.c.space_id).where(members.c.entity_id == sa.bindparam("who"))
+_OPEN = _COLUMNS.where(cards.c.space_id.in_(_MINE))
+# Approvals that no person in the space may give (G5). Admins decide on them without reading the space.
+_FOR_ADMINS = _COLUMNS.where(cards.c.to_admins, cards.c.space_id.not_in(_MINE))
 _OPEN_IN_SPACE = _OPEN.where(cards.c.space_id == sa.bindparam("space"))
 
 
@@ -62,7 +65,10 @@ def list_pending(tx: Tx, caller: Caller, space_id: str | None = None) -> list[Pe
     """Oldest first, of one space or of all the caller's spaces."""
     if space_id is not None:
         access_space(tx, caller, space_id)
-    return open_cards(tx, caller.id, space_id)
+    found = open_cards(tx, caller.id, space_id)
+    if caller.administers and space_id is None:
+        found += [_pending(row) for row in tx.all(_FOR_ADMINS, {"who": caller.id})]
+    return found
 
 
 def open_cards(tx: Tx, entity_id: str, space_id: str | None = None) -> list[PendingToolCallJson]:

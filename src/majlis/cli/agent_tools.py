@@ -17,6 +17,7 @@ from majlis.cli.local import explained, find_entity, open_foundation
 from majlis.cli.lookup import not_an_agent
 from majlis.cli.terminal import note
 from majlis.errors import ConfigurationError, Invalid, MajlisError, NotFound
+from majlis.hosts import parse_target
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.call import outcome
 from majlis.runs.calls.masks import holds_secrets, secrets_in
@@ -30,7 +31,6 @@ from majlis.tool_decorator import ToolContext
 from majlis.tools.mcp.endpoint import find_route
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
-from majlis.tools.reach.target import parse_target
 from majlis.tools.toolbox import Allowed, Tools, built_in_tools
 
 
@@ -60,7 +60,7 @@ class AgentTools:
         problems = await self.tools.open(self.config)
         kinds: dict[str, str] = {each.name: each.type for each in self.config.tools}
         kinds |= {tool.name: "built-in" for tool in built_in_tools(self.config.mind, self.config.waits)}
-        specs = offered_specs(self.config, self.tools.specs(self.config), self.tools.is_own)
+        specs = offered_specs(self.config, self.tools.specs(self.config))
         return [_json(spec, kinds.get(spec.name, "mcp")) for spec in specs], problems
 
     async def call(self, name: str, input: str) -> tuple[Any, str, float]:
@@ -137,14 +137,14 @@ async def probe_server(settings: Settings, words: list[str]) -> ServerJson:
     """Contacts a server by its URL or command, even if the settings do not allow it for agents."""
     server = _server(words)
     if server.url is None:
-        allowed = Allowed(commands=server.argv[:1])
+        allowed = Allowed(commands=["*"])
     else:
         target = parse_target(server.url)
         host = f"[{target.host}]" if ":" in target.host else target.host
         allowed = Allowed(private_hosts=[f"{host}:{target.port}"], env=settings.tool_env)
     tools = Tools(allowed)
     try:
-        return await _probe(tools, server, _not_allowed(settings, server))
+        return await _probe(tools, server, await _not_allowed(settings, server))
     finally:
         await tools.close()
 
@@ -159,10 +159,10 @@ def _server(words: list[str]) -> McpServer:
         raise ConfigurationError(f"{words[0]} is not a valid MCP server: it {first['message']}.") from None
 
 
-def _not_allowed(settings: Settings, server: McpServer) -> str | None:
+async def _not_allowed(settings: Settings, server: McpServer) -> str | None:
     reach = Reach(settings.tool_hosts, settings.tool_private_hosts)
     try:
-        find_route(server, reach, Secrets(settings.tool_env), frozenset(settings.mcp_commands))
+        await find_route(server, reach, Secrets(settings.tool_env), frozenset(settings.mcp_commands))
     except MajlisError as error:
         return error.message
     return None

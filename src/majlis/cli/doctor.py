@@ -13,7 +13,7 @@ import typer
 from majlis.cli.command import AsJson, BusUrl, ConfigFile, DatabaseUrl, DataDir, run_async
 from majlis.cli.terminal import print_json, print_line, safe_line
 
-Area = Literal["configuration", "database", "bus", "disk", "clock", "port"]
+Area = Literal["configuration", "database", "bus", "disk", "clock", "models", "port"]
 _COLORS = {"ok": "green", "warning": "yellow", "problem": "red"}
 
 
@@ -48,7 +48,8 @@ def doctor(
 ) -> None:
     """Check the installation and suggest fixes.
 
-    Checks configuration, database, bus, disk, clock and port. Changes nothing. Exits with 1 if there is a problem.
+    Checks configuration, database, bus, disk, clock, the models of agents, and the port. Changes nothing. Exits with 1
+    if there is a problem.
     """
     flags = {"host": host, "port": port, "data_dir": data_dir, "database_url": database_url, "bus_url": bus_url}
     findings = run_async(_check_all(flags, config, show=not as_json))
@@ -74,7 +75,8 @@ async def _check_all(flags: Mapping[str, object], config: Path | None, show: boo
 
 async def _checks(flags: Mapping[str, object], config: Path | None) -> AsyncIterator[Finding]:
     from majlis.cli.checks.database import check_database
-    from majlis.cli.checks.environment import check_bus, check_configuration, check_disk, check_port
+    from majlis.cli.checks.environment import check_bus, check_configuration, check_disk, check_exposure, check_port
+    from majlis.cli.checks.models import check_models
     from majlis.errors import ConfigurationError
     from majlis.settings import load_settings
 
@@ -83,9 +85,15 @@ async def _checks(flags: Mapping[str, object], config: Path | None) -> AsyncIter
     except ConfigurationError as error:
         yield problem("configuration", error.message, "Fix it and run this again; see docs/configuration.md.")
         return
-    for finding in (*check_configuration(settings, config, os.environ), *check_disk(settings)):
+    for finding in (
+        *check_configuration(settings, config, os.environ),
+        *check_exposure(settings),
+        *check_disk(settings),
+    ):
         yield finding
     async for finding in check_database(settings):
+        yield finding
+    async for finding in check_models(settings):
         yield finding
     yield await check_bus(settings)
     yield await check_port(settings)

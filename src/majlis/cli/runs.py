@@ -20,6 +20,7 @@ from majlis.cli.terminal import (
     safe_line,
     shorten,
 )
+from majlis.cli.usage import money
 
 if TYPE_CHECKING:
     from majlis.client import MajlisClient, shapes
@@ -116,6 +117,7 @@ def _facts(run: shapes.RunJson) -> list[tuple[str, str]]:
         ("Waiting", _wait(wait) if wait else ""),
         ("Tokens", f"{usage['inputTokens']:,} in ({usage['cachedTokens']:,} cached), {usage['outputTokens']:,} out"),
         ("Requests", f"{usage['requests']}, attempt {run['attempts']}"),
+        ("Cost", money(run["cost"]) if run["cost"] is not None else ""),
         ("Started", local_time(run["startedAt"])),
         ("Ended", local_time(run["endedAt"]) if run["endedAt"] else "–"),
         ("Error", f"{error['message']} ({error['code']})" if error else ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from majlis.settings import Settings
 
 
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until PostgreSQL accepts connections, instead of exiting.")]
+
+
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; 0 selects a free one.")] = None,
@@ -26,15 +30,16 @@ def serve(
     bus_url: BusUrl = None,
     workers: Annotated[int | None, typer.Option(help="Maximum number of concurrent agent runs; 0 for none.")] = None,
     config: ConfigFile = None,
+    wait: Wait = False,
 ) -> None:
-    """Start the server and print its URL and a one-time sign-in link."""
+    """Start the server. On a terminal it prints a sign-in link."""
     from majlis.settings import load_settings, unknown_variables
 
     flags = {"host": host, "port": port, "data_dir": data_dir, "database_url": database_url}
     settings = load_settings({**flags, "bus_url": bus_url, "workers": workers}, config_file=config)
     for name in unknown_variables(os.environ):
         typer.echo(f"majlis: warning: {name} is not a Majlis setting and has no effect.", err=True)
-    _run(settings, _serve(settings))
+    _run(settings, _serve(settings, wait))
 
 
 def worker(
@@ -43,6 +48,7 @@ def worker(
     bus_url: BusUrl = None,
     workers: Annotated[int | None, typer.Option(help="Maximum number of concurrent agent runs.")] = None,
     config: ConfigFile = None,
+    wait: Wait = False,
 ) -> None:
     """Run agents only, without HTTP.
 
@@ -59,7 +65,7 @@ def worker(
         )
     if settings.workers == 0:
         raise ConfigurationError("--workers should be 1 or more.")
-    _run(settings, _work(settings))
+    _run(settings, _work(settings, wait))
 
 
 @on_database
@@ -101,31 +107,34 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return new_event_loop
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: Settings, wait: bool) -> None:
     from majlis.gateway import open_gateway
     from majlis.http_server import Server, address, bind
 
     listener = bind(settings)
-    gateway = await open_gateway(settings)
+    gateway = await open_gateway(settings, wait)
     await gateway.create_lobby()
     base_url = address(settings, listener)
-    link = await gateway.sign_in_link(base_url)
+    # A log must not hold it: its readers could sign in as the owner for an hour.
+    link = await gateway.sign_in_link(base_url) if sys.stdout.isatty() else None
+    how = f"Sign in once with {link}" if link else "To sign in, get a one-time link with: majlis sign-in-link"
     server = Server(gateway)
     _log_models(settings)
-    print_line(f"Majlis is running at {base_url}\nSign in once with {link}\nPress Ctrl-C to stop.")
+    print_line(f"Majlis is running at {base_url}\n{how}\nPress Ctrl-C to stop.")
     await server.serve(sockets=[listener])
     if not server.started:
         raise ConfigurationError("Majlis could not start. See the log above for the reason.")
 
 
-async def _work(settings: Settings) -> None:
+async def _work(settings: Settings, wait: bool) -> None:
     from majlis.gateway import open_gateway
 
+    gateway = await open_gateway(settings, wait)
+    # Not before: a signal must end a worker that waits for the database.
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    gateway = await open_gateway(settings)
     _log_models(settings)
     await gateway.start()
     print_line(f"Majlis worker is running, with up to {settings.workers} runs at once. Press Ctrl-C to stop.")

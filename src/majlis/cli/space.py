@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -9,6 +10,8 @@ import typer
 from majlis.cli.command import AsJson, Entity, Space, over_http
 from majlis.cli.lookup import find_entity, find_space
 from majlis.cli.terminal import local_time, print_json, print_line, print_list, print_result, print_table, shorten
+from majlis.entities.names import name_key
+from majlis.errors import Conflict
 
 if TYPE_CHECKING:
     from majlis.client import MajlisClient, shapes
@@ -38,14 +41,54 @@ async def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the space.")],
     description: Annotated[str | None, typer.Option(help="Description of the space.")] = None,
     triggers: Annotated[
-        Literal["everyone", "mentioned"] | None,
-        typer.Option(help="Which agents respond to a message: all, or only mentioned ones.  [default: everyone]"),
+        Literal["everyone", "mentioned", "elected"] | None,
+        typer.Option(
+            help="Which agents respond to a message: all, only mentioned ones, or the one that its sender last talked "
+            "with.  [default: everyone]"
+        ),
     ] = None,
+    duplicate: Annotated[
+        bool, typer.Option("--duplicate", help="Although you are in a space of this name; commands then need its id.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a space. You become its admin."""
+    if not duplicate:
+        await _require_new_name(client, name, ", or add --duplicate if you want two")
     space = await client.create_space(name, description, triggers)
     print_result(space, as_json, f"Created space {space['name']} ({space['id']}).")
+
+
+@app.command()
+@over_http
+async def rename(
+    client: MajlisClient,
+    space: Space,
+    name: Annotated[str, typer.Argument(metavar="NEW-NAME", help="The new name.")],
+    as_json: AsJson = False,
+) -> None:
+    """Rename a space."""
+    found = await find_space(client, space)
+    if name_key(name) != name_key(found["name"]):
+        await _require_new_name(client, name)
+    changed = await client.change_space(found["id"], name=name)
+    print_result(changed, as_json, f"Renamed {found['name']} to {changed['name']} ({changed['id']}).")
+
+
+@app.command()
+@over_http
+async def remove(
+    client: MajlisClient,
+    space: Space,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a space with all its messages. Asks first on a terminal."""
+    found = await find_space(client, space)
+    if not yes and sys.stdin.isatty():
+        typer.confirm(f"Remove {found['name']} ({found['id']}) with all its messages?", abort=True, err=True)
+    await client.delete_space(found["id"])
+    print_result({"id": found["id"], "removed": True}, as_json, f"Removed {found['name']} ({found['id']}).")
 
 
 @app.command()
@@ -108,6 +151,24 @@ async def remove_member(client: MajlisClient, space: Space, name: Entity, as_jso
 
 @app.command()
 @over_http
+async def invite(
+    client: MajlisClient,
+    space: Space,
+    role: Annotated[
+        Literal["admin", "member", "viewer"] | None, typer.Option(help="Role in the space.  [default: member]")
+    ] = None,
+    uses: Annotated[int | None, typer.Option(help="How many people can join with it.  [default: 1]")] = None,
+    expires: Annotated[str | None, typer.Option(help="A time like 2027-01-31T12:00:00Z.  [default: in 7 days]")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a link that lets people join a space. New people choose a name."""
+    found = await find_space(client, space)
+    made = await client.create_invite(found["id"], role, expires, uses)
+    print_result(made, as_json, made["url"])
+
+
+@app.command()
+@over_http
 async def policy(
     client: MajlisClient,
     space: Space,
@@ -128,6 +189,14 @@ async def policy(
     rows = [(rule["tools"], rule["do"]) for rule in found["toolPolicy"]]
     empty = f"Agents may use all their tools in {found['name']}."
     print_list(found["toolPolicy"], as_json, ("Tools", "Action"), rows, empty)
+
+
+async def _require_new_name(client: MajlisClient, name: str, otherwise: str = "") -> None:
+    """Two spaces of one name are allowed, but every command would ask for the id."""
+    for each in await client.list_spaces():
+        if not each["direct"] and name_key(each["name"]) == name_key(name):
+            message = f"You are already in a space named {each['name']} ({each['id']}). Choose another name"
+            raise Conflict("space_exists", f"{message}{otherwise}.")
 
 
 def _member(member: shapes.MemberJson) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,8 +12,12 @@ from majlis import clock
 from majlis.cli.command import AsJson, Entity, Url, Where, on_database
 from majlis.cli.terminal import local_time, note, print_json, print_line, print_list, print_result
 
+if TYPE_CHECKING:
+    from majlis.entities.caller import Scope
+
 app = typer.Typer(rich_markup_mode=None, help="Manage tokens and sign-in links.")
 
+Anyone = Annotated[str | None, typer.Argument(metavar="NAME", help="Name or id.  [default: the owner]")]
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _MOST_YEARS = 100
 
@@ -25,6 +29,9 @@ async def create(
     name: Entity,
     label: Annotated[str | None, typer.Option(help="Label, for example the purpose of the token.")] = None,
     expires: Annotated[str | None, typer.Option(help="30d, 12h, 45m, or a time like 2027-01-31T12:00:00Z.")] = None,
+    scope: Annotated[
+        list[str] | None, typer.Option(help="read, write, approve or admin; repeat it.  [default: all]")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a token and print it.
@@ -34,10 +41,11 @@ async def create(
     from majlis.cli.local import as_owner, find_entity
     from majlis.entities.tokens import create_token
 
+    scopes = checked_scopes(scope)
     expires_at = moment_from_now(expires) if expires else None
     made, token = await as_owner(
         where.settings(),
-        lambda tx, hasher, owner: create_token(tx, owner, hasher, find_entity(tx, name).id, label, expires_at),
+        lambda tx, hasher, owner: create_token(tx, owner, hasher, find_entity(tx, name).id, label, expires_at, scopes),
     )
     if as_json:
         print_json({**made, "token": token})
@@ -68,15 +76,15 @@ async def revoke(
 ) -> None:
     """Revoke a token."""
     from majlis.cli.local import as_owner
-    from majlis.entities.tokens import revoke_token
+    from majlis.entities.access import end_access
 
-    await as_owner(where.settings(), lambda tx, hasher, owner: revoke_token(tx, owner, token_id))
+    await as_owner(where.settings(), lambda tx, hasher, owner: end_access(tx, owner, token_id))
     print_result({"id": token_id, "revoked": True}, as_json, f"Revoked {token_id}.")
 
 
 @app.command()
 @on_database
-async def sign_in(where: Where, name: Entity, url: Url = None, as_json: AsJson = False) -> None:
+async def sign_in(where: Where, name: Anyone = None, url: Url = None, as_json: AsJson = False) -> None:
     """Print a link that signs a browser in once, within an hour."""
     from majlis.cli.local import as_owner, find_entity
     from majlis.cli.remote import default_url
@@ -85,12 +93,25 @@ async def sign_in(where: Where, name: Entity, url: Url = None, as_json: AsJson =
     settings = where.settings()
     base = url or os.environ.get("MAJLIS_URL") or settings.public_url or default_url(settings)
     code, expires_at = await as_owner(
-        settings, lambda tx, hasher, owner: create_sign_in_code(tx, owner, hasher, find_entity(tx, name).id)
+        settings,
+        lambda tx, hasher, owner: create_sign_in_code(
+            tx, owner, hasher, find_entity(tx, name).id if name else owner.id
+        ),
     )
     link, expiry = f"{base.rstrip('/')}/sign-in/{code}", clock.iso(expires_at)
     if not as_json:
-        note(f"Sign-in link for {name}, valid once until {local_time(expiry)}:")
+        note(f"Sign-in link for {name or 'the owner'}, valid once until {local_time(expiry)}:")
     print_result({"url": link, "expiresAt": expiry}, as_json, link)
+
+
+def checked_scopes(asked: list[str] | None) -> list[Scope] | None:
+    from majlis.entities.caller import ALL_SCOPES
+
+    if not asked:
+        return None
+    if unknown := sorted(set(asked) - ALL_SCOPES):
+        raise typer.BadParameter(f"{unknown[0]!r} is not a scope. Use read, write, approve or admin.")
+    return sorted(ALL_SCOPES.intersection(asked))
 
 
 def moment_from_now(text: str) -> clock.Millis:

@@ -18,6 +18,7 @@ from majlis.errors import ConfigurationError, MajlisError
 
 if TYPE_CHECKING:
     from majlis.settings import Settings
+    from majlis.store.transactions import Tx
     from majlis.transfer.export import Exported
 
 
@@ -30,7 +31,7 @@ async def export(
 ) -> None:
     """Export a space or the whole gateway as JSON Lines.
 
-    Includes members, cursors and pending work, but no tokens.
+    Includes members, cursors and pending work, but no tokens and no stored secrets.
     """
     import orjson
 
@@ -64,6 +65,7 @@ async def import_(
     import sqlalchemy as sa
 
     from majlis.cli.local import reason
+    from majlis.files.bucket import store_at
     from majlis.foundation import open_store
     from majlis.transfer.file import Rejected, Source
     from majlis.transfer.import_ import import_file
@@ -80,7 +82,9 @@ async def import_(
         source = Source(opened, "The input" if file == "-" else file, progress)
         db = await open_store(settings)
         try:
-            summary = await import_file(db, source, refused, settings.owner_name, dry_run)
+            summary = await import_file(
+                db, source, refused, settings.owner_name, store_at(settings.file_store, settings.files_dir), dry_run
+            )
         except (sa.exc.DBAPIError, ConnectionError) as error:
             message = f"The database failed: {reason(error)}. Imported rows are kept; import the file again."
             raise MajlisError("database_failed", message) from None
@@ -99,6 +103,7 @@ async def _export(settings: Settings, space: str | None, target: str) -> Exporte
     import sqlalchemy as sa
 
     from majlis.cli.local import is_missing, reason
+    from majlis.files.bucket import store_at
     from majlis.store.open import open_database, shown
     from majlis.transfer.export import export
     from majlis.transfer.file import opened_output
@@ -118,7 +123,11 @@ async def _export(settings: Settings, space: str | None, target: str) -> Exporte
                     raise asyncio.CancelledError
                 output(data)
 
-            return await db.snapshot(export, space, write, progress)
+            exported = await db.snapshot(
+                export, space, write, progress, store_at(settings.file_store, settings.files_dir)
+            )
+        await db.write(_record_export, exported.scope.name)
+        return exported
     except BrokenPipeError:
         raise
     except (sa.exc.DBAPIError, OSError) as error:
@@ -142,3 +151,12 @@ def _opened(name: str, rejected: Path) -> Iterator[tuple[BinaryIO, int | None]]:
         raise ConfigurationError(f"Cannot read {name}: {error.strerror}.") from None
     with file:
         yield file, path.stat().st_size
+
+
+def _record_export(tx: Tx, scope: str) -> None:
+    from majlis.audit.record import record
+    from majlis.entities.caller import SYSTEM
+    from majlis.foundation import find_owner, owner_caller
+
+    owner_id = find_owner(tx)
+    record(tx, owner_caller(tx, owner_id) if owner_id else SYSTEM, "export.made", scope)

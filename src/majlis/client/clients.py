@@ -44,7 +44,7 @@ class MajlisClient(Calls):
         while True:
             try:
                 with connection_errors(self.url):
-                    return cast(T, answer(await self._http.send(build(self._http, call))))
+                    return cast(T, answer(await self._http.send(build(self._http, call)), call.binary))
             except MajlisError as error:
                 delay = retries.delay(call, error)
                 if delay is None:
@@ -106,7 +106,7 @@ class SyncMajlisClient(Calls):
         while True:
             try:
                 with connection_errors(self.url):
-                    return cast(T, answer(self._http.send(build(self._http, call))))
+                    return cast(T, answer(self._http.send(build(self._http, call)), call.binary))
             except MajlisError as error:
                 delay = retries.delay(call, error)
                 if delay is None:

@@ -16,7 +16,10 @@ from majlis.client.follow import Event
 if TYPE_CHECKING:
     from majlis.client.shapes import MemberJson, MessageJson, SpaceFactsJson, SpaceJson
 
-_FACTS = ("id", "name", "description", "triggers", "orchestratorId", "phase", "toolPolicy", "createdAt")
+_FACTS = (
+    "id", "name", "description", "triggers", "orchestratorId", "phase", "direct", "gatherMillis", "maxChainDepth",
+    "paused", "toolPolicy", "summaries", "createdAt",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -52,6 +55,12 @@ class SpaceState:
             messages[seq] = message
         elif seq not in messages and seq > next(iter(messages), 0):
             self.messages = dict(sorted({**messages, seq: message}.items()))
+
+    def react(self, data: dict[str, Any]) -> None:
+        known = (self.messages or {}).get(data["seq"]) or self.last_message
+        if known is not None and known["id"] == data["messageId"]:
+            changed = {"reactions": data["reactions"], "revision": data["revision"]}
+            self.add(cast("MessageJson", {**known, **changed}))
 
     def see(self, seq: int, message_id: str) -> None:
         if seq > self.seen_seq:
@@ -117,21 +126,29 @@ class ClientState:
     def _apply_to(self, space: SpaceState, type: str, data: dict[str, Any]) -> None:
         number = data.get("eventSeq", space.event_seq)
         # Messages have their own numbers, and the history may have been loaded before the space.
-        if number <= space.event_seq and type not in ("space.message", "space.read"):
+        if number <= space.event_seq and type not in ("space.message", "message.reactions", "space.read"):
             return
         space.event_seq = max(space.event_seq, number)
         match type:
             case "space.message":
                 self._hear(space, space.named(data["message"]))
+            case "message.reactions":
+                space.react(data)
             case "space.read":
                 if data["entityId"] == self.me:
                     space.see(data["lastSeenSeq"], data["lastSeenMessageId"])
             case "space.member.joined" | "space.member.updated":
                 space.set_member(data["member"])
+                space.facts = self._named(space.facts, space.members)
             case "space.member.left":
                 space.members.pop(data["entityId"], None)
             case "space.updated":
-                space.facts = data["space"]
+                space.facts = self._named(data["space"], space.members)
+
+    def _named(self, facts: SpaceFactsJson, members: Mapping[str, MemberJson]) -> SpaceFactsJson:
+        """A direct conversation has the name of the other member."""
+        others = [member["name"] for member in members.values() if member["id"] != self.me]
+        return {**facts, "name": others[0]} if facts.get("direct") and others else facts
 
     def _hear(self, space: SpaceState, message: MessageJson) -> None:
         if message["seq"] > space.head_seq + 1:
@@ -157,7 +174,9 @@ def _loaded(space: SpaceJson, history: Sequence[MessageJson] | None) -> SpaceSta
 
 
 def _continues(message: MessageJson, known: MessageJson | None) -> bool:
-    """A tool message is sent again with its result, under the same number. Other messages never change."""
-    if known is None or message["id"] != known["id"] or "tool" not in known:
+    """A changed message is sent again under the same number: the higher revision wins."""
+    if known is None or message["id"] != known["id"]:
         return False
-    return known["tool"]["status"] == "running"
+    newer = message.get("revision", 0) - known.get("revision", 0)
+    # An earlier server has no revisions; there only the message of a running tool changes.
+    return newer > 0 or (newer == 0 and "tool" in known and known["tool"]["status"] == "running")

@@ -29,7 +29,7 @@ from majlis.errors import (
 )
 
 _HOST = re.compile(r"[\w.-]+|[0-9a-fA-F:.]+")
-_TIMEOUT = httpx.Timeout(30, connect=10)
+_TIMEOUT_SECONDS, _CONNECT_SECONDS = 30.0, 10.0
 _FIRST_DELAY_SECONDS = 0.1
 _LONGEST_DELAY_SECONDS = 5.0
 _ERRORS = (Malformed, Unauthenticated, Forbidden, NotFound, Conflict, TooLarge, Invalid, Unavailable)
@@ -48,7 +48,7 @@ def options(url: str, token: str | None) -> dict[str, Any]:
     return {
         "base_url": parsed,
         "headers": headers,
-        "timeout": _TIMEOUT,
+        "timeout": httpx.Timeout(_TIMEOUT_SECONDS, connect=_CONNECT_SECONDS),
         # A proxy from the environment cannot reach the loopback addresses of this machine.
         "trust_env": not is_loopback(parsed.host),
         # Loading the system's certificates takes 20 ms, and plain HTTP needs none.
@@ -65,14 +65,25 @@ def is_loopback(host: str) -> bool:
 
 def build(http: httpx.Client | httpx.AsyncClient, call: Call[Any]) -> httpx.Request:
     try:
-        return http.build_request(call.method, call.path, params=call.query or None, json=call.body)
+        timeout = httpx.Timeout(_TIMEOUT_SECONDS + call.waits_seconds, connect=_CONNECT_SECONDS)
+        return http.build_request(
+            call.method,
+            call.path,
+            params=call.query or None,
+            json=call.body,
+            files={"file": call.file} if call.file is not None else None,
+            headers=call.headers,
+            timeout=timeout,
+        )
     except UnicodeError:
         raise Invalid("invalid_text", "The request contains characters that are not valid Unicode text.") from None
 
 
-def answer(response: httpx.Response) -> Any:
+def answer(response: httpx.Response, binary: bool = False) -> Any:
     if not response.is_success:
         raise refusal(response)
+    if binary:
+        return response.content
     if not response.content:
         return None
     try:

@@ -21,12 +21,19 @@ T = TypeVar("T")
 class Call(Generic[T]):
     """`T` is the type of the response."""
 
-    method: Literal["GET", "POST", "PATCH", "DELETE"]
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     query: Mapping[str, str | int] = field(default_factory=dict)
     body: Mapping[str, object] | None = None
     # Sending it twice has the same effect as sending it once, so it is retried after a lost response.
     repeatable: bool = False
+    # Name and content of a file to upload.
+    file: tuple[str, bytes] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    # The response is not JSON.
+    binary: bool = False
+    # How long the server may take to respond by design.
+    waits_seconds: float = 0
 
 
 class call(Generic[P, T]):  # noqa: N801 - used as a decorator
@@ -64,6 +71,10 @@ def post(*path: str, body: Mapping[str, object] | None = None, repeatable: bool 
 
 def patch(*path: str, body: Mapping[str, object]) -> Call[Any]:
     return Call("PATCH", at(*path), body=body)
+
+
+def put(*path: str, body: Mapping[str, object]) -> Call[Any]:
+    return Call("PUT", at(*path), body=body)
 
 
 def delete(*path: str) -> Call[Any]:

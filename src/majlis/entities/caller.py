@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from majlis.errors import Forbidden
 
 EntityType = Literal["human", "agent", "service"]
 GatewayRole = Literal["owner", "admin", "member"]
+Scope = Literal["read", "write", "approve", "admin"]
+ALL_SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,19 @@ class Caller:
     role: GatewayRole
     token_id: str
     expires_at: int | None = None
+    # The token that this access was opened with. What callers issue for themselves ends with it.
+    parent_id: str | None = None
+    # The token's. Without `admin`, an administrator has the role of a member.
+    scopes: frozenset[Scope] = ALL_SCOPES
+
+    def require_scope(self, *any_of: Scope) -> None:
+        if not self.scopes.intersection(any_of):
+            wanted = " or ".join(any_of)
+            raise Forbidden(
+                "missing_scope",
+                f"This token does not have the scope {wanted}. Use another token, or ask an admin for one.",
+                {"scopes": sorted(self.scopes), "needed": list(any_of)},
+            )
 
     @property
     def administers(self) -> bool:

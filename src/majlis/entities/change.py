@@ -6,13 +6,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.audit.record import record
 from majlis.entities.caller import Caller, GatewayRole
 from majlis.entities.entities import LIVING, access_entity, access_entity_to_change, require_owner, taken
-from majlis.entities.names import entity_name, name_key
+from majlis.entities.names import entity_name, look_key, name_key
 from majlis.entities.shapes import EntityJson, entity_json
 from majlis.entities.tokens import end_tokens
 from majlis.errors import Conflict, Invalid
 from majlis.spaces.members import depart, tell_member_changed
+from majlis.spaces.pair import rename_direct
 from majlis.store.tables import entities, members, runs, spaces, tokens
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
@@ -28,6 +30,7 @@ def change_entity(
     if "name" in changes:
         changes["name"] = entity_name(changes["name"])
         changes["name_key"] = name_key(changes["name"])
+        changes["look_key"] = look_key(changes["name"])
     renamed = changes.get("name", before.name) != before.name
     followed = _lock_with_spaces(tx, entity_id) if renamed else []
     if changes:
@@ -35,8 +38,12 @@ def change_entity(
             tx.execute(entities.update().where(entities.c.id == entity_id).values(changes))
         except sa.exc.IntegrityError as error:
             raise taken(error, changes.get("name", before.name)) from None
+    if followed:
+        rename_direct(tx, followed)
     for space_id in followed:
         tell_member_changed(tx, space_id, entity_id)
+    after = {name: value for name, value in (("name", changes.get("name")), ("role", role)) if value is not None}
+    record(tx, caller, "entity.changed", entity_id, before={name: getattr(before, name) for name in after}, after=after)
     return entity_json(access_entity(tx, entity_id))
 
 
@@ -54,6 +61,7 @@ def delete_entity(tx: Tx, caller: Caller, entity_id: str) -> None:
     tx.execute(runs.update().where(runs.c.agent_id == entity_id, has_status("waiting_reply")).values(deadline=tx.now))
     end_tokens(tx, tokens.c.entity_id == entity_id)
     tx.execute(entities.update().where(entities.c.id == entity_id).values(deleted_at=tx.now))
+    record(tx, caller, "entity.deleted", entity_id, name=entity.name, type=entity.type)
 
 
 def _change_role(tx: Tx, caller: Caller, entity: sa.Row[Any], role: GatewayRole) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.audit.record import record
 from majlis.entities.caller import SYSTEM, Caller, EntityType, GatewayRole, require_administrator, require_power_over
-from majlis.entities.names import entity_name, name_key
+from majlis.entities.names import entity_name, look_key, name_key
 from majlis.entities.shapes import EntityJson, entity_json
 from majlis.errors import Conflict, Forbidden, NotFound
 from majlis.store import ids
@@ -24,7 +25,9 @@ def create_entity(
     require_administrator(caller)
     if role != "member":
         require_owner(caller)
-    return add_entity(tx, type, name, external_id, role)
+    made = add_entity(tx, type, name, external_id, role)
+    record(tx, caller, "entity.created", made["id"], name=name, type=type, role=role)
+    return made
 
 
 def add_entity(
@@ -37,6 +40,7 @@ def add_entity(
         "type": type,
         "name": name,
         "name_key": name_key(name),
+        "look_key": look_key(name),
         "role": role,
         "external_id": external_id,
         "created_at": tx.now,
@@ -87,5 +91,5 @@ def require_owner(caller: Caller) -> None:
 def taken(error: sa.exc.IntegrityError, name: str) -> Conflict:
     if "external_id" in str(error.orig):
         return Conflict("external_id_taken", "Another entity already has this externalId.", {"path": "externalId"})
-    message = f'The name "{name}" is taken (ignoring case and width). Choose another.'
+    message = f'The name "{name}" is taken (ignoring case and width), or looks like one that is. Choose another.'
     return Conflict("name_taken", message, {"path": "name"})

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
 from majlis.clock import iso
-from majlis.entities.caller import Caller, EntityType, GatewayRole
+from majlis.entities.caller import ALL_SCOPES, Caller, EntityType, GatewayRole, Scope
+
+AccessKind = Literal["token", "session", "link"]
+_ACCESS_KINDS: dict[str, AccessKind] = {"api": "token", "session": "session", "sign_in": "link"}
 
 
 class EntityJson(TypedDict):
@@ -33,10 +36,24 @@ class TokenJson(TypedDict):
     label: str | None
     createdAt: str
     expiresAt: str | None
+    scopes: list[Scope]
 
 
 class NewTokenJson(TokenJson):
     token: str
+
+
+class AccessJson(TypedDict):
+    id: str
+    kind: AccessKind
+    label: str | None
+    createdAt: str
+    expiresAt: str | None
+    # The token it was opened with, and ends with.
+    openedWith: str | None
+    scopes: list[Scope]
+    # True for the credential of this request.
+    current: bool
 
 
 class SignInLinkJson(TypedDict):
@@ -66,4 +83,23 @@ def token_json(row: sa.Row[Any]) -> TokenJson:
         "label": row.label,
         "createdAt": iso(row.created_at),
         "expiresAt": iso(row.expires_at) if row.expires_at is not None else None,
+        "scopes": sorted(read_scopes(row.scopes)),
+    }
+
+
+def read_scopes(stored: str | None) -> frozenset[Scope]:
+    """Tokens without stored scopes have all."""
+    return ALL_SCOPES if stored is None else ALL_SCOPES.intersection(stored.split(","))
+
+
+def access_json(row: sa.Row[Any], caller: Caller) -> AccessJson:
+    return {
+        "id": row.id,
+        "kind": _ACCESS_KINDS[row.kind],
+        "label": row.label,
+        "createdAt": iso(row.created_at),
+        "expiresAt": iso(row.expires_at) if row.expires_at is not None else None,
+        "openedWith": row.parent_id,
+        "scopes": sorted(read_scopes(row.scopes)),
+        "current": row.id == caller.token_id,
     }

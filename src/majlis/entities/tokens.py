@@ -9,14 +9,17 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterable
 from typing import Literal
 
 import sqlalchemy as sa
 
-from majlis.entities.caller import Caller, require_power_over
-from majlis.entities.entities import access_entity, access_entity_to_change
-from majlis.entities.shapes import TokenJson, token_json
-from majlis.errors import Invalid, NotFound, Unauthenticated
+from majlis.audit.record import record
+from majlis.audit.seal import sealing_key
+from majlis.entities.caller import ALL_SCOPES, Caller, GatewayRole, Scope
+from majlis.entities.entities import access_entity_to_change
+from majlis.entities.shapes import TokenJson, read_scopes, token_json
+from majlis.errors import Forbidden, Invalid, Unauthenticated
 from majlis.live.log import TokenEnded
 from majlis.store import ids
 from majlis.store.tables import entities, tokens
@@ -24,6 +27,7 @@ from majlis.store.transactions import Tx
 
 TokenKind = Literal["api", "session", "sign_in"]
 
+OWNER_TOKEN = "owner-token."  # noqa: S105 - how `parent_id` names MAJLIS_OWNER_TOKEN, before a part of its digest
 _PREFIX: dict[TokenKind, str] = {"api": "mj_", "session": "ms_", "sign_in": "mc_"}
 
 _FIND = (
@@ -34,6 +38,8 @@ _FIND = (
         entities.c.role,
         tokens.c.id.label("token_id"),
         tokens.c.expires_at,
+        tokens.c.parent_id,
+        tokens.c.scopes,
     )
     .join(entities, entities.c.id == tokens.c.entity_id)
     .where(
@@ -51,28 +57,55 @@ class Hasher:
 
     def __init__(self, server_key: bytes, owner_token: str | None = None) -> None:
         self._key = hashlib.sha256(b"majlis token key" + server_key).digest()
+        self.audit_key = sealing_key(server_key)
+        self.secret_key = hashlib.sha256(b"majlis secret key" + server_key).digest()
         self._owner_hash = self.hash(owner_token) if owner_token is not None else None
 
     def hash(self, token: str) -> str:
         return hmac.new(self._key, token.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+    @property
+    def owner_token(self) -> str | None:
+        """The `parent_id` of what is opened with the owner's fixed token."""
+        return OWNER_TOKEN + self._owner_hash[:32] if self._owner_hash is not None else None
 
     def is_owner(self, token_hash: str) -> bool:
         return self._owner_hash is not None and hmac.compare_digest(self._owner_hash, token_hash)
 
 
 def create_token(
-    tx: Tx, caller: Caller, hasher: Hasher, entity_id: str, label: str | None = None, expires_at: int | None = None
+    tx: Tx,
+    caller: Caller,
+    hasher: Hasher,
+    entity_id: str,
+    label: str | None = None,
+    expires_at: int | None = None,
+    scopes: Iterable[Scope] | None = None,
 ) -> tuple[TokenJson, str]:
+    """`scopes` are the caller's by default, and never more than those."""
     access_entity_to_change(tx, caller, entity_id)
+    allowed = caller.scopes if scopes is None else frozenset(scopes)
+    if excess := sorted(allowed - caller.scopes):
+        raise Forbidden("missing_scope", f"Your own token does not have the scope {', '.join(excess)}.")
     if expires_at is not None and expires_at <= tx.now:
         raise Invalid("expired", "expiresAt is in the past. Choose a later time.", {"path": "expiresAt"})
-    return issue(tx, hasher, entity_id, "api", label, expires_at)
+    made = issue(tx, hasher, entity_id, "api", label, expires_at, parent_for(caller, entity_id), allowed)
+    record(tx, caller, "token.created", entity_id, tokenId=made[0]["id"], label=label, scopes=made[0]["scopes"])
+    return made
 
 
 def issue(
-    tx: Tx, hasher: Hasher, entity_id: str, kind: TokenKind, label: str | None = None, expires_at: int | None = None
+    tx: Tx,
+    hasher: Hasher,
+    entity_id: str,
+    kind: TokenKind,
+    label: str | None = None,
+    expires_at: int | None = None,
+    parent_id: str | None = None,
+    scopes: frozenset[Scope] = ALL_SCOPES,
 ) -> tuple[TokenJson, str]:
     """Without a permission check. The token itself is returned and never stored."""
+    _require_live(tx, parent_id)
     token = _PREFIX[kind] + secrets.token_urlsafe(32)
     values = {
         "id": ids.new("tok"),
@@ -82,6 +115,8 @@ def issue(
         "label": label,
         "created_at": tx.now,
         "expires_at": expires_at,
+        "parent_id": parent_id,
+        "scopes": None if scopes == ALL_SCOPES else ",".join(sorted(scopes)),
     }
     return token_json(tx.execute(tokens.insert().returning(*tokens.c), values).one()), token
 
@@ -96,30 +131,27 @@ def list_tokens(tx: Tx, caller: Caller, entity_id: str) -> list[TokenJson]:
     return [token_json(row) for row in tx.all(statement)]
 
 
-def revoke_token(tx: Tx, caller: Caller, token_id: str) -> None:
-    """Callers may revoke their own tokens; other tokens need power over their entity. Sessions that were opened with
-    the token end as well."""
-    row = tx.one(sa.select(tokens.c.entity_id).where(tokens.c.id == token_id, tokens.c.ended_at.is_(None)))
-    if row is None or not (caller.administers or row.entity_id == caller.id):
-        raise NotFound("unknown_token", f"There is no token {token_id}.")
-    if row.entity_id != caller.id:
-        require_power_over(caller, access_entity(tx, row.entity_id).role)
-    its_sessions = sa.and_(
-        tokens.c.entity_id == row.entity_id, tokens.c.kind == "session", tokens.c.label == opened_with(token_id)
-    )
-    end_tokens(tx, sa.or_(tokens.c.id == token_id, its_sessions))
-
-
-def opened_with(token_id: str) -> str:
-    """The label of a session that was opened with this token and ends with it."""
-    return f"browser, with {token_id}"
-
-
 def end_tokens(tx: Tx, which: sa.ColumnElement[bool]) -> None:
+    """Also ends what was opened with them. That takes a statement of its own, which sees what a sign-in has committed
+    while the first one waited for its lock (see `_require_live`)."""
     ended = tx.execute(
         tokens.update().where(which, tokens.c.ended_at.is_(None)).values(ended_at=tx.now).returning(tokens.c.id)
     )
-    tx.outbox.extend(TokenEnded(row.id) for row in ended)
+    if token_ids := [row.id for row in ended]:
+        tx.outbox.extend(map(TokenEnded, token_ids))
+        end_tokens(tx, tokens.c.parent_id.in_(token_ids))
+
+
+def end_other_owner_tokens(tx: Tx, owner_token: str | None) -> None:
+    """Ends what was opened with an owner token that is no longer the one in the settings. `owner_token` is the current
+    one's `parent_id`."""
+    others = sa.and_(tokens.c.parent_id.startswith(OWNER_TOKEN), tokens.c.parent_id != (owner_token or ""))
+    end_tokens(tx, others)
+
+
+def parent_for(caller: Caller, entity_id: str) -> str | None:
+    """A token that callers issue for themselves ends with their own. Those that admins issue for others do not."""
+    return caller.parent_id if caller.id == entity_id else None
 
 
 def invalid_token() -> Unauthenticated:
@@ -128,4 +160,18 @@ def invalid_token() -> Unauthenticated:
 
 def find_caller(tx: Tx, hash: str, kind: TokenKind) -> Caller | None:
     row = tx.one(_FIND, {"hash": hash, "kind": kind, "now": tx.now})
-    return None if row is None else Caller(row.id, row.name, row.type, row.role, row.token_id, row.expires_at)
+    if row is None:
+        return None
+    parent_id = row.token_id if kind == "api" else row.parent_id
+    scopes = read_scopes(row.scopes)
+    role: GatewayRole = row.role if "admin" in scopes else "member"
+    return Caller(row.id, row.name, row.type, role, row.token_id, row.expires_at, parent_id, scopes)
+
+
+def _require_live(tx: Tx, parent_id: str | None) -> None:
+    """Locks the token, so that a concurrent revocation either is seen here or sees what is opened here."""
+    if parent_id is None or parent_id.startswith(OWNER_TOKEN):
+        return
+    live = sa.select(tokens.c.id).where(tokens.c.id == parent_id, tokens.c.ended_at.is_(None))
+    if tx.one(live.with_for_update(read=True)) is None:
+        raise invalid_token()

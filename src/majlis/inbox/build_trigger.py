@@ -28,6 +28,8 @@ _MESSAGES = (
         deliveries.c.id.label("delivery_id"),
         messages.c.id,
         messages.c.text,
+        messages.c.files,
+        messages.c.deleted_at,
         messages.c.created_at,
         messages.c.reply_to,
         spaces.c.id.label("space_id"),
@@ -98,17 +100,21 @@ def _of_message(delivery: sa.Row[Any], row: sa.Row[Any]) -> TriggerJson:
         "senderId": row.sender_id,
         "senderName": row.sender_name,
         "senderType": row.sender_type,
-        "text": row.text,
+        "text": row.text if row.deleted_at is None else "[deleted]",
         "timestamp": iso(row.created_at),
         "senderExpectsReply": bool(delivery.payload.get("senderExpectsReply")),
         "chainDepth": delivery.chain_depth,
     }
+    if row.files and row.deleted_at is None:
+        trigger["files"] = row.files
     if row.reply_to:
         trigger["replyTo"] = row.reply_to
     if row.triggers == "orchestrated" and row.orchestrator_id == delivery.agent_id:
         trigger["orchestrates"] = True
     if "turnId" in delivery.payload:
         trigger["turnId"] = delivery.payload["turnId"]
+    if "again" in delivery.payload:
+        trigger["again"] = True
     if row.expired_wait is not None and row.answered in Wait.model_validate(row.expired_wait).expired_questions:
         trigger["answersExpired"] = row.answered
     return trigger

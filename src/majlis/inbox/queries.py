@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from majlis.agents.agents import access_agent
 from majlis.clock import iso
 from majlis.entities.caller import Caller
+from majlis.inbox.standby import STANDS_BY
 from majlis.inbox.trigger import TriggerType
 from majlis.spaces.damaged_rows import Unreadable, reading
 from majlis.spaces.history import access_message
@@ -18,8 +19,9 @@ from majlis.store.tables import cycles, deliveries, entities, runs
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
-DeliveryState = Literal["pending", "taken", "done", "passed", "failed"]
+DeliveryState = Literal["pending", "taken", "done", "passed", "failed", "collected", "parked", "withdrawn"]
 
+_elected = entities.alias("elected")
 # A literal, not a bound value, so that the partial index on pending deliveries is used.
 _PENDING = deliveries.c.state == sa.literal("pending", literal_execute=True)
 
@@ -28,6 +30,8 @@ class MessageDeliveryJson(TypedDict):
     agentId: str
     agentName: str
     state: DeliveryState
+    # Why the gateway passed it over, or which agent is asked first (E12).
+    reason: str | None
     runId: str | None
     attempts: int
     nextAttemptAt: str | None
@@ -64,8 +68,9 @@ def list_deliveries(tx: Tx, caller: Caller, message_id: str) -> list[MessageDeli
     """One per agent that the message was delivered to."""
     access_message(tx, caller, message_id)
     statement = (
-        sa.select(*deliveries.c, entities.c.name.label("agent_name"))
+        sa.select(*deliveries.c, entities.c.name.label("agent_name"), _elected.c.name.label("elected_name"))
         .join(entities, entities.c.id == deliveries.c.agent_id)
+        .outerjoin(_elected, sa.and_(_elected.c.id == deliveries.c.elected_id, STANDS_BY))
         .where(deliveries.c.message_id == message_id)
         .order_by(deliveries.c.id)
     )
@@ -74,6 +79,7 @@ def list_deliveries(tx: Tx, caller: Caller, message_id: str) -> list[MessageDeli
             "agentId": row.agent_id,
             "agentName": row.agent_name,
             "state": row.state,
+            "reason": _reason(row),
             "runId": row.run_id,
             "attempts": row.attempts,
             "nextAttemptAt": _next_attempt(tx, row),
@@ -145,8 +151,17 @@ def _event_id(row: sa.Row[Any]) -> str:
     return told
 
 
+def _reason(row: sa.Row[Any]) -> str | None:
+    if row.state == "pending" and row.elected_name is not None:
+        return f"{row.elected_name} is asked first"
+    reason: str | None = row.payload.get("reason")
+    return reason
+
+
 def _next_attempt(tx: Tx, row: sa.Row[Any]) -> str | None:
     """Only while the delivery is backing off."""
+    if row.elected_id is not None and row.attempts == 0:
+        return None
     return iso(row.not_before) if row.state == "pending" and row.not_before > tx.now else None
 
 

@@ -15,7 +15,7 @@ from majlis.spaces.history import access_message
 from majlis.store.tables import deliveries
 from majlis.store.transactions import Tx
 
-# `not_before` marks it as tried before, so that it goes first in its lane (R5).
+# `not_before` marks it as tried before, so that it goes first in its lane (R5). It no longer stands by (E12).
 _RETRY_FAILED = (
     deliveries.update()
     .where(
@@ -23,7 +23,7 @@ _RETRY_FAILED = (
         deliveries.c.agent_id == sa.bindparam("agent"),
         deliveries.c.state == "failed",
     )
-    .values(state="pending", attempts=0, not_before=sa.bindparam("at"))
+    .values(state="pending", attempts=0, not_before=sa.bindparam("at"), elected_id=None)
 )
 _OFFER_AGAIN = (
     deliveries.update()
@@ -46,14 +46,18 @@ def back_off(attempts: int) -> int:
 
 def offer_again(tx: Tx, delivery: sa.Row[Any], run_id: str, at: int | None, **payload: Any) -> None:
     """Makes a delivery pending again after the try `run_id`, or failed if there is no next time."""
-    earlier = [*delivery.payload.get("earlierRuns", ()), run_id][-_MOST_EARLIER:]
     values = {
         "delivery": delivery.id,
         "outcome": "failed" if at is None else "pending",
         "at": tx.now if at is None else at,
-        "kept": {**delivery.payload, **payload, "earlierRuns": earlier},
+        "kept": with_earlier({**delivery.payload, **payload}, run_id),
     }
     tx.execute(_OFFER_AGAIN, values)
+
+
+def with_earlier(payload: dict[str, Any], run_id: str) -> dict[str, Any]:
+    """The next try is shown the calls of this one."""
+    return {**payload, "earlierRuns": [*payload.get("earlierRuns", ()), run_id][-_MOST_EARLIER:]}
 
 
 def retry_delivery(tx: Tx, caller: Caller, message_id: str, agent_id: str) -> list[MessageDeliveryJson]:

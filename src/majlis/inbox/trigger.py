@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from majlis.spaces.shapes import FileJson
+
 TriggerType = Literal["space_message", "plan", "service", "heartbeat", "tool_result"]
 
 
@@ -15,11 +17,13 @@ class EventJson(TypedDict, total=False):
     """`type` and `chainDepth` are always set; the other keys depend on the type.
 
     space_message: spaceId spaceName messageId senderId senderName senderType text timestamp senderExpectsReply
-    [replyTo] [answersExpired: the id of the agent's own question whose wait had timed out (M8)]
+    [replyTo] [files] [answersExpired: the id of the agent's own question whose wait had timed out (M8)]
     [turnId: the turn that it was routed in; for the orchestrator, the one that is finished (R8)]
     [orchestrates: the agent is the orchestrator of the space]
-    plan: planId planName instruction scheduledAt · service: serviceName payload eventId · heartbeat: scheduledAt
+    plan: planId planName instruction scheduledAt · heartbeat: scheduledAt
+    service: serviceName [serviceLabel] payload eventId
     tool_result: toolName toolCallId result
+    All of a consciousness: [again: the cycle before reached its limit before it got to this event]
     """
 
     type: TriggerType
@@ -31,6 +35,7 @@ class EventJson(TypedDict, total=False):
     senderName: str
     senderType: str
     text: str
+    files: list[FileJson]
     timestamp: str
     senderExpectsReply: bool
     replyTo: str
@@ -42,11 +47,13 @@ class EventJson(TypedDict, total=False):
     instruction: str
     scheduledAt: str
     serviceName: str
+    serviceLabel: str
     payload: Any
     eventId: str
     toolName: str
     toolCallId: str
     result: Any
+    again: bool
 
 
 class TriggerJson(EventJson, total=False):

@@ -13,7 +13,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.inbox.deliver import insert_deliveries, new_delivery
+from majlis.inbox.deliver import cause_of_run, insert_deliveries, new_delivery
+from majlis.spaces.cause import Cause
 from majlis.store import ids
 from majlis.store.tables import deliveries, members, messages, spaces, steps, turns
 from majlis.store.tables.columns import word, words
@@ -91,7 +92,7 @@ def begin_turn(tx: Tx, new: NewTurn) -> str:
     }
     tx.execute(turns.insert(), values)
     events = ((agent_id, turn_id, new.message_id) for agent_id in new.agent_ids)
-    _deliver(tx, new.space_id, turn_id, new.chain_depth, events)
+    _deliver(tx, new.space_id, turn_id, new.chain_depth, cause_of_run(tx, new.run_id), events)
     return turn_id
 
 
@@ -113,13 +114,26 @@ def _tell_orchestrator(tx: Tx, turn: sa.Row[Any], which: dict[str, str]) -> None
         return
     # About the last message of the turn, so that the next agents see everything up to it.
     about = tx.execute(_LAST_WORD, {**which, "space": turn.space_id}).scalar_one_or_none() or turn.message_id
-    _deliver(tx, turn.space_id, turn.id, turn.chain_depth, [(orchestrator, f"{turn.id}.finished", about)])
+    cause = cause_of_run(tx, turn.run_id)
+    _deliver(tx, turn.space_id, turn.id, turn.chain_depth, cause, [(orchestrator, f"{turn.id}.finished", about)])
 
 
-def _deliver(tx: Tx, space_id: str, turn_id: str, depth: int, events: Iterable[tuple[str, str, str]]) -> None:
+def _deliver(
+    tx: Tx, space_id: str, turn_id: str, depth: int, cause: Cause, events: Iterable[tuple[str, str, str]]
+) -> None:
     payload = {"senderExpectsReply": False, "turnId": turn_id}
     rows = [
-        new_delivery(tx, agent_id, "space_message", event_id, payload, depth, space_id=space_id, message_id=message_id)
+        new_delivery(
+            tx,
+            agent_id,
+            "space_message",
+            event_id,
+            payload,
+            depth,
+            cause=cause,
+            space_id=space_id,
+            message_id=message_id,
+        )
         for agent_id, event_id, message_id in events
     ]
     insert_deliveries(tx, rows)

@@ -9,6 +9,10 @@ from majlis.live.log import Signal
 WORK = "work"
 # The payload when a run went back to the queue; empty for a new delivery.
 QUEUED = b"queued"
+# The payload when budgets have changed, and parked runs went back to the queue.
+BUDGETS = b"budgets"
+# The payload when a delivery will be due in a moment: the worker looks when.
+SOON = b"soon"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from secrets import token_hex
-from time import monotonic
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -19,8 +19,9 @@ import orjson
 import structlog
 
 from majlis import clock
+from majlis.errors import TooMany
 from majlis.live import log
-from majlis.live.bus import Bus, Unsubscribe
+from majlis.live.bus import Bus, Handler, Unsubscribe
 from majlis.live.channel import Channel
 from majlis.live.cursor import parse_gateway_cursor, parse_space_cursor
 from majlis.live.log import LoggedEvent, Signal, TokenEnded
@@ -54,13 +55,15 @@ class TextInProgress(Protocol):
 
 
 class Hub:
-    def __init__(self, db: Database, bus: Bus, kept_millis: int) -> None:
+    def __init__(self, db: Database, bus: Bus, kept_millis: int, max_streams: int = 200) -> None:
         self._db = db
         self._bus = bus
         self._kept = kept_millis
         self._channels: dict[str, Channel] = {}
         self._shards: dict[str, tuple[int, Unsubscribe]] = {}
         self._streams: set[Stream] = set()
+        self._max_streams = max_streams
+        self._counts: Counter[str] = Counter()
         self._filling: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._verified_at = clock.now()
@@ -109,6 +112,11 @@ class Hub:
         payload = {"t": topic, "k": type, "d": orjson.dumps({"type": type, **data}).decode()}
         self._bus.publish(_shard(topic), orjson.dumps(payload))
 
+    def watch(self, topic: str, heard: Handler) -> Unsubscribe:
+        """For hints inside this process: events of this topic, and of others in its shard, as the bus has them. Some
+        may be missed."""
+        return self._bus.subscribe(_shard(topic), heard)
+
     def stream_began(self, text: TextInProgress) -> None:
         self._texts.setdefault(text.space_id, {})[text.id] = text
 
@@ -133,27 +141,30 @@ class Hub:
         """None if the caller may not follow this space. `state` is called after the stream has subscribed, so that
         later changes arrive as events."""
         cursor = parse_space_cursor(last_id, space_id) if last_id else None
-        stream = Stream(caller, space_id, lambda: self._verified_at)
+        stream = self._count(Stream(caller, space_id, lambda: self._verified_at))
         start = self._db.snapshot(start_space_stream, caller, space_id, cursor, last_id is not None)
         return await self._open(stream, [space_id, caller.id], start, state)
 
     async def open_gateway(self, caller: Listener, last_id: str | None, state: ReadState) -> Stream | None:
         cursor = parse_gateway_cursor(last_id, caller.id) if last_id else None
-        stream = Stream(caller, None, lambda: self._verified_at)
+        stream = self._count(Stream(caller, None, lambda: self._verified_at))
         start = self._db.snapshot(start_gateway_stream, caller, cursor, last_id is not None, self._kept)
         return await self._open(stream, [caller.id], start, state)
 
     def leave(self, stream: Stream) -> None:
         """The client has disconnected."""
         stream.close()
-        self._streams.discard(stream)
+        if stream in self._streams:
+            self._streams.remove(stream)
+            self._counts[stream.caller.id] -= 1
+            if not self._counts[stream.caller.id]:
+                del self._counts[stream.caller.id]
         for topic in [*stream.position, *stream.held]:
             self._detach(stream, topic)
 
     async def _open(
         self, stream: Stream, topics: list[str], start: Awaitable[Start | None], state: ReadState
     ) -> Stream | None:
-        self._streams.add(stream)
         for topic in topics:
             self._attach(stream, topic)
         try:
@@ -171,6 +182,17 @@ class Hub:
         except BaseException:
             self.leave(stream)
             raise
+        return stream
+
+    def _count(self, stream: Stream) -> Stream:
+        if self._counts[stream.caller.id] >= self._max_streams:
+            raise TooMany(
+                "too_many_streams",
+                f"You have {self._max_streams} open live streams, which is the limit. Close some and try again.",
+                retry_after=10,
+            )
+        self._streams.add(stream)
+        self._counts[stream.caller.id] += 1
         return stream
 
     def _begin(self, stream: Stream, begin: Start, state: str) -> None:
@@ -367,13 +389,14 @@ class Hub:
     async def _beat_forever(self) -> None:
         """Sends heartbeats and ends streams of expired tokens. Apart from polling: a slow database must not silence
         streams."""
-        beaten_at = monotonic()
+        loop = asyncio.get_running_loop()
+        beaten_at = loop.time()
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             now = clock.now()
-            beat = monotonic() - beaten_at >= _HEARTBEAT_SECONDS
+            beat = loop.time() - beaten_at >= _HEARTBEAT_SECONDS
             if beat:
-                beaten_at = monotonic()
+                beaten_at = loop.time()
             for stream in tuple(self._streams):
                 if stream.caller.expires_at is not None and stream.caller.expires_at <= now:
                     stream.close()

@@ -72,7 +72,8 @@ def start_gateway_stream(
     moved_at = {row.id: row.event_at for row in mine if row.event_at > tx.now - 2 * OVERLAP_MILLIS}
     afresh = Start(dict(heads), heads, [], resync=known, moved_at=moved_at)
     since = (cursor.at if cursor else 0) - OVERLAP_MILLIS
-    if cursor is None or since < tx.now - kept:
+    # A cursor from the future: the clock has been set back, so events may be older than they look.
+    if cursor is None or since < tx.now - kept or cursor.at > tx.now + OVERLAP_MILLIS:
         return afresh
     own = _whole(tx, caller.id, cursor.own_seq, own_head)
     rows = tx.all(

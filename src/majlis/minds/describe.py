@@ -29,7 +29,7 @@ def describe_roles(scene: RolesScene) -> Outline:
 
 def describe_cycle(waking: Waking) -> Outline:
     events = tuple(_seen(waking.world, event, event.get("spaceId")) for event in waking.inbox)
-    return Outline(events, waking.active.id if waking.active else None, len(waking.world.actions))
+    return Outline(events, waking.active.id if waking.active else None, _made(waking.world))
 
 
 def _run(scene: Scene, space_id: str | None, before: Iterable[Message], answer: Message | None) -> Outline:
@@ -41,7 +41,12 @@ def _run(scene: Scene, space_id: str | None, before: Iterable[Message], answer: 
         answer=_line(answer) if answer else None,
         made=tuple((call.name, call.output if call.state == "done" else None) for call in scene.actions),
     )
-    return Outline((seen,), space_id, len(scene.actions))
+    return Outline((seen,), space_id, _made(scene))
+
+
+def _made(scene: Scene) -> int:
+    """A message that was held is not sent yet (E8)."""
+    return sum(not (isinstance(call.output, dict) and call.output.get("status") == "held") for call in scene.actions)
 
 
 def _seen(scene: Scene, event: Mapping[str, Any], space_id: str | None) -> Seen:

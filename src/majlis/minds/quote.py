@@ -12,6 +12,8 @@ from typing import Any
 
 import orjson
 
+from majlis.shorten import shorten
+
 MAX_JSON = 4_000
 # Per message, so that no text can pull a whole history into one line.
 MAX_REFERENCES = 3
@@ -53,11 +55,14 @@ def quote_start(text: str, limit: int) -> str:
 
 
 def quote_json(value: Any, limit: int = MAX_JSON, note: bool = True) -> str:
-    """JSON on one line. Truncated JSON is quoted, so that the text after it cannot become part of it."""
+    """JSON on one line, shortened with its structure (F5). Without `note` only its beginning, quoted, so that the text
+    after it cannot become part of it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    if len(text) <= limit:
-        return _escaped(text)
-    return quote_start(text, limit) + (f" (cut: the first {limit} of {len(text)} characters)" if note else "")
+    if len(text) > limit and not note:
+        return quote_start(text, limit)
+    if len(text) > limit:
+        text = json.dumps(shorten(json.loads(text), limit), ensure_ascii=False, separators=(",", ":"))
+    return _escaped(text)
 
 
 def bare(text: str) -> str:

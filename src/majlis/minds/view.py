@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from majlis.models.demo.outline import Outline
 from majlis.models.port import Turn
+
+MAX_PICTURES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +24,18 @@ class View:
     outline: Callable[[], Outline]
     # Roles: per space, the newest message known before this trigger, so that a retry shows the same (R5).
     since: dict[str, int] = field(default_factory=dict)
+    # Consciousness: the newest message of the active space, which it has not read.
+    stands_at: dict[str, int] = field(default_factory=dict)
+    # The active space has a policy for tools.
+    governed: bool = True
     # Roles: the external session that this request continues, and whether a new one is stored (R7).
     session_id: str | None = None
     keeps_session: bool = False
     # Tools that the agent has only in this space.
     beside: tuple[str, ...] = ()
+    # F3: blocks of messages in a space that left the window and have no summary, newest first.
+    unsummarised: tuple[tuple[str, int], ...] = ()
+    # The files of what is shown that are pictures (L5), newest first.
+    pictures: tuple[Mapping[str, Any], ...] = ()
     # For people, stored on the run.
     notes: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ Everything here is plain data, so that a prompt can be stored as it was sent and
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -41,10 +41,19 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A file that the model is shown (L5). Only a request has its content."""
+
+    file_id: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class User:
-    """The text in parts. A provider's cache point fits after each part except the last."""
+    """The text in parts. A provider's cache point fits after each part except the last. Pictures follow the text."""
 
     parts: tuple[str, ...]
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def text(self) -> str:
@@ -72,6 +81,14 @@ Turn = System | User | Said | Result
 
 
 @dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds to wait until an answer begins, and for each further part. None: as usual for this model."""
+
+    first_byte: float | None = None
+    idle: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     turns: tuple[Turn, ...]
     tools: tuple[ToolSpec, ...] = ()
@@ -79,6 +96,9 @@ class Prompt:
     session_id: str | None = None
     # The content of the turns, for a model made of rules. Neither sent nor stored.
     outline: Callable[[], Outline] | None = None
+    patience: Patience = Patience()
+    # JPEG data of its pictures, by file id. Not stored.
+    content: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +112,20 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`text` is never shown to members."""
+    """`text` is shown to members only if the agent speaks by text (E10)."""
 
     text: str
     calls: tuple[Call, ...]
     usage: Usage
     # The external session that the server put this into, if it says so (R7).
     session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the answer's text."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +152,7 @@ class Finished:
     answer: Answer
 
 
-ModelEvent = CallStarted | CallDelta | Finished
+ModelEvent = TextDelta | CallStarted | CallDelta | Finished
 
 
 class Model(Protocol):
@@ -141,13 +168,16 @@ class ModelFailed(Exception):
     """A provider's refusal or failure. The message contains no key, no address and nothing of the request.
 
     `retryable`: the same request may succeed later (429, 5xx, timeout, broken stream). `usage` is what the provider
-    billed all the same."""
+    billed all the same. `slow`: it took so long that it is not retried within the run."""
 
     message: str
     retryable: bool
     code: str = "model_error"
     retry_after: float | None = field(default=None)
     usage: Usage = field(default_factory=Usage)
+    slow: bool = False
+    detail: str = ""
+    """The server's own words, for admins only (G6)."""
 
     def __str__(self) -> str:
         return self.message

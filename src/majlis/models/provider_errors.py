@@ -19,11 +19,14 @@ from majlis.model_providers import Key
 from majlis.models.port import ModelFailed
 
 REASON_LENGTH = 300
+_MAX_READ = 20_000
+CONTEXT_TOO_LONG = "model_context_too_long"
 MAX_RETRY_SECONDS = 3600.0
 
 _KEY_LIKE = re.compile(r"\b(?:(?:sk|pk|key|gsk|xai|hf)[-_]|AIza)[-_A-Za-z0-9*.]{6,}|\bBearer\s+\S+", re.IGNORECASE)
 # Servers built on pydantic quote the invalid part of our request after these.
-_ECHO = re.compile(r"""[\s,({\[]*(?:['"]input['"]\s*:|\binput_value=).*""", re.DOTALL)
+_ECHO = re.compile(r"""['"]input['"]\s*:|\binput_value=""")
+_BEFORE_ECHO = " \t\r\n,({["
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size)|prompt is too long|too many (?:input )?tokens"
     r"|exceeds the maximum number of tokens",
@@ -31,6 +34,22 @@ _TOO_LONG = re.compile(
 )
 # Messages about limits per minute also mention quota, plans and billing, so only exact codes count.
 _QUOTA = re.compile(r"insufficient_quota|billing_error|billing_hard_limit|credit balance", re.IGNORECASE)
+
+# Ollama, vLLM, llama.cpp, Groq, OpenRouter and OpenAI, in this order.
+_NO_TOOLS = re.compile(
+    r"does not support (?:tools|function)|tool choice requires|tools param requires|tool calling`? is not supported"
+    r"|support tool use|tools is not supported|functions? calling is not (?:supported|enabled)",
+    re.IGNORECASE,
+)
+WITHOUT_TOOLS = "model_without_tools"
+
+# llama.cpp, vLLM, Ollama, OpenRouter, DeepSeek, Groq and OpenAI.
+_NO_PICTURES = re.compile(
+    r"image input|image_url|mmproj|multimodal|support(?:s|ed|ing)? (?:for )?(?:images?|vision)\b"
+    r"|(?:images?|vision) (?:input |inputs |is |are )*not supported",
+    re.IGNORECASE,
+)
+WITHOUT_PICTURES = "model_without_pictures"
 
 
 @dataclass(frozen=True)
@@ -43,20 +62,29 @@ class ProviderErrors:
 
     def reason(self, text: str) -> str:
         """The provider's message as one short line, without keys and without our request."""
+        text = text[:_MAX_READ]
         if self.key.value:
             text = text.replace(self.key.value, "…")
-        text = _KEY_LIKE.sub("…", _ECHO.sub("", text))
+        if echo := _ECHO.search(text):
+            text = text[: echo.start()].rstrip(_BEFORE_ECHO)
+        text = _KEY_LIKE.sub("…", text)
         line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
         return line if len(line) <= REASON_LENGTH else line[: REASON_LENGTH - 1] + "…"
 
     def unauthorized(self, status: int = 401) -> ModelFailed:
         variable = self.key.variable
+        if variable and variable.startswith("secret:"):
+            message = f"rejected the key in {variable} ({status}). Store a key that is valid for {self.model}."
+            return self._final(message, "model_unauthorized")
         if self.key.value:
             message = f"rejected the key in {variable} ({status}). Set a key that is valid for {self.model}"
         elif variable:
             message = f"requires a key ({status}), but {variable} is not set. Set it"
         else:
-            message = f"requires a key ({status}). Name its variable in the model's apiKeyEnv, and set the variable"
+            message = (
+                f"requires a key ({status}). Store it and write secret:NAME as the model's apiKey, or name its "
+                "variable in apiKeyEnv, allow it in model_env and set it"
+            )
         return self._final(f"{message} in the environment of Majlis, then restart it.", "model_unauthorized")
 
     def not_found(self, status: int = 404) -> ModelFailed:
@@ -67,14 +95,21 @@ class ProviderErrors:
         )
 
     def refused(self, reason: str, status: int = 400) -> ModelFailed:
-        return self._final(f"rejected the request ({status}){self._because(reason)}", "model_refused_request")
+        why = " An admin can read the server's reason in the steps of the run." if reason else ""
+        return self._final(f"rejected the request ({status}).{why}", "model_refused_request", self.reason(reason))
+
+    def without_tools(self, status: int) -> ModelFailed:
+        return self._final(f'serves "{self.model}", which cannot call tools ({status}).', WITHOUT_TOOLS)
+
+    def without_pictures(self, status: int) -> ModelFailed:
+        return self._final(f'serves "{self.model}", which does not accept pictures ({status}).', WITHOUT_PICTURES)
 
     def too_long(self) -> ModelFailed:
         return ModelFailed(
             f'The prompt is too long for the model "{self.model}". '
             "Lower the agent's window, or choose a model with a longer context.",
             False,
-            "model_context_too_long",
+            CONTEXT_TOO_LONG,
         )
 
     def rate_limited(self, retry_after: float | None) -> ModelFailed:
@@ -103,6 +138,15 @@ class ProviderErrors:
         within = f" within {seconds:g} s" if seconds else " in time"
         return self._passing(f"did not answer{within}.", "model_timeout")
 
+    def hung(self, seconds: float, begun: bool) -> ModelFailed:
+        """Not retried within the run, which holds one of the agent's slots: its event backs off."""
+        name = "idleSeconds" if begun else "firstByteSeconds"
+        what = "stopped in the middle of its answer" if begun else "did not begin to answer"
+        advice = f"If it needs more time, raise limits.{name} of the agent."
+        failed = self._passing(f"{what} for {seconds:g} s. {advice}", "model_hung")
+        failed.slow = True
+        return failed
+
     def broken(self, why: str) -> ModelFailed:
         return self._passing(f"sent an answer that cannot be used: {why}.", "model_broken_stream")
 
@@ -125,8 +169,17 @@ class ProviderErrors:
 
     def of_status(self, status: int, words: str, retry_after: float | None = None) -> ModelFailed:
         """`words` are the provider's message, code and type."""
+        failed = self._of_status(status, words, retry_after)
+        failed.detail = failed.detail or self.reason(words)
+        return failed
+
+    def _of_status(self, status: int, words: str, retry_after: float | None) -> ModelFailed:
         if status in (401, 403):
             return self.unauthorized(status)
+        if _NO_TOOLS.search(words):
+            return self.without_tools(status)
+        if _NO_PICTURES.search(words):
+            return self.without_pictures(status)
         if status == 402 or (status in (400, 429) and _QUOTA.search(words)):
             return self.out_of_quota()
         if status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(words)):
@@ -162,8 +215,8 @@ class ProviderErrors:
             return self.of_status(400, words)
         return self.unavailable()
 
-    def _final(self, message: str, code: str) -> ModelFailed:
-        return ModelFailed(f"{self.name} {message}", False, code)
+    def _final(self, message: str, code: str, detail: str = "") -> ModelFailed:
+        return ModelFailed(f"{self.name} {message}", False, code, detail=detail)
 
     def _passing(self, message: str, code: str, retry_after: float | None = None) -> ModelFailed:
         return ModelFailed(f"{self.name} {message}", True, code, _bounded(retry_after))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Concatenate, Protocol
 
 import sqlalchemy as sa
 
+from majlis import clock
 from majlis.agents.config.config import AgentConfig, parse_config
-from majlis.agents.config.model import ModelChoice
+from majlis.agents.config.model import DEMO, ModelChoice
+from majlis.files.reader import Reader
+from majlis.files.upload import Uploads
 from majlis.models.port import Model
+from majlis.models.prices import Prices
+from majlis.runs.budget.check import Budgets
 from majlis.runs.calls.tool_port import Toolbox
 from majlis.runs.loop.deltas import Channel
 from majlis.store.tables import agents
@@ -20,6 +25,7 @@ from majlis.store.transactions import Database, P, T, Tx
 
 _CONFIGS = 2000
 _MAX_INTERRUPTIONS = 20
+_DAY = 86_400_000
 
 
 class ModelSource(Protocol):
@@ -57,8 +63,18 @@ class Engine:
     models: ModelSource
     toolbox: Toolbox
     configs: Configs
+    files: Reader
+    uploads: Uploads
+    prices: Prices = field(default_factory=Prices)
+    budgets: Budgets = field(default_factory=Budgets)
+    # Told about blocks of messages without a summary when a run has ended (F3).
+    summarise: Callable[[Iterable[tuple[str, int]]], None] = lambda _: None
     # Delays between tries of one model request.
     retry_seconds: tuple[float, ...] = (0.5, 1.5)
+    # By model: until when its text is posted, because its provider refused tools (E10).
+    _without_tools: dict[str, int] = field(default_factory=dict)
+    # By model: until when it is shown no pictures, because its provider refused them (L5).
+    _blind: dict[str, int] = field(default_factory=dict)
     # By run: how often the database has interrupted it here. The oldest are forgotten.
     _interrupted: dict[str, int] = field(default_factory=dict)
 
@@ -69,6 +85,25 @@ class Engine:
         if len(self._interrupted) > _CONFIGS:
             del self._interrupted[next(iter(self._interrupted))]
         return count <= _MAX_INTERRUPTIONS
+
+    def calls_tools(self, choice: ModelChoice) -> bool:
+        return self._without_tools.get(repr(choice), 0) < clock.now()
+
+    def remember_without_tools(self, choice: ModelChoice) -> None:
+        """For a day: the provider's server may be set up differently then."""
+        self._without_tools[repr(choice)] = clock.now() + _DAY
+        if len(self._without_tools) > _CONFIGS:
+            del self._without_tools[next(iter(self._without_tools))]
+
+    def sees(self, config: AgentConfig) -> bool:
+        if config.vision is not None or config.model == DEMO:
+            return config.vision is True
+        return self._blind.get(repr(config.model), 0) < clock.now()
+
+    def remember_blind(self, choice: ModelChoice) -> None:
+        self._blind[repr(choice)] = clock.now() + _DAY
+        if len(self._blind) > _CONFIGS:
+            del self._blind[next(iter(self._blind))]
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Finishes even if cancelled; cancellation is re-raised afterwards."""

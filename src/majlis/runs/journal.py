@@ -19,7 +19,9 @@ from majlis import clock
 from majlis.clock import Millis
 from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import Answer, Call, ModelFailed, Prompt, Usage
+from majlis.runs.budget.check import Charge, charge
 from majlis.runs.claim.lease import LEASE_MILLIS
+from majlis.spaces.shapes import FileJson
 from majlis.store.hot import hot
 from majlis.store.tables import runs, steps, views
 from majlis.store.tables.columns import word
@@ -63,14 +65,22 @@ class Entry:
     # The unmasked input, if `input` masks secrets. Deleted when the call is over.
     secret: Any = field(default=None, repr=False)
     output: Any = None
-    usage: dict[str, int] | None = None
+    usage: dict[str, int | float] | None = None
     ended_at: Millis | None = None
     view: bytes | None = field(default=None, repr=False)
+    # Files that the tool made, which its message carries if it is visible. Not stored with the step.
+    files: list[FileJson] = field(default_factory=list)
+    # For a model request: what it adds to the budgets of its run.
+    charges: list[Charge] = field(default_factory=list)
 
 
 def write_entries(tx: Tx, run_id: str, entries: list[Entry]) -> None:
+    """After all locks of spaces: it also charges budgets, whose rows the runs of a worker share."""
     if not entries:
         return
+    charges = [each for entry in entries for each in entry.charges]
+    if charges:
+        charge(tx, charges)
     try:
         tx.execute(_INSERT_STEP, [_row(run_id, entry) for entry in entries])
     except sa.exc.IntegrityError as error:
@@ -134,7 +144,9 @@ def _hold(columns: tuple[str, ...]) -> sa.Update:
     )
 
 
-def model_entry(n: int, started: int, answer: Answer, shown: Callable[[Call], str], view: bytes) -> Entry:
+def model_entry(
+    n: int, started: int, answer: Answer, cost: float | None, shown: Callable[[Call], str], view: bytes
+) -> Entry:
     """`shown` are a call's arguments without secrets."""
     calls = [{"id": call.id, "name": call.name, "arguments": shown(call)} for call in answer.calls]
     return Entry(
@@ -143,7 +155,7 @@ def model_entry(n: int, started: int, answer: Answer, shown: Callable[[Call], st
         started_at=started,
         ended_at=clock.now(),
         output={"text": answer.text, "calls": calls},
-        usage=_usage(answer.usage),
+        usage=_usage(answer.usage) | ({} if cost is None else {"cost": cost}),
         view=view,
     )
 
@@ -156,7 +168,7 @@ def failed_entry(n: int, started: int, error: ModelFailed, view: bytes) -> Entry
         started_at=started,
         ended_at=clock.now(),
         state="error",
-        output={"text": "", "calls": [], "error": error.message},
+        output={"text": "", "calls": [], "error": error.message} | ({"detail": error.detail} if error.detail else {}),
         usage=_usage(error.usage) if error.usage != Usage() else None,
         view=view,
     )
@@ -169,5 +181,5 @@ def pack_view(prompt: Prompt, base: int | None, kept: int) -> bytes:
     return zlib.compress(orjson.dumps({"base": base, "messages": chat_messages(prompt)[kept:], "tools": tools}), 1)
 
 
-def _usage(usage: Usage) -> dict[str, int]:
+def _usage(usage: Usage) -> dict[str, int | float]:
     return {"inputTokens": usage.input, "cachedTokens": usage.cached, "outputTokens": usage.output}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 from typing import Any
 
 import orjson
@@ -15,16 +16,22 @@ import sqlalchemy as sa
 import structlog
 
 from majlis import clock, metrics
+from majlis.asks.close import expire_asks
+from majlis.audit.record import RUNNING, RunningAgent
 from majlis.cards.close import time_out_cards
+from majlis.inbox.pause import PAUSED
 from majlis.inbox.scheduler import fire_due_heartbeats, fire_due_plans
-from majlis.inbox.wake import QUEUED, WORK
+from majlis.inbox.wake import BUDGETS, QUEUED, SOON, WORK
 from majlis.live.bus import Bus, Unsubscribe
 from majlis.outage import Outage
+from majlis.runs.budget.park import release_parked
 from majlis.runs.claim.claim import claim
+from majlis.runs.claim.deaths import acquit
 from majlis.runs.claim.lease import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
 from majlis.runs.claim.poll import lost, poll
 from majlis.runs.claim.resume import dead_owners
-from majlis.runs.end.cancel import ENDED
+from majlis.runs.end.cancel import ENDED, STOP
+from majlis.runs.end.expire import expire_leases
 from majlis.runs.engine import Engine
 from majlis.runs.loop.loop import Loop
 from majlis.runs.run import Run
@@ -39,6 +46,9 @@ POLL_MILLIS = 1000
 _MAX_POLL_MILLIS = 5000
 GRACE_SECONDS = 5.0
 PORTION = 100
+# A worker that has other runs waits this long for one without before it makes room for a run that must be tried alone.
+_ISOLATE_AFTER_MILLIS = 5_000
+_ISOLATION_MILLIS = 60_000
 _logger = structlog.get_logger(__name__)
 
 
@@ -50,12 +60,22 @@ class Worker:
         self.owner = new_owner()
         self._running: dict[str, tuple[Loop, asyncio.Task[None]]] = {}
         self._wake = asyncio.Event()
+        # Set to look at once which of the running runs are still ours and not paused.
+        self._watch = asyncio.Event()
         # There may be queued runs or runs of dead workers, besides new deliveries.
         self._unfinished = True
         self._behind = False
         self._full: set[str] = set()
         self._stopping = False
         self._next_poll = 0
+        # The run that is tried alone, and until when at the latest.
+        self._isolated: tuple[str, clock.Millis] | None = None
+        # When this worker hands back its runs, to be able to try one alone.
+        self._make_room_at: clock.Millis | None = None
+        self._made_room_at: clock.Millis = -_ISOLATION_MILLIS
+        # The day of the budgets.
+        self._day = ""
+        engine.budgets.worker = self.owner
         self._outage = Outage("polling for work")
         self._lease_outage = Outage("renewing leases")
         self._tasks: list[asyncio.Task[None]] = []
@@ -69,7 +89,9 @@ class Worker:
         self._subscriptions = [
             self._bus.subscribe(WORK, self._on_work),
             self._bus.subscribe(ENDED, lambda payload: self._abort(payload.decode())),
+            self._bus.subscribe(STOP, self._on_stop),
             self._bus.subscribe(LEFT, self._on_left),
+            self._bus.subscribe(PAUSED, lambda _: self._watch.set()),
         ]
         self._tasks = [
             asyncio.create_task(self._work_forever(), name="worker"),
@@ -83,7 +105,11 @@ class Worker:
         self._wake.set()
 
     def _on_work(self, payload: bytes) -> None:
-        self._unfinished = self._unfinished or payload == QUEUED
+        if payload == BUDGETS:
+            self._engine.budgets.apply = True
+        if payload == SOON:
+            self._next_poll = 0
+        self._unfinished = self._unfinished or payload in (QUEUED, BUDGETS)
         self._full.clear()
         self._wake.set()
 
@@ -102,9 +128,7 @@ class Worker:
         tasks = [task for _, task in self._running.values()]
         if tasks:
             await asyncio.wait(tasks, timeout=GRACE_SECONDS)
-        for loop, task in tuple(self._running.values()):
-            loop.handing_back = True
-            task.cancel()
+        self._hand_back_all()
         await asyncio.gather(*(task for _, task in self._running.values()), return_exceptions=True)
         # Not earlier: runs that are finishing can still be canceled, and stop streaming where their agent left.
         for unsubscribe in self._subscriptions:
@@ -122,8 +146,9 @@ class Worker:
                 if woken:
                     await self._take(())
                 if not woken or clock.now() >= self._next_poll:
-                    due = await self._poll()
+                    # Before the poll: a signal that arrives meanwhile asks for another one.
                     self._next_poll = clock.now() + POLL_MILLIS
+                    due = await self._poll()
                 if self._outage.failures:
                     self._outage.worked()
             except Exception as error:
@@ -142,9 +167,13 @@ class Worker:
     async def _poll(self) -> clock.Millis | None:
         """Finds what no wake-up announces: due times and dead workers."""
         found = await self._engine.db.read(poll, self.owner)
+        await self._renew_budgets(found.budgets)
         dead = await self._engine.db.read(dead_owners) if found.others else []
         while found.clock and await self._engine.db.write(tick):
             continue
+        while found.leases and await self._engine.db.write(expire_leases, PORTION):
+            continue
+        self._watch_suspects(found.suspects)
         if found.work or dead:
             # Agents that were full may have room now.
             self._full.clear()
@@ -152,9 +181,18 @@ class Worker:
             await self._take(dead)
         return found.next_at
 
+    async def _renew_budgets(self, stored: bool) -> None:
+        """A new day, or a start with other settings: parked runs try again (E5)."""
+        budgets = self._engine.budgets
+        budgets.learn(stored)
+        today = budgets.today()
+        if today != self._day:
+            await self._engine.db.write(release_parked)
+            self._day = today
+
     async def _take(self, dead: Any) -> None:
         free = self._slots - len(self._running)
-        if free < 1 or self._stopping:
+        if free < 1 or self._stopping or self._is_isolated() or (self._makes_room() and self._running):
             return
         held = list(self._running)
         unfinished, self._unfinished = self._unfinished, False
@@ -165,9 +203,42 @@ class Worker:
         self._behind = claimed.behind if unfinished else self._behind
         for run in claimed.runs:
             self._start(run, claimed.scenes.get(run.id))
+        if claimed.closed:
+            self._isolated = claimed.runs[0].id, clock.now() + _ISOLATION_MILLIS
+            return
         if len(claimed.runs) == free:
             self._unfinished = self._unfinished or unfinished
             self._wake.set()
+
+    def _is_isolated(self) -> bool:
+        """A run is tried alone until it has written to the journal or ended, or for a minute."""
+        if self._isolated is None:
+            return False
+        run_id, until = self._isolated
+        found = self._running.get(run_id)
+        if found is None or found[0].proven or clock.now() > until:
+            self._isolated = None
+        return self._isolated is not None
+
+    def _watch_suspects(self, waiting: bool) -> None:
+        """If no idle worker takes the run that waits, this one hands back its own. After a random delay, so that not
+        all workers do."""
+        if not waiting or not self._running or self._isolated is not None:
+            self._make_room_at = None
+        elif self._make_room_at is None:
+            # Not again at once, in case the run cannot be claimed here for another reason.
+            start = max(clock.now(), self._made_room_at + _ISOLATION_MILLIS)
+            self._make_room_at = start + _ISOLATE_AFTER_MILLIS + secrets.randbelow(_ISOLATE_AFTER_MILLIS)
+        elif self._makes_room():
+            self._made_room_at = clock.now()
+            self._hand_back_all()
+
+    def _makes_room(self) -> bool:
+        return self._make_room_at is not None and clock.now() >= self._make_room_at
+
+    def _hand_back_all(self) -> None:
+        for run_id in tuple(self._running):
+            self._hand_back(run_id)
 
     def _start(self, run: Run, scene: Any) -> None:
         # This worker may have lost the run to another one and have it back: end what it did before.
@@ -182,6 +253,7 @@ class Worker:
         metrics.runs_active.set(len(self._running))
 
     async def _execute(self, loop: Loop) -> None:
+        RUNNING.set(RunningAgent(loop.run.agent_id, loop.run.agent_name, loop.run.id))
         try:
             await loop.execute()
         except asyncio.CancelledError:
@@ -200,8 +272,27 @@ class Worker:
 
     def _abort(self, run_id: str) -> None:
         found = self._running.get(run_id)
-        if found is not None:
+        # A run that is being stopped ends by itself.
+        if found is not None and found[0].stopped_by is None:
             found[1].cancel()
+
+    def _on_stop(self, payload: bytes) -> None:
+        asked = orjson.loads(payload)
+        found = self._running.get(asked["runId"])
+        if found is not None and found[0].stopped_by is None and not found[0].handing_back:
+            found[0].stopped_by = asked["by"]
+            found[1].cancel()
+
+    def _hand_back(self, run_id: str) -> None:
+        """The run goes back to the queue, and its unfinished text disappears."""
+        loop, task = self._running[run_id]
+        loop.handing_back = True
+        task.cancel()
+
+    async def _say_alive(self, run_id: str, fence: int) -> None:
+        """This worker lost the run, but did not die with it. If this cannot be written, one death too many counts."""
+        with contextlib.suppress(Exception):
+            await self._engine.write(acquit, run_id, fence)
 
     def _on_left(self, payload: bytes) -> None:
         left = orjson.loads(payload)
@@ -214,7 +305,10 @@ class Worker:
         one was canceled may be lost. By the clock, not by counting: a check may take longer than a second."""
         renewed_at = 0
         while True:
-            await asyncio.sleep(POLL_MILLIS / 1000)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(POLL_MILLIS / 1000):
+                    await self._watch.wait()
+            self._watch.clear()
             ours = {run_id: loop.run.fence for run_id, (loop, _) in self._running.items()}
             if not ours:
                 continue
@@ -222,7 +316,7 @@ class Worker:
                 if abs(clock.now() - renewed_at) >= HEARTBEAT_SECONDS * 1000:
                     await self._engine.db.write(renew, self.owner, list(ours))
                     renewed_at = clock.now()
-                gone = await self._engine.db.read(lost, ours)
+                gone, paused = await self._engine.db.read(lost, ours)
             except Exception as error:
                 self._lease_outage.failed(error)
                 continue
@@ -230,12 +324,15 @@ class Worker:
                 self._lease_outage.worked()
             for run_id in gone:
                 self._abort(run_id)
+                await self._say_alive(run_id, ours[run_id])
+            for run_id in paused & self._running.keys():
+                self._hand_back(run_id)
 
 
 def tick(tx: Tx) -> bool:
     """Handles a portion of what is due; True if there may be more. Safe on several nodes at once."""
-    # Cards first: they lock spaces, and spaces are locked before runs.
-    asked = time_out_cards(tx, PORTION)
+    # Cards and asks first: they lock spaces, and spaces are locked before runs.
+    asked = max(time_out_cards(tx, PORTION), expire_asks(tx, PORTION))
     done = fire_due_plans(tx, PORTION), fire_due_heartbeats(tx, PORTION), time_out(tx, PORTION)
     end_deadlocks(tx)
     return max(asked, *done) == PORTION

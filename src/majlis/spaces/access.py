@@ -46,6 +46,15 @@ def lock_space(tx: Tx, caller: Caller, space_id: str, need: Need) -> sa.Row[Any]
     return access_space(tx, caller, space_id, need)
 
 
+def lock_any_space(tx: Tx, space_id: str) -> sa.Row[Any]:
+    """Without a check of membership: for admins of the gateway, who may not read it."""
+    found = sa.select(spaces).where(spaces.c.id == space_id, spaces.c.deleted_at.is_(None)).with_for_update()
+    row = tx.one(found)
+    if row is None:
+        raise unknown_space(space_id)
+    return row
+
+
 def lock_spaces(tx: Tx, space_ids: Iterable[str | None]) -> None:
     """In the order of ids, to avoid deadlocks."""
     wanted = set(space_ids) - {None}

@@ -198,4 +198,6 @@ def _is_moment(at: Any) -> bool:
 def _is_origin(kept: Any) -> bool:
     if not isinstance(kept, dict):
         return kept is None
+    if isinstance(kept.get("kind"), str):
+        return True
     return not kept or all(isinstance(kept.get(name), str) for name in ("sourceSpace", "sourceEvent"))

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from majlis.entities.caller import Caller
 from majlis.errors import Invalid, NotFound
-from majlis.spaces.access import access_space_at
-from majlis.spaces.damaged_rows import Damaged, Unreadable, read_rows, reading, set_aside_named, sound
+from majlis.spaces.access import access_space, access_space_at
+from majlis.spaces.damaged_rows import Damaged, Unreadable, read_named, read_rows, reading, set_aside_named, sound
 from majlis.spaces.shapes import MessageJson, message_json
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Tx
@@ -39,6 +39,7 @@ _AFTER = (
 # For a page that contains a damaged message.
 _NUMBERS = {page: page.with_only_columns(messages.c.seq) for page in (_BEFORE, _AFTER)}
 _BY_NUMBER = SELECT_MESSAGES.where(_IN_SPACE, messages.c.seq == sa.bindparam("seq"))
+_NAMED = READABLE.where(messages.c.id.in_(sa.bindparam("ids", expanding=True))).order_by(messages.c.n)
 _ONE = READABLE.where(messages.c.id == sa.bindparam("id"))
 
 
@@ -74,6 +75,20 @@ def _rows(tx: Tx, space: sa.Row[Any], limit: int, forward: bool) -> Sequence[Any
     parameters = {"space_id": space.id, "seq": seq, "limit": limit + 1}
     page = _AFTER if forward else _BEFORE
     return read_rows(tx, space.id, lambda: tx.all(page, parameters), _NUMBERS[page], parameters, _BY_NUMBER)
+
+
+def read_after(tx: Tx, caller: Caller, space_id: str, seq: int, limit: int) -> tuple[list[MessageJson], int]:
+    """The messages after this number, oldest first, and the number up to which they were read."""
+    access_space(tx, caller, space_id)
+    given = {"space_id": space_id, "seq": seq, "limit": limit}
+    rows = read_rows(tx, space_id, lambda: tx.all(_AFTER, given), _NUMBERS[_AFTER], given, _BY_NUMBER)
+    found = [message_json(row) for row in rows if not isinstance(row, Damaged)]
+    return found, rows[-1].seq if rows else seq
+
+
+def read_by_id(tx: Tx, caller: Caller, message_ids: Sequence[str]) -> list[MessageJson]:
+    """Those in the caller's spaces, oldest first."""
+    return [message_json(row) for row in read_named(tx, _NAMED, message_ids, entity_id=caller.id)]
 
 
 def access_message(tx: Tx, caller: Caller, message_id: str) -> sa.Row[Any]:

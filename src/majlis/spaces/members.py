@@ -7,20 +7,28 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
+from majlis.audit.record import record
 from majlis.entities.caller import Caller
 from majlis.entities.entities import access_entity
 from majlis.errors import Conflict, Forbidden, NotFound
 from majlis.live import log
 from majlis.live.log import Signal
-from majlis.spaces.access import access_space, lock_space
+from majlis.spaces.access import access_space, lock_any_space, lock_space
+from majlis.spaces.acts_for import ACTS_FOR
+from majlis.spaces.addable import require_addable
+from majlis.spaces.pair import refuse_direct
 from majlis.spaces.shapes import MemberJson, SpaceRole, member_json
-from majlis.store.tables import entities, members, spaces
+from majlis.store.tables import agents, entities, members, spaces
 from majlis.store.transactions import Tx
 
 LEFT = "members.left"
 
 SELECT_MEMBERS = sa.select(*members.c, entities.c.name, entities.c.type).join(
     entities, entities.c.id == members.c.entity_id
+)
+# With facts about agents that change without an event about the member.
+_LISTED = SELECT_MEMBERS.add_columns(agents.c.paused_at, ACTS_FOR.label("acts_for")).outerjoin(
+    agents, agents.c.id == members.c.entity_id
 )
 
 _ADMIN = (
@@ -44,17 +52,23 @@ _HEIR = (
 
 def list_members(tx: Tx, caller: Caller, space_id: str) -> list[MemberJson]:
     access_space(tx, caller, space_id)
-    statement = SELECT_MEMBERS.where(members.c.space_id == space_id)
-    return [member_json(row) for row in tx.all(statement.order_by(members.c.joined_at, members.c.entity_id))]
+    statement = _LISTED.where(members.c.space_id == space_id)
+    return [_listed(row) for row in tx.all(statement.order_by(members.c.joined_at, members.c.entity_id))]
+
+
+def _listed(row: sa.Row[Any]) -> MemberJson:
+    member = member_json(row)
+    return member if row.acts_for is None else {**member, "paused": row.paused_at is not None, "actsFor": row.acts_for}
 
 
 def add_member(
     tx: Tx, caller: Caller, space_id: str, entity_id: str, role: SpaceRole | None = None
 ) -> tuple[MemberJson, bool]:
     """The member, and whether it is new. Adding a member again with another role changes its role."""
-    lock_space(tx, caller, space_id, "administer")
+    refuse_direct(lock_space(tx, caller, space_id, "administer"))
     current = find_member(tx, space_id, entity_id)
     if current is None:
+        require_addable(tx, caller, space_id, entity_id)
         return join(tx, space_id, entity_id, role or "member"), True
     if role is not None and role != current.role:
         if role != "admin":
@@ -75,15 +89,21 @@ def join(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
 
 
 def remove_member(tx: Tx, caller: Caller, space_id: str, entity_id: str) -> None:
-    space = lock_space(tx, caller, space_id, "read")
-    if caller.id != entity_id and space.role != "admin":
+    """Admins of the gateway can remove agents from every space (G2)."""
+    member = find_member(tx, space_id, entity_id)
+    as_gateway_admin = caller.administers and member is not None and member.type == "agent"
+    space = lock_any_space(tx, space_id) if as_gateway_admin else lock_space(tx, caller, space_id, "read")
+    if caller.id != entity_id and not as_gateway_admin and space.role != "admin":
         raise Forbidden("not_space_admin", "Only an admin of this space can remove other members.")
+    refuse_direct(space)
     member = find_member(tx, space_id, entity_id)
     if member is None:
         raise NotFound("not_a_member", f"{entity_id} is not a member of this space.")
     if space.orchestrator_id == entity_id:
         raise Conflict("orchestrator", "This agent orchestrates the space. Choose another orchestrator first.")
     depart(tx, space_id, entity_id)
+    if as_gateway_admin:
+        record(tx, caller, "space.agent_removed", space_id, agentId=entity_id)
 
 
 def depart(tx: Tx, space_id: str, entity_id: str) -> None:

@@ -9,6 +9,7 @@ result.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -17,12 +18,18 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis import clock
 from majlis.entities.caller import SYSTEM, Caller
-from majlis.errors import Forbidden, Invalid
+from majlis.errors import Conflict, Forbidden, Invalid
 from majlis.live import log
 from majlis.spaces.access import require, unknown_space
+from majlis.spaces.acts_for import Bounds
+from majlis.spaces.attachments import attach
+from majlis.spaces.cause import Cause, begin_cause
+from majlis.spaces.file_rights import files_for
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.spaces.members import find_member
-from majlis.spaces.shapes import MessageJson, MessageKind, ToolJson, message_of
+from majlis.spaces.mentions import find_mentions
+from majlis.spaces.shapes import FileJson, MessageJson, MessageKind, StopperJson, ToolJson, message_of
+from majlis.spaces.stale import Guard, crosses
 from majlis.store import ids
 from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, spaces
@@ -34,7 +41,12 @@ MAX_BYTES = 64 * 1024
 # terminals escape them (X9).
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 MAX_MENTIONS = 50
+_NOT_FOR_THIS_PERSON = (
+    "Nothing was sent: you act on behalf of a person who may not write in this space. An admin of the space can add "
+    'them, or an admin of the gateway can let you act for yourself (actsFor: "itself").'
+)
 
+_person = members.alias("person")
 _NEXT_NUMBER = hot(
     spaces.update()
     .where(spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None))
@@ -44,6 +56,11 @@ _NEXT_NUMBER = hot(
         spaces.c.event_seq,
         spaces.c.triggers,
         spaces.c.orchestrator_id,
+        spaces.c.gather_millis,
+        spaces.c.paused_at,
+        spaces.c.max_chain_depth,
+        # Not "IS NOT NULL": in RETURNING, SQLite 3.40 says true of a column that is NULL.
+        spaces.c.tool_policy.label("governed"),
         # Tells the inbox whether there are agents to wake, without a statement of its own.
         sa.exists()
         .where(
@@ -53,6 +70,13 @@ _NEXT_NUMBER = hot(
             entities.c.type == "agent",
         )
         .label("has_agents"),
+        sa.exists()
+        .where(
+            _person.c.space_id == sa.bindparam("space"),
+            _person.c.entity_id == sa.bindparam("person"),
+            _person.c.role != word("viewer"),
+        )
+        .label("person_may_write"),
     )
 )
 _MOVE_SENDER = hot(
@@ -61,7 +85,7 @@ _MOVE_SENDER = hot(
     .values(seen_seq=sa.bindparam("seq"))
     .returning(members.c.role)
 )
-_CHAIN = sa.select(messages.c.sender_id, messages.c.chain_depth, messages.c.root_cause)
+_CHAIN = sa.select(messages.c.sender_id, messages.c.chain_depth, messages.c.caused_by)
 _REPLIED_TO = _CHAIN.where(messages.c.id == sa.bindparam("message"))
 _LATEST_TEXT = (
     _CHAIN.where(messages.c.space_id == sa.bindparam("space"), messages.c.kind == word("text"))
@@ -74,7 +98,7 @@ _BY_CLIENT_ID = sa.select(messages.c.id).where(
     messages.c.client_id == sa.bindparam("client"),
 )
 _IN_THIS_SPACE = hot(
-    sa.select(messages.c.id).where(
+    sa.select(messages.c.kind).where(
         messages.c.id == sa.bindparam("message"), messages.c.space_id == sa.bindparam("space")
     )
 )
@@ -101,10 +125,24 @@ class Draft:
     origin: dict[str, Any] | None = None
     run_id: str | None = None
     chain_depth: int | None = None
-    root_cause: str | None = None
+    caused_by: str | None = None
+    # A run's message has the run's cause. Any other begins a new one (O4).
+    cause: Cause | None = None
+    # A run may post only where this person may (G3).
+    on_behalf_of: str | None = None
     stream_id: str | None = None
     # The sender pauses until the message is answered (M4).
     expects_reply: bool = False
+    # The person who stopped the sender while it wrote this (L7).
+    stopped_by: StopperJson | None = None
+    # Ids of the files that it carries (L4).
+    files: Sequence[str] = ()
+    # A run posts only what is not stale (E8).
+    guard: Guard | None = None
+    # What bounds the run that attaches them (G3).
+    bounds: Bounds | None = None
+    # False while a run's message has not been checked against the policy of the space (G5).
+    permitted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,55 +152,84 @@ class Posted:
     message: MessageJson
     triggers: str
     orchestrator_id: str | None
-    root_cause: str
+    caused_by: str
+    cause: Cause
     # Agents other than the sender are members of the space.
     has_agents: bool
     expects_reply: bool
     # The external session that the sender wants to continue (R7).
     session_id: str | None = None
+    gather_millis: int = 0
+    # Where chains end in this space, if not at the gateway's limit (E11).
+    max_chain_depth: int | None = None
+    # What kind of message it replies to.
+    replies_to: MessageKind | None = None
 
 
 class Repeated(Exception):
     """This sender has used this client id in this space before. The transaction must not commit."""
 
 
+class PolicyUnread(Exception):
+    """The space has a policy, and the message has not been checked against it. The transaction must not commit."""
+
+
 def store_message(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> Posted:
-    text = checked_text(draft.text) if draft.kind == "text" else draft.text
-    space = tx.one(_NEXT_NUMBER, {"space": space_id, "at": tx.now, "sender": sender.id})
+    text = _text_of(draft)
+    space = tx.one(_NEXT_NUMBER, _numbered(tx, space_id, sender, draft.on_behalf_of))
     if space is None:
         raise unknown_space(space_id)
+    if space.paused_at is not None and sender.type == "agent":
+        raise Conflict("paused", "Nothing was sent: agents are paused in this space. An admin can resume them.")
+    if space.governed and not draft.permitted:
+        raise PolicyUnread
+    if draft.on_behalf_of is not None and not space.person_may_write:
+        raise Forbidden("not_for_this_person", _NOT_FOR_THIS_PERSON)
     moved = tx.one(_MOVE_SENDER, {"space": space_id, "sender": sender.id, "seq": space.head_seq})
     if moved is None:
         raise unknown_space(space_id)
     try:
         require(moved.role, "write")
-        _check_references(tx, space_id, draft)
+        replies_to = _check_references(tx, space_id, draft)
+        carried = files_for(tx, sender, space_id, draft.files, draft.bounds) if draft.files else []
     except (Forbidden, Invalid):
         # The first request with this client id may have been allowed: return its message (M16).
-        if draft.client_id is not None and _is_stored(tx, sender, space_id, draft.client_id):
+        if draft.client_id is not None and is_stored(tx, sender, space_id, draft.client_id):
             raise Repeated from None
         raise
+    guard = draft.guard
+    crossed = guard is not None and guard.seen < space.head_seq - 1 and crosses(tx, space_id, guard)
+    if "@" in text and draft.kind == "text":
+        draft = replace(draft, mentions=[*draft.mentions, *find_mentions(tx, space_id, sender.type, text)])
     values = _values(sender, space_id, _in_chain(tx, sender, space_id, draft), text, space.head_seq)
+    cause = draft.cause or begin_cause(tx, "message", sender.id, message_id=values["id"])
+    values |= {"cause_id": cause.id, "person_id": cause.person_id, "files": carried or None, "crossed": crossed}
     if tx.one(_INSERT[tx.dialect], values) is None:
         raise Repeated
+    if carried:
+        attach(tx, space_id, values["id"], carried)
     message = _announce(tx, sender, space_id, values, space.event_seq)
     return Posted(
         message,
         space.triggers,
         space.orchestrator_id,
-        values["root_cause"],
+        values["caused_by"],
+        cause,
         space.has_agents,
         draft.expects_reply,
         draft.session_id,
+        space.gather_millis,
+        space.max_chain_depth,
+        replies_to,
     )
 
 
 def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None, once: str | None = None) -> None:
     """Posts a message of the gateway itself, which wakes no agent. Does nothing in a deleted space, or if a notice with
     the same `once` was posted before; callers that give `once` hold the space's lock."""
-    if once is not None and _is_stored(tx, SYSTEM, space_id, once):
+    if once is not None and is_stored(tx, SYSTEM, space_id, once):
         return
-    space = tx.one(_NEXT_NUMBER, {"space": space_id, "at": tx.now, "sender": SYSTEM.id})
+    space = tx.one(_NEXT_NUMBER, _numbered(tx, space_id, SYSTEM))
     if space is None:
         return
     values = _values(SYSTEM, space_id, Draft(text, once, reply_to, kind="notice"), text, space.head_seq)
@@ -170,20 +237,34 @@ def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None, o
     _announce(tx, SYSTEM, space_id, values, space.event_seq)
 
 
-def _is_stored(tx: Tx, sender: Caller, space_id: str, client_id: str) -> bool:
+def _text_of(draft: Draft) -> str:
+    """Only a message with files may be without text."""
+    if draft.kind != "text" or (draft.files and not draft.text.strip()):
+        return draft.text if draft.kind != "text" else ""
+    return checked_text(draft.text)
+
+
+def _numbered(tx: Tx, space_id: str, sender: Caller, person: str | None = None) -> dict[str, Any]:
+    return {"space": space_id, "at": tx.now, "sender": sender.id, "person": person or ""}
+
+
+def is_stored(tx: Tx, sender: Caller, space_id: str, client_id: str) -> bool:
     return tx.one(_BY_CLIENT_ID, {"space": space_id, "sender": sender.id, "client": client_id}) is not None
 
 
-def _check_references(tx: Tx, space_id: str, draft: Draft) -> None:
-    """Replies and mentions stay within the space, and do not reveal what exists elsewhere."""
+def _check_references(tx: Tx, space_id: str, draft: Draft) -> MessageKind | None:
+    """Replies and mentions stay within the space, and do not reveal what exists elsewhere. Returns the kind of the
+    message that is replied to."""
     replied_to = {"message": draft.reply_to, "space": space_id}
-    if draft.reply_to is not None and tx.one(_IN_THIS_SPACE, replied_to) is None:
+    found = tx.one(_IN_THIS_SPACE, replied_to) if draft.reply_to is not None else None
+    if draft.reply_to is not None and found is None:
         raise Invalid("unknown_reply_to", "replyTo is not a message in this space.", {"path": "replyTo"})
     if draft.mentions:
         missing = set(draft.mentions) - _members_among(tx, space_id, sorted(set(draft.mentions)))
         if missing:
             problem = f"mentions contains {min(missing)}, who is not a member of this space."
             raise Invalid("unknown_mention", problem, {"path": "mentions"})
+    return found.kind if found is not None else None
 
 
 def _members_among(tx: Tx, space_id: str, entity_ids: list[str]) -> set[str]:
@@ -206,14 +287,16 @@ def _values(sender: Caller, space_id: str, draft: Draft, text: str, seq: int) ->
         "text": text,
         "tool": draft.tool,
         "reply_to": draft.reply_to,
-        "mentions": list(dict.fromkeys(draft.mentions)) or None,
+        "mentions": list(dict.fromkeys(draft.mentions))[:MAX_MENTIONS] or None,
         "origin": draft.origin,
         "run_id": draft.run_id,
         "chain_depth": draft.chain_depth or 0,
-        "root_cause": draft.root_cause or message_id,
+        "caused_by": draft.caused_by or message_id,
         "client_id": draft.client_id,
         "stream_id": draft.stream_id,
         "session_id": draft.session_id,
+        "stopped_by": draft.stopped_by,
+        "files": None,
         # Read under the lock, so that times ascend with the numbers.
         "created_at": clock.now(),
     }
@@ -236,7 +319,7 @@ def _in_chain(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> Draft:
         return replace(draft, chain_depth=1)
     # A message after one's own does not deepen the chain.
     depth = before.chain_depth + (before.sender_id != sender.id)
-    return replace(draft, chain_depth=max(depth, 1), root_cause=before.root_cause)
+    return replace(draft, chain_depth=max(depth, 1), caused_by=before.caused_by)
 
 
 def _announce(tx: Tx, sender: Caller, space_id: str, values: dict[str, Any], event_seq: int) -> MessageJson:
@@ -249,7 +332,13 @@ def _announce(tx: Tx, sender: Caller, space_id: str, values: dict[str, Any], eve
 
 
 def finish_tool_message(
-    tx: Tx, space_id: str, sender_id: str, client_id: str, output: Any, status: Literal["complete", "error"]
+    tx: Tx,
+    space_id: str,
+    sender_id: str,
+    client_id: str,
+    output: Any,
+    status: Literal["complete", "error"],
+    files: Sequence[FileJson] = (),
 ) -> None:
     """Adds the result to a tool's message, if there is one. A sender that has left the space shows no output there
     (A7)."""
@@ -258,19 +347,24 @@ def finish_tool_message(
     if found is None:
         return
     if find_member(tx, space_id, sender_id) is None:
-        output, status = None, "error"
-    _change_tool(tx, found, {"output": output, "status": status})
+        output, status, files = None, "error", ()
+    _change_tool(tx, found, {"output": output, "status": status}, files)
 
 
-def change_tool_message(tx: Tx, space_id: str, message_id: str, changes: dict[str, Any]) -> MessageJson | None:
+def change_tool_message(
+    tx: Tx, space_id: str, message_id: str, changes: dict[str, Any], files: Sequence[FileJson] = ()
+) -> MessageJson | None:
     found = tx.one(SELECT_MESSAGES.where(messages.c.space_id == space_id, messages.c.id == message_id))
-    return _change_tool(tx, found, changes) if found is not None else None
+    return _change_tool(tx, found, changes, files) if found is not None else None
 
 
-def _change_tool(tx: Tx, found: sa.Row[Any], changes: dict[str, Any]) -> MessageJson:
+def _change_tool(tx: Tx, found: sa.Row[Any], changes: dict[str, Any], files: Sequence[FileJson] = ()) -> MessageJson:
+    if files:
+        attach(tx, found.space_id, found.id, files)
     tool = {**found.tool, **changes}
-    tx.execute(messages.update().where(messages.c.id == found.id).values(tool=tool))
-    message = message_of({**found._mapping, "tool": tool})
+    changed = {"tool": tool, "revision": found.revision + 1, **({"files": list(files)} if files else {})}
+    tx.execute(messages.update().where(messages.c.id == found.id).values(**changed))
+    message = message_of({**found._mapping, **changed})
     data = {"spaceId": found.space_id, "message": message}
     # Not `record_for_space`: the space may have been deleted.
     log.record_together(tx, [(found.space_id, "space.message", data)])

@@ -43,6 +43,9 @@ _SPACES = (
     .where(_mine.c.entity_id == sa.bindparam("entity_id"), spaces.c.deleted_at.is_(None))
 )
 _ALL_SPACES = _SPACES.order_by(spaces.c.event_at.desc(), spaces.c.id)
+_place = spaces.alias("place")
+_PLACE = sa.select(_place.c.event_at).where(_place.c.id == sa.bindparam("after")).scalar_subquery()
+_BEHIND = sa.or_(spaces.c.event_at < _PLACE, sa.and_(spaces.c.event_at == _PLACE, spaces.c.id > sa.bindparam("after")))
 _ONE_SPACE = _SPACES.where(spaces.c.id == sa.bindparam("space_id"))
 _IDS = _ALL_SPACES.with_only_columns(spaces.c.id)
 _last_columns = {*_last.c.keys(), "sender_name", "sender_type"}
@@ -61,21 +64,32 @@ _ALL_MEMBERS = (
 _ONE_SPACE_MEMBERS = _ALL_MEMBERS.where(_mine.c.space_id == sa.bindparam("space_id"))
 
 
-_OUTLINE = (spaces.c.id, spaces.c.name, spaces.c.description, spaces.c.triggers, spaces.c.head_seq, spaces.c.created_at)
+_OUTLINE = [
+    spaces.c[name]
+    for name in ("id", "name", "description", "triggers", "direct_key", "paused_at", "head_seq", "created_at")
+]
 _OUTLINES = sa.select(*_OUTLINE).where(spaces.c.deleted_at.is_(None)).order_by(spaces.c.id)
 
 
-def list_spaces(tx: Tx, caller: Caller) -> list[SpaceJson]:
-    """The most recently active first."""
-    who = {"entity_id": caller.id}
-    grouped = _by_space(tx.all(_ALL_MEMBERS, who))
+def list_spaces(tx: Tx, caller: Caller, limit: int | None = None, after: str | None = None) -> list[SpaceJson]:
+    """The most recently active first. `limit` makes a page, and `after` is the last space of the previous page. A space
+    that becomes active meanwhile moves to the first page."""
+    who: dict[str, Any] = {"entity_id": caller.id}
+    page, ids, in_page = _ALL_SPACES, _IDS, _ALL_MEMBERS
+    if after is not None:
+        who["after"] = after
+        page, ids = page.where(_BEHIND), ids.where(_BEHIND)
+    if limit is not None:
+        page, ids = page.limit(limit), ids.limit(limit)
+        in_page = _ALL_MEMBERS.where(_mine.c.space_id.in_(sa.bindparam("page", expanding=True)))
     try:
         with reading():
-            rows = tx.all(_ALL_SPACES, who)
+            rows = tx.all(page, who)
             all_sound([row for row in rows if row.id is not None])
     except Unreadable:
-        rows = [_row(tx, {**who, "space_id": row.id}) for row in tx.all(_IDS, who)]
-    return [_space_json(row, grouped[row.s_id]) for row in rows]
+        rows = [_row(tx, {"entity_id": caller.id, "space_id": row.id}) for row in tx.all(ids, who)]
+    grouped = _by_space(tx.all(in_page, {**who, "page": [row.s_id for row in rows]} if limit is not None else who))
+    return [_space_json(row, grouped[row.s_id], caller.id) for row in rows]
 
 
 def space_json(tx: Tx, caller: Caller, space_id: str) -> SpaceJson:
@@ -83,7 +97,7 @@ def space_json(tx: Tx, caller: Caller, space_id: str) -> SpaceJson:
     row = _row(tx, which)
     if row is None:
         raise unknown_space(space_id)
-    return _space_json(row, _by_space(tx.all(_ONE_SPACE_MEMBERS, which))[space_id])
+    return _space_json(row, _by_space(tx.all(_ONE_SPACE_MEMBERS, which))[space_id], caller.id)
 
 
 def list_all_spaces(tx: Tx, caller: Caller, after: str | None, limit: int) -> list[SpaceOutlineJson]:
@@ -100,6 +114,8 @@ def list_all_spaces(tx: Tx, caller: Caller, after: str | None, limit: int) -> li
             "name": row.name,
             "description": row.description,
             "triggers": row.triggers,
+            "direct": row.direct_key is not None,
+            "paused": row.paused_at is not None,
             "members": grouped[row.id],
             "messageCount": row.head_seq,
             "createdAt": iso(row.created_at),
@@ -125,9 +141,12 @@ def _by_space(rows: Sequence[sa.Row[Any]]) -> dict[str, list[MemberJson]]:
     return grouped
 
 
-def _space_json(row: sa.Row[Any], everyone: list[MemberJson]) -> SpaceJson:
+def _space_json(row: sa.Row[Any], everyone: list[MemberJson], viewer: str) -> SpaceJson:
+    facts = space_facts(row, "s_")
+    if facts["direct"]:
+        facts["name"] = next((each["name"] for each in everyone if each["id"] != viewer), facts["name"])
     return {
-        **space_facts(row, "s_"),
+        **facts,
         "role": row.my_role,
         "members": everyone,
         "unreadCount": row.s_head_seq - row.seen_seq,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired
 
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from majlis.clock import iso
 from majlis.entities.caller import EntityType
 
-Triggers = Literal["everyone", "mentioned", "orchestrated"]
+Triggers = Literal["everyone", "mentioned", "orchestrated", "elected"]
 SpaceRole = Literal["admin", "member", "viewer"]
 MessageKind = Literal["text", "tool", "notice"]
 
@@ -20,6 +20,23 @@ class SenderJson(TypedDict):
     id: str
     name: str
     type: EntityType
+
+
+class AskGivenJson(TypedDict):
+    by: SenderJson
+    result: Any
+    at: str
+    messageId: str | None
+
+
+class AskStateJson(TypedDict):
+    """A question of a program (D5): who can answer (empty: any member), how many have to, and the answers so far."""
+
+    id: str
+    kind: Literal["text", "approval", "choice", "form"]
+    fromIds: list[str]
+    need: int
+    answers: list[AskGivenJson]
 
 
 class ToolJson(TypedDict):
@@ -35,11 +52,35 @@ class ToolJson(TypedDict):
     expiresAt: NotRequired[str]
     answeredBy: NotRequired[SenderJson]
     answeredAt: NotRequired[str]
+    # Only for asks. They are answered with `POST /api/asks/{id}/answers`.
+    ask: NotRequired[AskStateJson]
 
 
 class OriginJson(TypedDict):
     sourceSpace: str
     sourceEvent: str
+
+
+class StopperJson(TypedDict):
+    id: str
+    name: str
+
+
+class ReactionJson(TypedDict):
+    emoji: str
+    count: int
+    entityIds: list[str]
+
+
+class FileJson(TypedDict):
+    id: str
+    name: str
+    mediaType: str
+    bytes: int
+    # Only for pictures.
+    width: NotRequired[int]
+    height: NotRequired[int]
+    sha256: str
 
 
 class MessageJson(TypedDict):
@@ -56,7 +97,34 @@ class MessageJson(TypedDict):
     runId: str | None
     chainDepth: int
     clientId: str | None
+    # Only if a person stopped the agent while it wrote this (L7).
+    stoppedBy: NotRequired[StopperJson]
+    files: NotRequired[list[FileJson]]
+    # The agent had not read a message before this one when it was posted (E8).
+    crossed: NotRequired[bool]
     createdAt: str
+    # Grows with every change of the message.
+    revision: NotRequired[int]
+    reactions: NotRequired[list[ReactionJson]]
+    pinned: NotRequired[bool]
+    # Only in the list of a space's pins: since when, and the id of the member who pinned it.
+    pinnedAt: NotRequired[str]
+    pinnedBy: NotRequired[str]
+    editedAt: NotRequired[str | None]
+    # A deleted message has an empty text.
+    deletedAt: NotRequired[str | None]
+    deletedBy: NotRequired[SenderJson | None]
+
+
+class VersionJson(TypedDict):
+    text: str
+    createdAt: str
+
+
+class VersionsJson(TypedDict):
+    """The earlier texts of an edited message, oldest first."""
+
+    versions: list[VersionJson]
 
 
 class MemberJson(TypedDict):
@@ -65,12 +133,17 @@ class MemberJson(TypedDict):
     name: str
     type: EntityType
     role: SpaceRole
+    # Only for agents in the list of a space's members: paused (E7), and with whose rights it reads and posts (G3).
+    paused: NotRequired[bool]
+    actsFor: NotRequired[Literal["asker", "itself"]]
     joinedAt: str
 
 
 class PolicyRuleJson(TypedDict):
     tools: str
     do: Literal["allow", "ask", "deny"]
+    approvers: NotRequired[list[str]]
+    requesterMayApprove: NotRequired[bool]
 
 
 class SpaceFactsJson(TypedDict):
@@ -82,7 +155,17 @@ class SpaceFactsJson(TypedDict):
     triggers: Triggers
     orchestratorId: str | None
     phase: str | None
+    # A conversation of two members. Each of them sees the other's name as its name (L8).
+    direct: bool
+    # How long agents' messages gather at most before they wake other agents (E1); 0 delivers them at once.
+    gatherMillis: int
+    # No agent works here until an admin resumes it (E7).
+    paused: bool
     toolPolicy: list[PolicyRuleJson]
+    # Where chains of agents end here; None for the gateway's limit.
+    maxChainDepth: int | None
+    # `on`: messages that left agents' windows are summarised (F3).
+    summaries: Literal["on", "off"]
     createdAt: str
 
 
@@ -105,6 +188,8 @@ class SpaceOutlineJson(TypedDict):
     name: str
     description: str
     triggers: Triggers
+    direct: bool
+    paused: bool
     members: list[MemberJson]
     messageCount: int
     createdAt: str
@@ -141,16 +226,40 @@ def message_of(column: Mapping[Any, Any]) -> MessageJson:
         "runId": column["run_id"],
         "chainDepth": column["chain_depth"],
         "clientId": column["client_id"],
+        "files": column["files"] or [],
+        "crossed": bool(column.get("crossed")),
         "createdAt": iso(column["created_at"]),
+        "revision": column.get("revision") or 0,
+        "reactions": reactions_json(column.get("reactions")),
+        "pinned": column.get("pinned_at") is not None,
+        "editedAt": _iso(column.get("edited_at")),
+        "deletedAt": _iso(column.get("deleted_at")),
+        "deletedBy": column.get("deleted_by"),
     }
     if column["tool"] is not None:
         message["tool"] = column["tool"]
+    if column["stopped_by"]:
+        message["stoppedBy"] = column["stopped_by"]
     return message
 
 
+def reactions_json(kept: Sequence[Mapping[str, Any]] | None) -> list[ReactionJson]:
+    return [
+        {"emoji": each["emoji"], "count": len(each["entityIds"]), "entityIds": each["entityIds"]} for each in kept or ()
+    ]
+
+
+def _iso(at: int | None) -> str | None:
+    return iso(at) if at is not None else None
+
+
 def _origin(kept: Mapping[str, Any] | None) -> OriginJson | None:
-    """Only the ids: the source message is for members of its space (M14)."""
-    return {"sourceSpace": kept["sourceSpace"], "sourceEvent": kept["sourceEvent"]} if kept else None
+    """Only the ids: the source message is for members of its space (M14). Other origins are told by `why` (F6)."""
+    return (
+        {"sourceSpace": kept["sourceSpace"], "sourceEvent": kept["sourceEvent"]}
+        if kept and "sourceSpace" in kept
+        else None
+    )
 
 
 def member_json(row: sa.Row[Any]) -> MemberJson:
@@ -174,7 +283,12 @@ def space_facts(row: sa.Row[Any], prefix: str = "") -> SpaceFactsJson:
         "triggers": column[f"{prefix}triggers"],
         "orchestratorId": column[f"{prefix}orchestrator_id"],
         "phase": column[f"{prefix}phase"],
+        "direct": column[f"{prefix}direct_key"] is not None,
+        "gatherMillis": column[f"{prefix}gather_millis"],
+        "paused": column[f"{prefix}paused_at"] is not None,
         "toolPolicy": column[f"{prefix}tool_policy"] or [],
+        "maxChainDepth": column[f"{prefix}max_chain_depth"],
+        "summaries": "on" if column[f"{prefix}summaries"] else "off",
         "createdAt": iso(column[f"{prefix}created_at"]),
     }
 

@@ -7,6 +7,9 @@ import sqlite3
 
 import sqlalchemy as sa
 
+from majlis.store.tables import gateway
+from majlis.store.transactions import Tx
+
 # PostgreSQL: connection, insufficient resources (disk full, too many connections), shutdown and start-up, lock timeout,
 # deadlock, a transaction that was idle for too long, input and output.
 _SQLSTATES = ("08", "53", "57P", "55P03", "40001", "40P01", "25P03", "58030")
@@ -20,6 +23,7 @@ _SQLITE_CODES = {
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PROTOCOL,
 }
+_PROBE = "last_write_probe"
 
 
 def is_passing(error: BaseException) -> bool:
@@ -27,6 +31,21 @@ def is_passing(error: BaseException) -> bool:
         return error.connection_invalidated or isinstance(error, sa.exc.InterfaceError) or _is_passing(error.orig)
     # The pool had no connection, or none could be opened. asyncpg raises its own errors while it connects.
     return isinstance(error, (OSError, sa.exc.TimeoutError)) or _is_passing(error)
+
+
+def is_full(error: BaseException) -> bool:
+    """The disk, or the space that the database may use."""
+    origin = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    if isinstance(origin, sqlite3.Error):
+        return (getattr(origin, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_FULL
+    return getattr(origin, "sqlstate", None) == "53100"
+
+
+def probe_write(tx: Tx) -> None:
+    """A small real write, to find out whether the database can be written."""
+    value = {"value": str(tx.now)}
+    if tx.execute(gateway.update().where(gateway.c.key == _PROBE), value).rowcount == 0:
+        tx.execute(gateway.insert(), {"key": _PROBE, **value})
 
 
 def _is_passing(error: BaseException | None) -> bool:

@@ -16,41 +16,86 @@ from typing import Literal
 from majlis import clock
 
 Kind = Literal[
-    "ent", "spc", "msg", "run", "pln", "tok", "phs", "dlv", "stp", "gol", "mem", "cyc", "str", "evt", "trn", "crd"
+    "ent",
+    "spc",
+    "msg",
+    "run",
+    "pln",
+    "tok",
+    "phs",
+    "dlv",
+    "stp",
+    "gol",
+    "mem",
+    "cyc",
+    "str",
+    "evt",
+    "trn",
+    "crd",
+    "cau",
+    "aud",
+    "cnv",
+    "fil",
+    "blb",
+    "whk",
+    "ask",
+    "whd",
+    "sum",
+    "inv",
 ]
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RANDOM_BITS = 35
 _PATTERN = re.compile(r"[a-z]{3}_[0-9a-hjkmnp-tv-z]{16}")
 
-_lock = threading.Lock()
-# Ids are not secret. The system's generator would release the interpreter's lock while holding ours.
-_random = random.Random(os.urandom(16))  # noqa: S311
-os.register_at_fork(after_in_child=lambda: _random.seed(os.urandom(16)))
-_last_millis = 0
-_last_random = 0
+
+class Generator:
+    """The (time, counter) pairs of one process."""
+
+    def __init__(self, seed: bytes | int) -> None:
+        self._lock = threading.Lock()
+        # Ids are not secret. The system's generator would release the interpreter's lock while holding ours.
+        self._random = random.Random(seed)  # noqa: S311
+        self._last_millis = 0
+        self._last_random = 0
+
+    def seed(self, seed: bytes) -> None:
+        self._random.seed(seed)
+
+    def tick(self) -> tuple[int, int]:
+        """The next pair, always after the last one, even if the clock goes back."""
+        with self._lock:
+            millis = clock.now()
+            if millis > self._last_millis:
+                # The top bit is zero, so that the counter cannot overflow within a millisecond.
+                self._last_millis, self._last_random = millis, self._random.getrandbits(_RANDOM_BITS - 1)
+            else:
+                self._last_random += 1
+            return self._last_millis, self._last_random
+
+
+_own = _current = Generator(os.urandom(16))
+os.register_at_fork(after_in_child=lambda: _own.seed(os.urandom(16)))
+
+
+def use(generator: Generator | None) -> None:
+    """For `majlis prove`, where one process simulates several; None ends it."""
+    global _current
+    _current = generator or _own
 
 
 def new(kind: Kind) -> str:
-    millis, tail = _tick()
+    millis, tail = _current.tick()
     return f"{kind}_{_digits(millis, 9)}{_digits(tail, 7)}"
+
+
+def first_at(kind: Kind, millis: int) -> str:
+    """The lowest id of this time."""
+    return f"{kind}_{_digits(max(millis, 0), 9)}{_digits(0, 7)}"
 
 
 def looks_like_id(text: str) -> bool:
     return _PATTERN.fullmatch(text) is not None
-
-
-def _tick() -> tuple[int, int]:
-    """The next (time, counter), always after the last one, even if the clock goes back."""
-    global _last_millis, _last_random
-    with _lock:
-        millis = clock.now()
-        if millis > _last_millis:
-            # The top bit is zero, so that the counter cannot overflow within a millisecond.
-            _last_millis, _last_random = millis, _random.getrandbits(_RANDOM_BITS - 1)
-        else:
-            _last_random += 1
-        return _last_millis, _last_random
 
 
 def _digits(number: int, width: int) -> str:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from majlis import __version__
 from majlis.errors import ConfigurationError
-from majlis.store.migrations import REVISIONS
+from majlis.store.migrations import OFFLINE, REVISIONS
 from majlis.store.transactions import Database, Tx
-
-_LOCK = 0x6D616A6C  # an arbitrary number: one node migrates, the others wait
 
 
 async def migrate(db: Database) -> list[str]:
     """The revisions that were applied, oldest first."""
     if await db.read(revision) == REVISIONS[-1]:
         return []
-    return await db.write(_upgrade)
+    return await db.alter(_upgrade)
 
 
 def revision(tx: Tx) -> str | None:
@@ -34,15 +34,36 @@ def revision(tx: Tx) -> str | None:
     return found
 
 
+class Pending(NamedTuple):
+    revision: str
+    online: bool
+    about: str
+
+
+def pending(tx: Tx) -> list[Pending]:
+    """The migrations that this version would apply, oldest first. Raises ConfigurationError for a newer database."""
+    found = revision(tx)
+    return [Pending(each, each not in OFFLINE, _about(each)) for each in REVISIONS[_applied(found) :]]
+
+
+def _about(revision: str) -> str:
+    [file] = (Path(__file__).parent / "migrations" / "versions").glob(f"{revision}_*.py")
+    return (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").partition("\n")[0]
+
+
+def _applied(found: str | None) -> int:
+    return REVISIONS.index(found) + 1 if found else 0
+
+
 def _upgrade(tx: Tx) -> list[str]:
     from alembic import command
     from alembic.config import Config
 
-    if tx.dialect == "postgresql":
-        tx.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
     before = revision(tx)
+    if tx.dialect == "postgresql":
+        tx.conn.rollback()  # Ends the transaction of the query above: each migration has its own.
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.attributes["connection"] = tx.conn
     command.upgrade(config, "head")
-    return list(REVISIONS[REVISIONS.index(before) + 1 if before else 0 :])
+    return list(REVISIONS[_applied(before) :])

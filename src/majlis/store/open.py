@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -16,7 +17,7 @@ _EXAMPLES = "sqlite:///path/to/majlis.db or postgresql://user@host/database"
 def open_database(url: str) -> Database:
     parsed = parse_database_url(url)
     if parsed.get_backend_name() == "sqlite":
-        return SqliteDatabase(_sqlite_path(parsed))
+        return SqliteDatabase(_prepared(Path(parsed.database or "")))
     # Imported here, so that users of SQLite do not wait for the import of asyncpg.
     from majlis.store.postgres import PostgresDatabase
 
@@ -40,12 +41,19 @@ def shown(url: str) -> str:
     return parse_database_url(url).render_as_string(hide_password=True)
 
 
-def _sqlite_path(url: sa.URL) -> Path:
-    path = Path(url.database or "")
+def sqlite_path(url: str) -> Path | None:
+    parsed = parse_database_url(url)
+    return Path(parsed.database or "") if parsed.get_backend_name() == "sqlite" else None
+
+
+def _prepared(path: Path) -> Path:
+    """A new file is readable only by its owner. SQLite gives its other files the same mode."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT, 0o600))
     except OSError as error:
         raise ConfigurationError(
-            f"Cannot create the folder {path.parent} ({error.strerror}). Choose another with --data-dir."
+            f"Cannot create {error.filename} ({error.strerror}). Choose another folder with --data-dir."
         ) from None
     return path

@@ -8,13 +8,18 @@ from typing import Concatenate
 
 import orjson
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from majlis.store.hot import PostgresDriver
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, dump_json, keep_inside
 
 _RETRYABLE = {"40001", "40P01"}  # serialization failure, deadlock: the transaction was rolled back
 _TRIES = 5
+_ALTER_LOCK = 0x6D616A6C  # an arbitrary number: one node migrates, the others wait
+_ALTER_TRIES = 60
+_ALTER_PAUSE = 1.0
+_LOCK_NOT_AVAILABLE = "55P03"
+_NOW = sa.text("SELECT extract(epoch FROM clock_timestamp()) * 1000")
 
 
 class PostgresDatabase:
@@ -81,11 +86,40 @@ class PostgresDatabase:
     async def snapshot(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._read(self._snapshots, lambda tx: work(tx, *args, **kwargs))
 
+    async def alter(self, work: Callable[[Tx], T]) -> T:
+        async with self._engine.connect() as conn:
+            # Polled: a session that waits for the lock holds a snapshot, which CREATE INDEX CONCURRENTLY waits for.
+            while not (await conn.execute(sa.text(f"SELECT pg_try_advisory_lock({_ALTER_LOCK})"))).scalar_one():
+                await conn.rollback()
+                await asyncio.sleep(0.1)
+            # An ALTER TABLE that waits for a lock blocks every query of its table, so it waits briefly, and again.
+            await conn.execute(sa.text("SET lock_timeout = '2s'"))
+            await conn.commit()
+            try:
+                return await self._try_to_alter(conn, lambda c: work(self._tx(c)))
+            finally:
+                await conn.invalidate()  # Releases the lock and forgets the settings.
+
     async def changed_elsewhere(self) -> bool:
         return True
 
+    async def server_time(self) -> int:
+        return int(await self.read(lambda tx: tx.execute(_NOW).scalar_one()))
+
     async def close(self) -> None:
         await self._engine.dispose()
+
+    async def _try_to_alter(self, conn: AsyncConnection, work: Callable[[sa.Connection], T]) -> T:
+        tries = _ALTER_TRIES
+        while True:
+            try:
+                return await conn.run_sync(work)
+            except sa.exc.DBAPIError as error:
+                tries -= 1
+                if tries == 0 or getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+                    raise
+            await conn.rollback()
+            await asyncio.sleep(_ALTER_PAUSE)
 
     def _tx(self, conn: sa.Connection) -> Tx:
         return Tx(conn, self.hooks, PostgresDriver(conn))

@@ -25,6 +25,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
 
+from majlis import clock
 from majlis.errors import Unavailable
 from majlis.store.hot import SqliteDriver
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, dump_json, keep_inside
@@ -38,6 +39,8 @@ _PRAGMAS = (
     # FULL: an acknowledged message survives a power failure, not only a crash (see docs/decisions.md).
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
+    # Deleted bytes are overwritten (L2).
+    "PRAGMA secure_delete=ON",
     "PRAGMA temp_store=MEMORY",
     "PRAGMA cache_size=-16000",
     "PRAGMA mmap_size=268435456",
@@ -59,33 +62,31 @@ class SqliteDatabase:
         self.path = path
         self.after_commit: AfterCommit = keep_inside
         self.hooks = Hooks()
-        self.engine = sa.create_engine(
-            "sqlite://",
-            creator=self._connect,
-            poolclass=sa.NullPool,
-            isolation_level="AUTOCOMMIT",
-            # Keep message text out of SQL errors.
-            hide_parameters=True,
-            json_serializer=dump_json,
-            json_deserializer=load_json,
-        )
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self.engine = self._create_engine()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_loop, name="sqlite-writer", daemon=True)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-reader")
         self._local = threading.local()
-        self._connections: list[_Connection] = []
+        self._connections: list[Connection] = []
         self._versions: tuple[int, int] | None = None
         # The duration of recent commits; assumed to be slow until the first one.
         self._flush_seconds = 1.0
-        self._brief: list[_Job] = []
-        self._loop_connection: _Connection | None = None
+        self._brief: list[Job] = []
+        self._loop_connection: Connection | None = None
         self._closed = False
+        self._start_writer()
+
+    def _create_engine(self) -> sa.Engine:
+        return create_engine(self._connect)
+
+    def _start_writer(self) -> None:
+        """`majlis prove` runs the writer's work in its simulated event loop instead."""
         self._writer.start()
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         if self._closed:
             raise _stopping()
-        job = _Job(lambda tx: work(tx, *args, **kwargs))
+        job = Job(lambda tx: work(tx, *args, **kwargs))
         self._jobs.put(job)
         return cast(T, await job.future)
 
@@ -94,7 +95,7 @@ class SqliteDatabase:
     ) -> asyncio.Future[T]:
         if self._closed:
             raise _stopping()
-        job = _Job(lambda tx: work(tx, *args, **kwargs))
+        job = Job(lambda tx: work(tx, *args, **kwargs))
         if self._flush_seconds >= _QUICK_SECONDS:
             self._jobs.put(job)
         else:
@@ -109,6 +110,9 @@ class SqliteDatabase:
 
     snapshot = read
 
+    async def alter(self, work: Callable[[Tx], T]) -> T:
+        return await self.write(work)
+
     async def changed_elsewhere(self) -> bool:
         """A connection's `data_version` changes when another connection has written. We write over two connections, so
         only a change for both can mean another process. Both are read under the writer's lock: a foreign write between
@@ -117,6 +121,34 @@ class SqliteDatabase:
         versions = await self.write(lambda tx: (_data_version(tx.conn), _data_version(ours.conn)))
         before, self._versions = self._versions, versions
         return before is None or (versions[0] != before[0] and versions[1] != before[1])
+
+    async def server_time(self) -> int:
+        return clock.now()
+
+    async def truncate_log(self) -> None:
+        """Empties the write-ahead log, so that no deleted byte stays in it. While another connection reads, it cannot
+        be emptied: then this tries again, for a few seconds."""
+        for _ in range(50):
+            if self._closed or await asyncio.to_thread(self._checkpoint):
+                return
+            await asyncio.sleep(0.1)
+
+    def _checkpoint(self) -> bool:
+        raw = self._connect()
+        try:
+            raw.execute("PRAGMA busy_timeout=1000")
+            return bool(raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+        finally:
+            raw.close()
+
+    def copy(self, target: Path, is_stopped: Callable[[], bool]) -> None:
+        """Blocks. A compact copy of one moment, without deleted bytes. Other connections go on reading and writing."""
+        raw = self._connect()
+        try:
+            raw.set_progress_handler(is_stopped, 100_000)
+            raw.execute("VACUUM INTO ?", (str(target),))
+        finally:
+            raw.close()
 
     async def close(self) -> None:
         if self._closed:
@@ -133,12 +165,12 @@ class SqliteDatabase:
         """Runs the brief writes of one turn of the event loop."""
         jobs, self._brief = self._brief, []
         if self._closed:
-            _resolve(jobs, _stopping(), self.after_commit)
+            resolve(jobs, _stopping(), self.after_commit)
         elif len(jobs) > _LOOP_BATCH or not self._jobs.empty() or not self._run_in_loop(jobs):
             for job in jobs:
                 self._jobs.put(job)
 
-    def _run_in_loop(self, jobs: list[_Job]) -> bool:
+    def _run_in_loop(self, jobs: list[Job]) -> bool:
         """False if the database is locked or the commit fails; then the writer tries."""
         connection = self._open_loop_connection()
         try:
@@ -157,10 +189,10 @@ class SqliteDatabase:
         except sqlite3.Error:
             connection.rollback()
             return False
-        _resolve(jobs, None, self.after_commit)
+        resolve(jobs, None, self.after_commit)
         return True
 
-    def _commit(self, connection: _Connection) -> None:
+    def _commit(self, connection: Connection) -> None:
         started = time.perf_counter()
         # A commit without changes flushes nothing, and so says nothing about the disk.
         if connection.commit():
@@ -176,12 +208,12 @@ class SqliteDatabase:
             raw.execute(pragma)
         return raw
 
-    def _open(self) -> _Connection:
-        connection = _Connection(self.engine.connect(), self.hooks)
+    def _open(self) -> Connection:
+        connection = Connection(self.engine.connect(), self.hooks)
         self._connections.append(connection)
         return connection
 
-    def _open_loop_connection(self) -> _Connection:
+    def _open_loop_connection(self) -> Connection:
         if self._loop_connection is None:
             self._loop_connection = self._open()
             self._loop_connection.raw.execute("PRAGMA busy_timeout=0")
@@ -190,7 +222,7 @@ class SqliteDatabase:
     def _read(self, work: Callable[[Tx], T]) -> T:
         if not hasattr(self._local, "connection"):
             self._local.connection = self._open()
-        connection: _Connection = self._local.connection
+        connection: Connection = self._local.connection
         connection.raw.execute("BEGIN")
         try:
             return work(connection.tx())
@@ -198,7 +230,7 @@ class SqliteDatabase:
             connection.raw.execute("ROLLBACK")
 
     def _write_loop(self) -> None:
-        connection: _Connection | None = None
+        connection: Connection | None = None
         while (job := self._jobs.get()) is not None:
             try:
                 connection = connection or self._open()
@@ -207,7 +239,7 @@ class SqliteDatabase:
                 # Connecting or BEGIN failed, for example because the database was locked for too long.
                 _resolve_in_loop([job], error, keep_inside)
 
-    def _write_batch(self, connection: _Connection, first: _Job) -> None:
+    def _write_batch(self, connection: Connection, first: Job) -> None:
         """Resolves no job before the commit, not even a failed one: the reason of its failure (a name that is taken, a
         repeated client id) may be another job of the same batch."""
         connection.begin()
@@ -227,7 +259,7 @@ class SqliteDatabase:
         else:
             _resolve_in_loop(jobs, None, self.after_commit)
 
-    def _next_waiting(self) -> _Job | None:
+    def _next_waiting(self) -> Job | None:
         try:
             job = self._jobs.get_nowait()
         except queue.Empty:
@@ -237,7 +269,20 @@ class SqliteDatabase:
         return job
 
 
-class _Connection:
+def create_engine(connect: Callable[[], sqlite3.Connection]) -> sa.Engine:
+    return sa.create_engine(
+        "sqlite://",
+        creator=connect,
+        poolclass=sa.NullPool,
+        isolation_level="AUTOCOMMIT",
+        # Keep message text out of SQL errors.
+        hide_parameters=True,
+        json_serializer=dump_json,
+        json_deserializer=load_json,
+    )
+
+
+class Connection:
     """Statements go through SQLAlchemy's connection; BEGIN and COMMIT go directly to the driver's."""
 
     __slots__ = ("_changes", "_driver", "_hooks", "conn", "raw")
@@ -266,7 +311,7 @@ class _Connection:
             self.raw.execute("ROLLBACK")
 
 
-class _Job:
+class Job:
     """Work in a transaction, its outcome, and the future that waits for it."""
 
     __slots__ = ("_work", "error", "future", "loop", "outbox", "result")
@@ -279,7 +324,7 @@ class _Job:
         self.error: BaseException | None = None
         self.outbox: list[object] = []
 
-    def run(self, connection: _Connection) -> bool:
+    def run(self, connection: Connection) -> bool:
         tx = connection.tx()
         self.error = None
         try:
@@ -290,7 +335,7 @@ class _Job:
         self.outbox = tx.outbox
         return True
 
-    def run_in_savepoint(self, connection: _Connection) -> None:
+    def run_in_savepoint(self, connection: Connection) -> None:
         """A failed job is rolled back without the others of its batch."""
         connection.raw.execute("SAVEPOINT job")
         if not self.run(connection):
@@ -302,7 +347,7 @@ def _stopping() -> Unavailable:
     return Unavailable("shutting_down", "Majlis is shutting down. Try again in a moment.")
 
 
-def _resolve(jobs: list[_Job], error: BaseException | None, after_commit: AfterCommit) -> None:
+def resolve(jobs: list[Job], error: BaseException | None, after_commit: AfterCommit) -> None:
     """`error` is the batch's. The outbox leaves before the callers continue."""
     outbox = [item for job in jobs for item in job.outbox] if error is None else []
     if outbox:
@@ -316,9 +361,9 @@ def _resolve(jobs: list[_Job], error: BaseException | None, after_commit: AfterC
             job.future.set_result(job.result)
 
 
-def _resolve_in_loop(jobs: list[_Job], error: BaseException | None, after_commit: AfterCommit) -> None:
+def _resolve_in_loop(jobs: list[Job], error: BaseException | None, after_commit: AfterCommit) -> None:
     try:
-        jobs[0].loop.call_soon_threadsafe(_resolve, jobs, error, after_commit)
+        jobs[0].loop.call_soon_threadsafe(resolve, jobs, error, after_commit)
     except RuntimeError:
         # The event loop has ended; nothing waits for the result.
         return

@@ -29,10 +29,27 @@ class Hooks:
     """The hooks a gateway adds to the transactions of its database.
 
     `left` is called with a space and an entity that has left it or has become a viewer: cards and waits that depend on
-    it end. `max_chain_depth` is where chains of agents end (T5)."""
+    it end. `replied` is called for a reply to the message of a tool, and `deleted` for a message that is being
+    deleted: either may change an ask. `max_chain_depth` is where chains of agents end (T5);
+    `max_runs_per_cause` how many runs agents' messages may start for one cause (E4);
+    `max_spaces_per_member` how many spaces a member may administer (G10);
+    `file_bytes_…` how many bytes of files a member and a space may have (G10);
+    `plans_…` how often plans of an agent may fire (G8)."""
 
     left: list[Callable[[Tx, str, str], None]] = field(default_factory=list)
+    replied: list[Callable[[Tx, Any, Any], None]] = field(default_factory=list)
+    deleted: list[Callable[[Tx, sa.Row[Any]], None]] = field(default_factory=list)
     max_chain_depth: int = 5
+    max_spaces_per_member: int = 500
+    plans_shortest_millis: int = 60_000
+    plans_per_day: int = 2000
+    max_runs_per_cause: int = 200
+    file_bytes_per_member: int = 5 * 1024**3
+    file_bytes_per_space: int = 20 * 1024**3
+
+    def depth_limit(self, of_space: int | None) -> int:
+        """A space may end chains earlier than the gateway (E11)."""
+        return min(of_space or self.max_chain_depth, self.max_chain_depth)
 
 
 @dataclass(slots=True, eq=False)
@@ -88,8 +105,17 @@ class Database(Protocol):
         """All statements see the same snapshot."""
         ...
 
+    async def alter(self, work: Callable[[Tx], T]) -> T:
+        """Runs migrations, on one node at a time. On SQLite this is a transaction. On PostgreSQL the work begins and
+        commits its own transactions, and can run again where it has not committed."""
+        ...
+
     async def changed_elsewhere(self) -> bool:
         """True if another process may have written since the last call. Cheap; False is certain, True is not."""
+        ...
+
+    async def server_time(self) -> int:
+        """The time of the database's own clock. On SQLite that is this machine's."""
         ...
 
     async def close(self) -> None: ...

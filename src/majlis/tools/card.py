@@ -11,6 +11,8 @@ from majlis.models.port import ToolSpec
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.calls.masks import holds_secrets, masked
 from majlis.runs.calls.permission import judge, place_of
+from majlis.runs.engine import Engine
+from majlis.runs.run import Run
 from majlis.store.transactions import Tx
 from majlis.tools.json_schema import parse_input
 
@@ -27,6 +29,9 @@ class Card:
 
     def parse(self, arguments: str) -> Any:
         return parse_input(self.name, self.spec.schema, arguments)
+
+    async def loaded(self, engine: Engine, run: Run, input: Any) -> Any:
+        return input
 
     def call(self, tx: Tx, call: CallContext, input: Any) -> ToolResult:
         # Raises if the tool is denied. Approval is not needed: the card asks people anyway.

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from jsonschema import Draft202012Validator
 from pydantic import BaseModel, ValidationError
 
+from majlis.agents.config.validate import problem_with
 from majlis.errors import Invalid
 from majlis.models.port import MAX_DEPTH, is_too_deep
-from majlis.runs.calls.masks import holds_secrets
 
 _FIX = "Fix the input and call the tool again."
 
@@ -29,13 +28,10 @@ def parse_object(name: str, arguments: str) -> dict[str, Any]:
 
 def parse_input(name: str, schema: dict[str, Any], arguments: str) -> Any:
     given = parse_object(name, arguments)
-    problem = next(iter(Draft202012Validator(schema).iter_errors(given)), None)
+    problem = problem_with(schema, given)
     if problem is not None:
-        place = ".".join(map(str, problem.absolute_path)) or "input"
-        # The message quotes the input: if that may hold secrets, only name the rule.
-        rule = f"does not match the schema ({problem.validator})"
-        reason = rule if holds_secrets(schema) else problem.message[:500]
-        raise Invalid("invalid_input", f"{name} was not called: {place}: {reason}. {_FIX}")
+        place = problem.place() or "input"
+        raise Invalid("invalid_input", f"{name} was not called: {place} {problem.message}. {_FIX}")
     return given
 
 

@@ -11,13 +11,25 @@ from majlis.agents.config.tools import HttpTool, PythonTool, SpaceTool, StaticTo
 from majlis.agents.config.tools import Tool as ToolConfig
 from majlis.errors import MajlisError
 from majlis.models.port import ToolSpec
+from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.calls.tool_port import Tool
+from majlis.secret_store import SecretStore
 from majlis.settings import Settings
+from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import BuiltIn
 from majlis.tools.builtin.cycles import peek_inbox, recall_cycles, skip
+from majlis.tools.builtin.files import read_file, send_files
 from majlis.tools.builtin.goals import delete_goals, set_goals
+from majlis.tools.builtin.hold import held_result
 from majlis.tools.builtin.memories import delete_memories, get_memories, set_memories
-from majlis.tools.builtin.messages import read_messages, send_message, send_message_and_wait
+from majlis.tools.builtin.messages import (
+    explain_message,
+    read_messages,
+    search_messages,
+    send_message,
+    send_message_and_wait,
+)
+from majlis.tools.builtin.own_messages import delete_message, edit_message, pin_message, react, unpin_message
 from majlis.tools.builtin.plans import delete_plans, get_plans, set_plans
 from majlis.tools.builtin.runs import absorb_run, get_my_runs, stop_run
 from majlis.tools.builtin.spaces import enter_space, hand_over
@@ -34,7 +46,8 @@ from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 
 _EVERY_MIND = (
-    enter_space, read_messages, get_my_runs, stop_run, absorb_run, set_memories, get_memories, delete_memories,
+    enter_space, read_messages, search_messages, explain_message, read_file, edit_message, delete_message, react,
+    pin_message, unpin_message, get_my_runs, stop_run, absorb_run, set_memories, get_memories, delete_memories,
     set_goals, delete_goals, set_plans, get_plans, delete_plans,
 )  # fmt: skip
 _BY_MIND = {"consciousness": (peek_inbox, skip, recall_cycles), "roles": (hand_over,)}
@@ -76,10 +89,10 @@ class _Kit:
 class Tools:
     """A `Toolbox`."""
 
-    def __init__(self, allowed: Allowed | None = None) -> None:
+    def __init__(self, allowed: Allowed | None = None, store: SecretStore | None = None) -> None:
         allowed = allowed or Allowed()
         self.functions = Functions(allowed.modules)
-        self._secrets = Secrets(allowed.env)
+        self._secrets = Secrets(allowed.env, store=store)
         reach = Reach(allowed.hosts, allowed.private_hosts)
         self._exchange = Exchange(reach)
         self.servers = Servers(reach, self._secrets, frozenset(allowed.commands))
@@ -122,6 +135,9 @@ class Tools:
     def is_own(self, config: AgentConfig, name: str) -> bool:
         return not isinstance(self._kit(config).tools.get(name), BuiltIn)
 
+    def held(self, tx: Tx, context: CallContext, space_id: str) -> ToolResult:
+        return held_result(tx, context, space_id)
+
     async def close(self) -> None:
         await self.servers.close()
 
@@ -134,7 +150,7 @@ class Tools:
             return found
         built_in = built_in_tools(config.mind, config.waits)
         tools: dict[str, Tool] = {tool.name: tool for tool in (*built_in, *_IN_SOME_PLACES)}
-        specs, problems = [tool.spec for tool in built_in], []
+        specs, problems = [tool.spec for tool in built_in if _is_offered(tool, config)], []
         for each in config.tools:
             try:
                 made = self._make(each)
@@ -160,7 +176,14 @@ class Tools:
                 return Card(config)
 
 
+def _is_offered(tool: BuiltIn, config: AgentConfig) -> bool:
+    """An agent that speaks by text is not offered a second way (E10)."""
+    return config.speak == "tool" or tool.name not in ("send_message", "send_files")
+
+
 def built_in_tools(mind: str = "timeline", waits: bool = True) -> tuple[BuiltIn, ...]:
     """Only a timeline can wait; in other minds an answer comes with a later run or cycle (M2)."""
-    send = send_message_and_wait if waits and mind == "timeline" else send_message
-    return (send, *_EVERY_MIND, *_BY_MIND.get(mind, ()))
+    if waits and mind in ("timeline", "outside"):
+        return (send_message_and_wait, *_EVERY_MIND, *_BY_MIND.get(mind, ()))
+    # The input of this `send_message` is exactly the text.
+    return (send_message, *_EVERY_MIND, send_files, *_BY_MIND.get(mind, ()))

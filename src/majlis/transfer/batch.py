@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from majlis.entities.caller import SYSTEM
 from majlis.store.tables import entities, events, spaces, tokens
 from majlis.store.transactions import Tx
+from majlis.transfer.imported_files import complete_rows, show_files, without_content
 from majlis.transfer.parse import Line, derived, settled
 from majlis.transfer.placeholders import replace_placeholders
 from majlis.transfer.report import RejectedRows, Verdict, Verdicts, refusal, remember
@@ -49,7 +50,8 @@ def replace_owner(tx: Tx, lines: Sequence[Line], earlier: RejectedRows) -> Verdi
     if imported is None or fresh is None or fresh.id == imported.values["id"]:
         return {}
     savepoint = tx.conn.begin_nested()
-    tx.execute(entities.update().where(entities.c.id == fresh.id).values(name_key=fresh.id, external_id=None))
+    aside = {"name_key": fresh.id, "look_key": None, "external_id": None}
+    tx.execute(entities.update().where(entities.c.id == fresh.id).values(aside))
     verdicts = import_lines(tx, [imported], earlier)
     if verdicts[imported.raw.number].outcome != "imported":
         savepoint.rollback()
@@ -104,6 +106,8 @@ def _import_group(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, earlier: Re
             verdicts[line.raw.number] = Verdict("present")
     changing = [*new, *(line for line, _ in moving)]
     wrong = {**_missing_references(tx, kind, new, earlier), **_wrong_numbers(tx, kind, changing)}
+    wrong |= _third_members(tx, new) if kind.name == "member" else {}
+    wrong |= without_content(tx, new) if kind.name == "file" else {}
     for line in changing:
         if line.raw.number in wrong:
             _reject(line, wrong[line.raw.number], verdicts, earlier)
@@ -183,6 +187,18 @@ def _wrong_number(line: Line, space: sa.Row[Any] | None) -> str:
     return ""
 
 
+def _third_members(tx: Tx, lines: Sequence[Line]) -> Reasons:
+    """A direct conversation has the two members of its key (L8)."""
+    wanted = {line.values["space_id"] for line in lines}
+    direct = sa.select(spaces.c.id, spaces.c.direct_key).where(
+        spaces.c.id.in_(wanted), spaces.c.direct_key.is_not(None)
+    )
+    pairs = {row.id: row.direct_key.split(":") for row in tx.all(direct)} if wanted else {}
+    reason = "its space is a direct conversation of two others"
+    third = (line for line in lines if line.values["entity_id"] not in pairs.get(line.values["space_id"], ()))
+    return {line.raw.number: reason for line in third if line.values["space_id"] in pairs}
+
+
 def _move(tx: Tx, moving: Iterable[tuple[Line, dict[str, Any]]], verdicts: Verdicts) -> None:
     for line, ahead in moving:
         table = line.kind.table
@@ -198,9 +214,13 @@ def _insert(tx: Tx, lines: Sequence[Line], verdicts: Verdicts) -> None:
     verdicts.update((number, Verdict("updated")) for number in replaced)
     new = [line for line in lines if line.raw.number not in replaced]
     rows = [{**line.values, **derived(line.kind.name, line.values)} for line in new]
+    if rows and new[0].kind.name in ("file", "attachment"):
+        complete_rows(tx, new[0].kind.name, rows)
     # A statement has one set of columns. Neighbours nearly always have the same, and the order must stay.
     for _, group in groupby(rows, key=tuple):
         tx.execute(lines[0].kind.table.insert(), list(group))
+    if rows and new[0].kind.name == "attachment":
+        show_files(tx, {row["message_id"] for row in rows})
     verdicts.update((line.raw.number, Verdict("imported")) for line in new)
 
 

@@ -15,16 +15,19 @@ import sqlalchemy as sa
 
 from majlis import clock
 from majlis.errors import ConfigurationError
+from majlis.files.store import FileStore
 from majlis.store.migrate import revision
 from majlis.store.migrations import REVISIONS
-from majlis.store.tables import spaces
+from majlis.store.tables import blobs, spaces
 from majlis.store.tables.columns import Key
 from majlis.store.transactions import Tx
 from majlis.transfer import tables
+from majlis.transfer.contents import content_lines
 from majlis.transfer.report import Progress
-from majlis.transfer.scope import DAMAGE, Redaction, Scope, find_scope, ordered, parts, selected
+from majlis.transfer.scope import DAMAGE, Redaction, Scope, contents, find_scope, ordered, parts, selected
 from majlis.transfer.tables import Kind
 
+_CONTENTS = 200
 Keyed = tuple[tuple[Any, ...], "sa.Row[Any] | Exception"]
 
 
@@ -36,7 +39,9 @@ class Exported:
     """Damaged rows. On import, a notice takes the place of a missing message."""
 
 
-def export(tx: Tx, space: str | None, write: Callable[[bytes], object], progress: Progress) -> Exported:
+def export(
+    tx: Tx, space: str | None, write: Callable[[bytes], object], progress: Progress, store: FileStore
+) -> Exported:
     """Runs in `Database.snapshot` and writes from its thread, so nothing is buffered."""
     _require_current(tx)
     prefer_indexes(tx)
@@ -48,12 +53,28 @@ def export(tx: Tx, space: str | None, write: Callable[[bytes], object], progress
     header = {"type": "majlis-export", "version": tables.VERSION, "schema": REVISIONS[-1]}
     write(_line({**header, "exportedAt": clock.iso(tx.now), "scope": exported.scope.name}))
     for kind in tables.KINDS:
+        if kind.name == "file":
+            _write_contents(tx, write, exported, store)
         for page in _pages(tx, kind, exported):
             write(b"".join(page))
             exported.counts[kind.name] += len(page)
             progress.advance(len(page) if kind.name == "message" else 0)
     write(_line({"type": "end", "counts": dict(exported.counts)}))
     return exported
+
+
+def _write_contents(tx: Tx, write: Callable[[bytes], object], exported: Exported, store: FileStore) -> None:
+    """Before the files, so that an import has a file's bytes when it reads about the file."""
+    last = ""
+    while page := tx.all(contents(exported.scope).where(blobs.c.name > last).limit(_CONTENTS)):
+        for blob in page:
+            try:
+                for line in content_lines(store, blob.name, blob.sha256, blob.bytes):
+                    write(_line(line))
+            except OSError as error:
+                left_out = {"type": "content", "key": [blob.sha256], "reason": str(error.strerror)}
+                exported.left_out.append(left_out)
+        last = page[-1].name
 
 
 def prefer_indexes(tx: Tx) -> None:

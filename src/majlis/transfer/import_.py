@@ -16,15 +16,18 @@ import sqlalchemy as sa
 from majlis.clock import iso
 from majlis.entities.entities import LIVING, add_entity
 from majlis.errors import MajlisError
+from majlis.files.store import FileStore
+from majlis.spaces.attachments import mark_stored, reserve_blob
 from majlis.store.tables import cards, entities, messages, runs, spaces, steps
 from majlis.store.tables.columns import word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Database, Tx
 from majlis.transfer.batch import import_lines, replace_owner
+from majlis.transfer.contents import Receiver, Wrong
 from majlis.transfer.export import prefer_indexes
 from majlis.transfer.file import Raw, Rejected, Source
 from majlis.transfer.notify import Notified, notify, resync
-from majlis.transfer.parse import End, Line, Refused, parse
+from majlis.transfer.parse import Content, End, Line, Refused, parse
 from majlis.transfer.placeholders import fill_gaps
 from majlis.transfer.report import UNREADABLE, RejectedRows, Summary, Verdicts, remember
 from majlis.transfer.tables import BY_NAME, Kind
@@ -42,20 +45,24 @@ _LAST_CALL = sa.select(sa.func.max(steps.c.n)).where(steps.c.run_id == sa.bindpa
 
 
 async def import_file(
-    db: Database, source: Source, rejected: Rejected, owner_name: str, dry_run: bool = False
+    db: Database, source: Source, rejected: Rejected, owner_name: str, store: FileStore, dry_run: bool = False
 ) -> Summary:
     """`owner_name` is used if the database has no owner yet."""
     summary = Summary(source.scope, dry_run)
-    work = _steps(source, _State(summary, rejected), owner_name)
-    if dry_run:
-        with suppress(_RollBack):
-            await db.write(_rehearse, work)
+    receiver = Receiver(store)
+    work = _steps(source, _State(summary, rejected), owner_name, receiver)
+    try:
+        if dry_run:
+            with suppress(_RollBack):
+                await db.write(_rehearse, work)
+            return summary
+        result: Any = None
+        with suppress(StopIteration):
+            while True:
+                result = await db.write(work.send(result))
         return summary
-    result: Any = None
-    with suppress(StopIteration):
-        while True:
-            result = await db.write(work.send(result))
-    return summary
+    finally:
+        receiver.close()
 
 
 class _RollBack(Exception):
@@ -74,12 +81,18 @@ def _rehearse(tx: Tx, work: Steps) -> None:
         raise MajlisError("database_failed", f"The dry run failed: {error.orig}. Nothing was changed.") from None
 
 
-def _steps(source: Source, state: _State, owner_name: str) -> Steps:
+def _steps(source: Source, state: _State, owner_name: str, receiver: Receiver) -> Steps:
     """Yields the work of each transaction and receives its result."""
     notified = Notified()
     yield partial(_ensure_owner, name=owner_name)
     for batch in source.batches():
-        lines = [line for raw in batch if (line := state.parse(raw)) is not None]
+        lines: list[Line] = []
+        for raw in batch:
+            parsed = state.parse(raw)
+            if isinstance(parsed, Content):
+                yield from _keep_content(raw, parsed, state, receiver)
+            elif parsed is not None:
+                lines.append(parsed)
         verdicts, notified = yield partial(_import_batch, lines=lines, state=state, notified=notified)
         state.settle(lines, verdicts)
     if state.complete:
@@ -91,6 +104,22 @@ def _steps(source: Source, state: _State, owner_name: str) -> Steps:
         if missing:
             state.summary.notes.append(f"{missing:,} messages of {space_id} are missing. Their numbers stay reserved.")
     state.close()
+
+
+def _keep_content(raw: Raw, content: Content, state: _State, receiver: Receiver) -> Steps:
+    """Into the file store. It is deleted again if no file of the import uses it."""
+    try:
+        complete = receiver.add(content.line)
+    except Wrong as wrong:
+        state.refuse(raw, str(wrong))
+        return
+    if complete is None:
+        return
+    name, _ = yield partial(reserve_blob, sha256=complete.sha256, size=complete.bytes)
+    if not state.summary.dry_run and not receiver.store.has_now(name):
+        receiver.store.put_now(name, complete.path)
+    receiver.close()
+    yield partial(mark_stored, blob=name)
 
 
 def _ensure_owner(tx: Tx, name: str) -> None:
@@ -164,7 +193,10 @@ class _State:
         """The file had its end line."""
         return self._expected is not None
 
-    def parse(self, raw: Raw) -> Line | None:
+    def refuse(self, raw: Raw, reason: str) -> None:
+        self._reject(raw, None, reason, {})
+
+    def parse(self, raw: Raw) -> Line | Content | None:
         """Returns None for the end line and for a line that is rejected."""
         try:
             if self._expected is not None:
@@ -180,6 +212,8 @@ class _State:
         if isinstance(parsed, End):
             self._expected = parsed.counts
             return None
+        if isinstance(parsed, Content):
+            return parsed
         self._seen[parsed.kind.name] += 1
         return parsed
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import ValidationError
 
+from majlis.agents.agents import is_outside
 from majlis.agents.config.config import dump_config, parse_config
-from majlis.entities.names import entity_name, name_key, space_name
+from majlis.entities.names import entity_name, look_key, name_key, space_name
 from majlis.errors import Invalid, MajlisError
 from majlis.spaces.post import MAX_MENTIONS, checked_text
 from majlis.store import ids
@@ -28,6 +29,12 @@ class Line(NamedTuple):
     """By column, without the keys that the line leaves out."""
 
 
+class Content(NamedTuple):
+    """A piece of a file."""
+
+    line: dict[str, Any]
+
+
 class End(NamedTuple):
     counts: dict[str, int]
 
@@ -41,17 +48,21 @@ class Refused(Exception):
         self.content = content or {}
 
 
-def parse(raw: Raw, scope: ScopeName) -> Line | End:
+def parse(raw: Raw, scope: ScopeName) -> Line | Content | End:
     content = _object(raw)
     if content.get("type") == "end":
         return End(_counts(content))
+    if content.get("type") == "content":
+        return Content(content)
     kind = tables.BY_NAME.get(str(content.get("type")))
     if kind is None:
         raise Refused(f"type should be one of {', '.join(tables.BY_NAME)} or end", content)
     if scope == "space" and kind.name == "entity" and "role" in content:
         raise Refused("role is not allowed in the export of a single space", content)
     try:
-        line = kind.line.model_validate({key: value for key, value in content.items() if key != "type"})
+        renamed = tables.RENAMED.get(kind.name, {})
+        given = {renamed.get(key, key): value for key, value in content.items() if key != "type"}
+        line = kind.line.model_validate(given)
         values = {each.name: getattr(line, each.name) for each in kind.fields if each.name in line.model_fields_set}
         _check(kind.name, values)
     except ValidationError as error:
@@ -65,6 +76,9 @@ def settled(type: str, values: Values) -> Values:
     """A row as it is imported: work in progress is free to be claimed, and a config has all its defaults."""
     if type == "agent" and "config" in values:
         return {**values, "config": _whole_config(values["config"])}
+    if type in ("memory", "goal"):
+        # Part of the key; earlier versions did not have it.
+        return {"scope_id": "", **values}
     if type == "run" and values.get("status") == "running":
         return {**values, "status": "queued"}
     if type == "delivery" and values.get("state") == "taken" and values.get("run_id") is None:
@@ -73,9 +87,11 @@ def settled(type: str, values: Values) -> Values:
 
 
 def derived(type: str, values: Values) -> Values:
-    """Values for columns that are not exported and have no default."""
+    """Values for columns that are not exported but computed from others."""
     if type == "entity":
-        return {"name_key": name_key(values["name"])}
+        return {"name_key": name_key(values["name"]), "look_key": look_key(values["name"])}
+    if type == "agent":
+        return {"outside": is_outside(values.get("config"))}
     return {"event_at": values["created_at"]} if type == "space" else {}
 
 
@@ -120,17 +136,30 @@ def _check(type: str, values: Values) -> None:
             values["name"] = space_name(values["name"])
             if not 0 <= values.get("head_seq", 0) <= MAX_HEAD:
                 raise Invalid("invalid_line", f"headSeq should be between 0 and {MAX_HEAD}.")
+            _check_direct(values)
         case "agent":
             parse_config(values["config"])
         case "message":
             _check_message(values)
-            _require_objects(values, "tool", "origin")
+            _require_objects(values, "tool", "origin", "stopped_by")
         case "run":
             _require_objects(values, "trigger", "wait", "usage")
 
 
+def _check_direct(values: Values) -> None:
+    pair = values.get("direct_key")
+    if pair is None:
+        return
+    both = pair.split(":")
+    if len(both) != 2 or not both[0] < both[1] or not all(ids.looks_like_id(each) for each in both):
+        raise Invalid("invalid_line", "directKey should be two different ids of entities in order, with a colon.")
+    if values.get("triggers", "everyone") != "everyone" or values.get("deleted_at") is not None:
+        raise Invalid("invalid_line", "directKey needs a space that is not deleted and triggers everyone.")
+
+
 def _check_message(values: Values) -> None:
-    if values.get("kind", "text") == "text":
+    # Without text it has files, which come later.
+    if values.get("kind", "text") == "text" and values["text"]:
         checked_text(values["text"])
     mentions = values.get("mentions")
     if mentions is not None and not (isinstance(mentions, list) and len(mentions) <= MAX_MENTIONS):

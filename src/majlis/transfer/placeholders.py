@@ -102,6 +102,6 @@ def _placeholder(space_id: str, seq: int, at: int, sender_id: str) -> dict[str, 
         "sender_id": sender_id,
         "kind": "notice",
         "text": PLACEHOLDER,
-        "root_cause": message_id,
+        "caused_by": message_id,
         "created_at": at,
     }

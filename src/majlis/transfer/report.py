@@ -26,9 +26,11 @@ RejectedRows = MutableMapping[tuple[str, str], str]
 UNREADABLE = "unreadable"
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _SHOW_AFTER_SECONDS = 1.0
+_NAME_TAKEN = "the name is taken by another entity, or looks like its name; rename one of the two and import again"
 # By a part of the database's own message.
 _REASONS = {
-    "name_key": "the name is taken by another entity; rename one of the two and import again",
+    "name_key": _NAME_TAKEN,
+    "look_key": _NAME_TAKEN,
     "external_id": "the externalId is taken by another entity",
     "uq_messages_space_id_seq": "another message has this number in this space",
     "messages.seq": "another message has this number in this space",

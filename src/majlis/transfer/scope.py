@@ -16,7 +16,21 @@ import sqlalchemy as sa
 
 from majlis.entities.caller import SYSTEM
 from majlis.errors import ConfigurationError
-from majlis.store.tables import cards, deliveries, members, messages, phases, runs, spaces, steps
+from majlis.store.tables import (
+    ask_answers,
+    asks,
+    attachments,
+    blobs,
+    cards,
+    deliveries,
+    files,
+    members,
+    messages,
+    phases,
+    runs,
+    spaces,
+    steps,
+)
 from majlis.store.transactions import Tx
 from majlis.transfer.tables import Field, Kind
 
@@ -25,6 +39,8 @@ Values = dict[str, Any]
 
 # Errors that reading a damaged row can raise.
 DAMAGE = (ValueError, TypeError, OverflowError, sa.exc.OperationalError)
+# The cause of a chain may lie in another space.
+_CHAIN = {"cause_id", "person_id"}
 HIDDEN = {"hidden": "Not exported: it is private to the agent or belongs to another space."}
 
 
@@ -69,7 +85,7 @@ def selected(kind: Kind, scope: Scope) -> list[tuple[Field, sa.ColumnElement[Any
     """Each field with the expression to read, and True if the key is left out when it is null."""
     if scope.space_id is None:
         return [(each, each.column, False) for each in kind.fields]
-    left_out = {"role"} if kind.name == "entity" else set()
+    left_out = {"role"} if kind.name == "entity" else _CHAIN
     return [(each, *_within(each, scope.space_id)) for each in kind.fields if each.name not in left_out]
 
 
@@ -83,22 +99,29 @@ def ordered(kind: Kind, scope: Scope) -> tuple[sa.Column[Any], ...]:
 def _chosen(kind: Kind, scope: Scope) -> sa.ColumnElement[bool] | None:
     table = kind.table
     if scope.space_id is None:
-        if kind.name not in ("member", "message", "phase", "turn", "card"):
+        if kind.name == "file":
+            return table.c.id.in_(_carried(None))
+        if kind.name not in ("member", "message", "version", "attachment", "phase", "turn", "card", "ask", "askAnswer"):
             return sa.true()
         # Only the tombstone of a deleted space is exported.
         # NOT IN keeps the planner from visiting space by space and sorting for each page.
         return table.c.space_id.not_in(sa.select(spaces.c.id).where(spaces.c.deleted_at.is_not(None)))
     match kind.name:
-        case "memory" | "goal" | "plan" | "cycle":
+        case "memory" | "goal" | "plan" | "cycle" | "cause" | "budget":
             return None
         case "entity" | "agent":
             return sa.and_(table.c.id.in_(_participants(scope.space_id)), table.c.id != SYSTEM.id)
         case "space":
             return table.c.id == scope.space_id
+        case "file":
+            return table.c.id.in_(_carried(scope.space_id))
         case "run":
             return table.c.trigger_space_id == scope.space_id
         case "step":
             return table.c.run_id.in_(_runs(scope.space_id))
+        case "answer":
+            here = sa.select(messages.c.id).where(messages.c.space_id == scope.space_id)
+            return sa.and_(table.c.message_id.in_(here), table.c.run_id.in_(_runs(scope.space_id)))
         case "card":
             return sa.and_(table.c.space_id == scope.space_id, table.c.run_id.in_(_runs(scope.space_id)))
     return table.c.space_id == scope.space_id
@@ -114,8 +137,28 @@ def _participants(space_id: str) -> sa.CompoundSelect[str]:
         (deliveries.c.agent_id, deliveries.c.space_id),
         (runs.c.agent_id, runs.c.trigger_space_id),
         (cards.c.answered_by, cards.c.space_id),
+        (asks.c.asker_id, asks.c.space_id),
+        (ask_answers.c.entity_id, ask_answers.c.space_id),
     ]
-    return sa.union(*(sa.select(who).where(where == space_id, who.is_not(None)) for who, where in columns))
+    uploaders = sa.select(files.c.uploader_id).where(files.c.id.in_(_carried(space_id)))
+    return sa.union(*(sa.select(who).where(where == space_id, who.is_not(None)) for who, where in columns), uploaders)
+
+
+def _carried(space_id: str | None) -> sa.Select[tuple[str]]:
+    """The files of the messages of a space, or of all spaces. Unused uploads disappear after a day."""
+    carried = sa.select(attachments.c.file_id)
+    if space_id is not None:
+        return carried.where(attachments.c.space_id == space_id)
+    return carried.where(attachments.c.space_id.not_in(sa.select(spaces.c.id).where(spaces.c.deleted_at.is_not(None))))
+
+
+def contents(scope: Scope) -> sa.Select[tuple[str, str, int]]:
+    """The content of these files in the file store."""
+    return (
+        sa.select(blobs.c.name, blobs.c.sha256, blobs.c.bytes)
+        .where(blobs.c.name.in_(sa.select(files.c.blob).where(files.c.id.in_(_carried(scope.space_id)))))
+        .order_by(blobs.c.name)
+    )
 
 
 def _within(each: Field, space_id: str) -> tuple[sa.ColumnElement[Any], bool]:
@@ -149,6 +192,9 @@ class Redaction:
                 return _without_foreign_origin(values, self._space_id)
             case "run":
                 return _run(values, self._space_id)
+            case "file":
+                # It may have been uploaded elsewhere and forwarded here.
+                return {**values, "space_id": self._space_id}
             case "step":
                 return values if self._is_visible(values) else _hidden(values)
         return values
@@ -177,6 +223,8 @@ def same_after_redaction(kind: str, name: str, values: Values, row: Mapping[Any,
     """Compares a line with what the export of the row's space would contain."""
     if kind == "run" and name == "trigger":
         return bool(values["trigger"] == _events_of_space(row["trigger"], row["trigger_space_id"]))
+    if kind == "file" and name == "space_id":
+        return True
     output = values.get("output")
     hidden = isinstance(output, dict) and output.keys() == HIDDEN.keys()
     return kind == "step" and name in ("state", "input", "output") and hidden

@@ -23,10 +23,28 @@ from majlis.store.tables.columns import Key, Moment
 VERSION = 1
 NOT_EXPORTED = {
     "tokens": "secrets, even as hashes; people get a new token or sign-in link",
+    "secrets": "values are encrypted with the key of one gateway; an admin stores them again",
+    "connected_models": "their keys belong to one gateway; an admin connects them again",
     "events": "the live log belongs to one gateway; its clients reload everything elsewhere",
     "views": "what models were shown: large, and kept for a limited time",
     "pasts": "the compaction of a consciousness is computed from its cycles",
+    "blocks": "a choice of each person, made again on another gateway",
+    "incoming_webhooks": "their addresses and secrets belong to one gateway",
+    "outgoing_webhooks": "their secrets are encrypted with the key of one gateway; an admin creates them again",
+    "webhook_cursors": "positions in the live log of one gateway",
+    "webhook_deliveries": "the queue of one gateway, about its live log",
+    "invites": "their links belong to one gateway",
+    "conversations": "names that clients of one gateway use; their next request begins a new space",
+    "summaries": "made again by the target's own model when it needs them",
+    "summary_requests": "what one gateway has spent",
+    "erasures": "the work of one gateway; the messages have no text any more",
+    "tickets": "they hold for seconds, for runs of one gateway",
+    "additions": "a counter of one day",
+    "plan_firings": "a counter of one day",
+    "blobs": "where one file store keeps the content; the lines of type content bring the bytes",
+    "audit": "sealed with the key of one gateway; keep it with `majlis audit --json`",
     "gateway": "the id and key fingerprint of one gateway",
+    "spend": "counted by the workers of one gateway; what was used is computed from its runs",
 }
 
 _PREFIXES = {
@@ -40,8 +58,15 @@ _PREFIXES = {
     "runs": "run",
     "deliveries": "dlv",
     "cards": "crd",
+    "asks": "ask",
+    "files": "fil",
+    "causes": "cau",
 }
+# Keys of earlier versions, by type of line.
+RENAMED = {"message": {"rootCause": "causedBy"}}
 _LOG = "the target has its own event log"
+_NAME = "computed from the name"
+_STORE = "the target has its own file store"
 _LEASE = "leases belong to the workers of one gateway"
 _LAST_MOMENT = 253_402_300_799_999  # the end of the year 9999, the last in ISO 8601
 _SAFE_INTEGER = 2**53 - 1  # the largest integer that is exact in JavaScript
@@ -95,6 +120,8 @@ class Field:
         if isinstance(kind, sa.Integer):
             most = _SAFE_INTEGER if isinstance(kind, sa.BigInteger) else 2**31 - 1
             return Annotated[int, pydantic.Field(ge=-most, le=most)]
+        if isinstance(kind, sa.Float):
+            return Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
         raise TypeError(f"{self.column} has a type that transfer/tables.py does not know")
 
     def _prefix(self) -> str | None:
@@ -189,15 +216,17 @@ def describe(metadata: sa.MetaData) -> tuple[Kind, ...]:
     """In an order in which no line refers to a later one."""
     table = metadata.tables
     return (
-        Kind("entity", table["entities"], {"name_key": "computed from the name", "event_seq": _LOG}),
+        Kind("entity", table["entities"], {"name_key": _NAME, "look_key": _NAME, "event_seq": _LOG}),
         Kind(
             "space",
             table["spaces"],
-            {"event_seq": _LOG, "event_at": _LOG},
+            {"event_seq": _LOG, "event_at": _LOG, "summarised_seq": "the target makes its own summaries"},
             positions=("head_seq",),
             agents_only=("orchestrator_id",),
         ),
-        Kind("agent", table["agents"], agents_only=("id",)),
+        Kind("agent", table["agents"], {"outside": "computed from the config"}, agents_only=("id",)),
+        Kind("cause", table["causes"]),
+        Kind("budget", table["budgets"], key=("scope", "scope_id")),
         Kind(
             "member",
             table["members"],
@@ -205,15 +234,26 @@ def describe(metadata: sa.MetaData) -> tuple[Kind, ...]:
             positions=("processed_seq", "seen_seq"),
             numbers=("processed_seq", "seen_seq"),
         ),
-        Kind("message", table["messages"], {"n": "the insertion order in one database"}, numbers=("seq",)),
+        Kind(
+            "message",
+            table["messages"],
+            {"n": "the insertion order in one database", "files": "computed from its attachments"},
+            numbers=("seq",),
+        ),
+        Kind("file", table["files"], {"blob": _STORE, "collect_at": _STORE, "upload_key": "for repeated requests"}),
+        Kind("attachment", table["attachments"], {"space_id": "the message's"}, key=("message_id", "file_id")),
+        Kind("version", table["versions"], key=("message_id", "n"), numbers=("at_seq",)),
         Kind("phase", table["phases"], numbers=("at_seq",)),
         Kind("turn", table["turns"]),
-        Kind("memory", table["memories"], key=("agent_id", "key")),
-        Kind("goal", table["goals"], key=("agent_id", "id")),
+        Kind("memory", table["memories"], key=("agent_id", "scope_id", "key")),
+        Kind("goal", table["goals"], key=("agent_id", "scope_id", "id")),
         Kind("plan", table["plans"]),
         Kind("run", table["runs"], {"lease_owner": _LEASE, "lease_until": _LEASE, "fence": _LEASE}, page=100),
         Kind("step", table["steps"], {"secret": "secrets are not exported"}, key=("run_id", "n"), page=50),
+        Kind("answer", table["wait_answers"], key=("run_id", "wait_n", "entity_id")),
         Kind("card", table["cards"], page=100),
+        Kind("ask", table["asks"], page=100),
+        Kind("askAnswer", table["ask_answers"], key=("ask_id", "entity_id")),
         Kind("delivery", table["deliveries"], page=100),
         Kind("cycle", table["cycles"], key=("agent_id", "n"), page=20),
     )

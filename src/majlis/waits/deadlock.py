@@ -1,24 +1,25 @@
 """Deadlocks: agents that wait for each other where no one else can answer (M12). The youngest wait of a ring ends.
 
-A wait can be answered if a person or service may write in its space, or an agent that runs, is about to run, is idle
-(anything may wake it), or itself waits for something that can be answered. The remaining waits are stuck. A wait for a
-member of a ring is not part of the ring: it can be answered as soon as the ring is broken.
+A wait can be answered if enough of its answerers can act: a person or service that may write in its space, or an agent
+that runs, is about to run, is idle (anything may wake it), or itself waits for something that can be answered. If the
+wait names members, only they count (W9). The remaining waits are stuck. A wait for a member of a ring is not part of
+the ring: it can be answered as soon as the ring is broken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.clock import iso
 from majlis.inbox.wake import QUEUED, WorkAvailable
-from majlis.store.tables import deliveries, entities, members, runs
+from majlis.store.tables import deliveries, entities, members, runs, wait_answers
 from majlis.store.tables.columns import word
 from majlis.store.tables.runs import AMONG_AGENTS, NOT_OVER
 from majlis.store.transactions import Tx
-from majlis.waits.wait import Outcome, end_reply_wait
+from majlis.waits.wait import Wait, end_unanswered
 
 # Per look; the next look is a second later.
 _AT_ONCE = 50
@@ -39,10 +40,15 @@ _CAN_BE_ANSWERED = (
     )
     .correlate(runs)
 )
-# Only waits whose every possible answerer waits too are read, however many wait for an idle agent.
+# Only waits whose every possible answerer waits too are read, however many wait for an idle agent; and those that name
+# members.
 _SUSPECTS = (
     sa.select(runs.c.id, runs.c.agent_id, runs.c.wait_space_id, runs.c.wait, runs.c.chain_depth)
-    .where(runs.c.status == word("waiting_reply"), AMONG_AGENTS, ~_CAN_BE_ANSWERED)
+    .where(
+        runs.c.status == word("waiting_reply"),
+        AMONG_AGENTS,
+        sa.or_(~_CAN_BE_ANSWERED, runs.c.wait["from"].as_string().is_not(None)),
+    )
     .limit(1000)
 )
 _NON_AGENT = (
@@ -51,6 +57,7 @@ _NON_AGENT = (
     .where(members.c.space_id == sa.bindparam("space"), entities.c.type != "agent", _MAY_WRITE)
     .limit(1)
 )
+_COLLECTED = sa.select(wait_answers).where(wait_answers.c.run_id.in_(sa.bindparam("runs", expanding=True)))
 _MARK_AMONG_AGENTS = (
     runs.update()
     .where(runs.c.wait_space_id == sa.bindparam("space"), runs.c.status == word("waiting_reply"))
@@ -71,25 +78,51 @@ def leave_to_agents(tx: Tx, space_id: str, entity_id: str) -> None:
 
 def end_deadlocks(tx: Tx) -> int:
     """How many waits were ended. Costs one look at an index that is nearly always empty."""
-    waits = list(tx.all(_SUSPECTS))
-    if len(waits) < 2:
+    rows = {row.id: row for row in tx.all(_SUSPECTS)}
+    if len(rows) < 2:
         return 0
-    writers = _writers(tx, {run.wait_space_id for run in waits})
-    able = set[str]().union(*writers.values()) - {run.agent_id for run in waits} | _busy(tx, waits)
-    outcome = Outcome(status="timeout", reason="deadlock", at=iso(tx.now))
+    waits = _open_waits(tx, list(rows.values()))
+    able = set[str]().union(*(wait.answerers for wait in waits)) - {wait.agent_id for wait in waits}
+    able |= _busy(tx, list(rows.values()))
     ended = 0
     for _ in range(_AT_ONCE):
-        ring = find_ring(waits, writers, able)
+        ring = find_ring(waits, able)
         if not ring:
             break
-        youngest = max(ring, key=lambda run: (run.wait["startedAt"], run.id))
-        ended += end_reply_wait(tx, youngest.id, youngest.wait, youngest.chain_depth, outcome)
+        youngest = max(ring, key=lambda wait: (rows[wait.run_id].wait["startedAt"], wait.run_id))
+        ended += end_unanswered(tx, rows[youngest.run_id], "deadlock")
         # The agent that goes on may answer others.
         waits.remove(youngest)
         able.add(youngest.agent_id)
     if ended:
         tx.outbox.append(WorkAvailable(payload=QUEUED))
     return ended
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWait:
+    """`answerers` are the members who can still answer, `needed` is how many of them have to."""
+
+    run_id: str
+    agent_id: str
+    answerers: frozenset[str]
+    needed: int = 1
+
+
+def _open_waits(tx: Tx, rows: Sequence[sa.Row[Any]]) -> list[OpenWait]:
+    writers = _writers(tx, {row.wait_space_id for row in rows})
+    parsed = {row.id: Wait.model_validate(row.wait) for row in rows}
+    answered: dict[str, set[str]] = {row.id: set() for row in rows}
+    collecting = [run_id for run_id, wait in parsed.items() if wait.n is not None]
+    for each in tx.all(_COLLECTED, {"runs": collecting}) if collecting else ():
+        if each.wait_n == parsed[each.run_id].n:
+            answered[each.run_id].add(each.entity_id)
+    return [_open_wait(row, parsed[row.id], writers[row.wait_space_id], answered[row.id]) for row in rows]
+
+
+def _open_wait(row: sa.Row[Any], wait: Wait, writers: set[str], answered: set[str]) -> OpenWait:
+    named = writers if wait.from_ is None else writers & set(wait.from_)
+    return OpenWait(row.id, row.agent_id, frozenset(named - answered - {row.agent_id}), wait.needed - len(answered))
 
 
 def _writers(tx: Tx, spaces: set[str]) -> dict[str, set[str]]:
@@ -110,44 +143,27 @@ def _busy(tx: Tx, waits: Sequence[sa.Row[Any]]) -> set[str]:
     return {row.agent_id for row in tx.all(sa.union(elsewhere, pending))}
 
 
-class _Waiting(Protocol):
-    @property
-    def agent_id(self) -> str: ...
-    @property
-    def wait_space_id(self) -> str: ...
+def find_ring(waits: Sequence[OpenWait], able: set[str]) -> Sequence[OpenWait]:
+    """`able`: which members can act now. Several rings are found as one."""
+    return _in_rings(_stuck(waits, able))
 
 
-W = TypeVar("W", bound=_Waiting)
-Writers = Mapping[str, set[str]]
-
-
-def find_ring(waits: Sequence[W], writers: Writers, able: set[str]) -> Sequence[W]:
-    """`writers`: who may write in each space; `able`: which of them can act now. Several rings are found as one."""
-    return _in_rings(_stuck(waits, writers, able), writers)
-
-
-def _stuck(waits: Sequence[W], writers: Writers, able: set[str]) -> Sequence[W]:
+def _stuck(waits: Sequence[OpenWait], able: set[str]) -> Sequence[OpenWait]:
     """An agent that can be answered can then answer others: remove such waits until nothing changes."""
     while True:
-        answerers = _among(able, waits, writers)
-        stuck = [wait for wait in waits if not answerers[wait.wait_space_id] - {wait.agent_id}]
+        stuck = [wait for wait in waits if len(wait.answerers & able) < wait.needed]
         if len(stuck) == len(waits):
             return stuck
-        able = able | {wait.agent_id for wait in waits if answerers[wait.wait_space_id] - {wait.agent_id}}
+        able = able | {wait.agent_id for wait in waits if len(wait.answerers & able) >= wait.needed}
         waits = stuck
 
 
-def _in_rings(waits: Sequence[W], writers: Writers) -> Sequence[W]:
+def _in_rings(waits: Sequence[OpenWait]) -> Sequence[OpenWait]:
     """Removes loose ends: waits that none of the others could answer, and those of agents that no other waits for."""
     while True:
-        answerers = _among({wait.agent_id for wait in waits}, waits, writers)
-        pairs = {(wait.agent_id, wait.wait_space_id) for wait in waits}
-        awaited = {writer for agent, space in pairs for writer in writers[space] if writer != agent}
-        ring = [wait for wait in waits if wait.agent_id in awaited and answerers[wait.wait_space_id] - {wait.agent_id}]
+        agents = {wait.agent_id for wait in waits}
+        awaited = set[str]().union(*(wait.answerers for wait in waits))
+        ring = [wait for wait in waits if wait.agent_id in awaited and wait.answerers & agents]
         if len(ring) == len(waits):
             return ring
         waits = ring
-
-
-def _among(agents: set[str], waits: Sequence[_Waiting], writers: Writers) -> dict[str, set[str]]:
-    return {space: writers[space] & agents for space in {wait.wait_space_id for wait in waits}}

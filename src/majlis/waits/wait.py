@@ -6,17 +6,16 @@ one conditional update; the others change nothing (M8). The run goes back to `qu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from majlis.clock import iso
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.shapes import MessageJson
-from majlis.store.tables import runs, steps
+from majlis.store.tables import entities, messages, runs, steps, wait_answers
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
@@ -49,6 +48,13 @@ _WRITE_RESULT = (
     )
     .values(output=sa.bindparam("result", type_=steps.c.output.type))
 )
+_ANSWERS = (
+    sa.select(wait_answers.c.entity_id, wait_answers.c.message_id, entities.c.name, messages.c.chain_depth)
+    .join(entities, entities.c.id == wait_answers.c.entity_id)
+    .join(messages, messages.c.id == wait_answers.c.message_id)
+    .where(wait_answers.c.run_id == sa.bindparam("run"), wait_answers.c.wait_n == sa.bindparam("n"))
+    .order_by(messages.c.seq)
+)
 _DUE = (
     sa.select(runs.c.id, runs.c.status, runs.c.wait, runs.c.chain_depth)
     # Only waiting runs have a deadline, so the index on it finds the due ones without the status.
@@ -69,6 +75,14 @@ class _Stored(BaseModel):
         return self.model_dump(by_alias=True, exclude_none=True)
 
 
+class Answer(_Stored):
+    """One of the answers that a wait has collected (W4)."""
+
+    entity_id: str
+    name: str
+    message_id: str
+
+
 class Outcome(_Stored):
     """How a wait ended."""
 
@@ -78,8 +92,13 @@ class Outcome(_Stored):
     message_id: str | None = None
     sender_id: str | None = None
     sender_name: str | None = None
-    # `deadlock` for a timeout that came early (M12).
+    # Why a timeout came early: `deadlock` (M12), or `left` if a named member has left the space (W9).
     reason: str | None = None
+    # Only for a wait that names members or needs several answers: what it collected, and the names that are missing.
+    answers: tuple[Answer, ...] | None = None
+    missing: tuple[str, ...] | None = None
+    # The name of the member who left.
+    left: str | None = None
     # Only for a card (J5).
     tool_name: str | None = None
     purpose: Literal["answer", "permission"] | None = None
@@ -93,12 +112,27 @@ class Wait(_Stored):
     message_id: str
     started_at: str
     timeout_seconds: int
+    # The members who can answer, if it names them, and how many have to (W1). Without them any one answer will do.
+    from_: tuple[str, ...] | None = Field(default=None, alias="from")
+    from_names: tuple[str, ...] | None = None
+    need: int | Literal["all"] | None = None
+    # Which of the run's waits this is; only if it collects answers.
+    n: int | None = None
     # Only for a card: the call that people are asked about.
     tool_call_id: str | None = None
     tool_name: str | None = None
     # Questions of this run that timed out: a late answer to one is still recognised (M8).
     expired: tuple[str, ...] | None = None
     outcome: Outcome | None = None
+
+    @property
+    def needed(self) -> int:
+        return len(self.from_ or ()) if self.need == "all" else self.need or 1
+
+    @property
+    def is_plain(self) -> bool:
+        """Any one answer ends it."""
+        return self.from_ is None and self.needed == 1
 
     @property
     def expired_questions(self) -> tuple[str, ...]:
@@ -110,6 +144,12 @@ class Wait(_Stored):
     def approved_call(self) -> str | None:
         """The call that a person has permitted, to be made when the run resumes."""
         return self.tool_call_id if self.outcome is not None and self.outcome.approved else None
+
+    def without(self, entity_id: str) -> Wait:
+        """A named member can no longer answer (W9)."""
+        left = [pair for pair in zip(self.from_ or (), self.from_names or (), strict=True) if pair[0] != entity_id]
+        changes = {"from_": tuple(each for each, _ in left), "from_names": tuple(name for _, name in left)}
+        return self.model_copy(update=changes)
 
 
 def parse_wait(stored: Any) -> Wait | None:
@@ -130,40 +170,52 @@ def pause_columns(wait: Wait, status: WaitStatus, now: int, among_agents: bool) 
     }
 
 
-def resume_answered(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]) -> dict[str, str]:
-    """Agent → the run of that agent which this message resumes. An explicit reply resumes only runs that wait on the
-    message it answers; any other message answers each agent's newest wait (M5–M7)."""
-    answered: dict[str, sa.Row[Any]] = {}
-    for row in waiting:
-        if message["replyTo"] and row.wait_message_id != message["replyTo"]:
-            continue
-        best = answered.get(row.agent_id)
-        if best is None or (row.wait["startedAt"], row.run_id) > (best.wait["startedAt"], best.run_id):
-            answered[row.agent_id] = row
-    if not answered:
-        return {}
+def replied(message: MessageJson, answers: tuple[Answer, ...] | None = None) -> Outcome:
     sender = message["sender"]
-    outcome = Outcome(
+    return Outcome(
         status="replied",
         at=message["createdAt"],
         message_id=message["id"],
         sender_id=sender["id"],
         sender_name=sender["name"],
+        answers=answers,
     )
-    return {
-        agent: row.run_id
-        for agent, row in answered.items()
-        if end_reply_wait(tx, row.run_id, row.wait, max(row.chain_depth, message["chainDepth"]), outcome)
-    }
 
 
-def end_reply_wait(tx: Tx, run_id: str, stored: Any, depth: int, outcome: Outcome) -> bool:
+def end_reply_wait(tx: Tx, run_id: str, wait: Wait, depth: int, outcome: Outcome) -> bool:
     """True if this ended it. The journal then says how: the waiting call's result is `replied` or `timeout`."""
-    wait = Wait.model_validate(stored)
     if not end_wait(tx, run_id, "waiting_reply", wait, depth, outcome):
         return False
-    tx.execute(_WRITE_RESULT, {"run": run_id, "result": _result(wait.message_id, outcome)})
+    tx.execute(_WRITE_RESULT, {"run": run_id, "result": _result(wait, outcome)})
     return True
+
+
+def end_unanswered(tx: Tx, run: Any, reason: str | None = None, left: str | None = None) -> bool:
+    """Ends a wait without the answers that it needs, with those it has. `run` has `id`, `wait` and `chain_depth`."""
+    wait = Wait.model_validate(run.wait)
+    if wait.is_plain:
+        return end_reply_wait(
+            tx, run.id, wait, run.chain_depth, Outcome(status="timeout", at=iso(tx.now), reason=reason)
+        )
+    answers, depth = load_answers(tx, run.id, wait)
+    heard = {answer.entity_id for answer in answers}
+    named = zip(wait.from_ or (), wait.from_names or (), strict=True)
+    outcome = Outcome(
+        status="timeout",
+        at=iso(tx.now),
+        reason=reason,
+        answers=answers,
+        missing=tuple(name for entity_id, name in named if entity_id not in heard),
+        left=left,
+    )
+    return end_reply_wait(tx, run.id, wait, max(run.chain_depth, depth), outcome)
+
+
+def load_answers(tx: Tx, run_id: str, wait: Wait) -> tuple[tuple[Answer, ...], int]:
+    """In the order of the messages, and their greatest chain depth."""
+    rows = tx.all(_ANSWERS, {"run": run_id, "n": wait.n}) if wait.n is not None else ()
+    found = tuple(Answer(entity_id=row.entity_id, name=row.name, message_id=row.message_id) for row in rows)
+    return found, max((row.chain_depth for row in rows), default=0)
 
 
 def end_wait(tx: Tx, run_id: str, status: WaitStatus, wait: Wait, depth: int, outcome: Outcome) -> bool:
@@ -171,20 +223,23 @@ def end_wait(tx: Tx, run_id: str, status: WaitStatus, wait: Wait, depth: int, ou
     return tx.execute(_END[status], {"run": run_id, "ended": ended, "depth": depth}).rowcount == 1
 
 
-def _result(question: str, outcome: Outcome) -> dict[str, Any]:
-    result: dict[str, Any] = {"success": True, "messageId": question, "status": outcome.status}
+def _result(wait: Wait, outcome: Outcome) -> dict[str, Any]:
+    result: dict[str, Any] = {"success": True, "messageId": wait.message_id, "status": outcome.status}
     if outcome.status == "replied":
         names = {"messageId": outcome.message_id, "senderId": outcome.sender_id, "senderName": outcome.sender_name}
-        return {**result, "reply": names}
-    return {**result, "reason": outcome.reason} if outcome.reason is not None else result
+        result["reply"] = names
+    if outcome.reason is not None:
+        result["reason"] = outcome.reason
+    if outcome.answers is not None:
+        result |= {"answers": [answer.to_json() for answer in outcome.answers], "need": wait.needed}
+    return {**result, "missing": list(outcome.missing)} if outcome.missing else result
 
 
 def time_out(tx: Tx, limit: int = 200) -> int:
-    """Ends the waits whose deadline has passed (M9)."""
+    """Ends the waits whose deadline has passed (M9, W5)."""
     due = [run for run in tx.all(_DUE, {"now": tx.now, "limit": limit}) if run.status == "waiting_reply"]
-    outcome = Outcome(status="timeout", at=iso(tx.now))
     for run in due:
-        end_reply_wait(tx, run.id, run.wait, run.chain_depth, outcome)
+        end_unanswered(tx, run)
     if due:
         tx.outbox.append(WorkAvailable(payload=QUEUED))
     return len(due)

@@ -29,7 +29,7 @@ def asked(history: tuple[Message, ...], trigger: Message, since: int | None = No
     common = replace(
         in_alpha((trigger,), config=config(mind="roles", **of_config)),
         trigger=trigger_of(trigger),
-        active=ActiveSpace(ALPHA.id, ALPHA.name, trigger.seq, since or 0),
+        active=ActiveSpace(ALPHA.id, ALPHA.name, trigger.seq, since or 0, phase=of_place.get("phase")),
         history=(),
         agent=more.pop("agent", ANALYST),
     )

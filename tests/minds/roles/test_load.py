@@ -102,7 +102,7 @@ async def test_r6_the_summary_of_the_last_change_is_shown_whichever_was_written_
     later = PhaseChange("review", summary="It is built.")
     await db_place.db.write(change_phase, db_place.husam, db_place.space, later)
     text = turns(await look(db_place, trigger))[-2][1]
-    assert text == "**Previous context**: It is built.\n\n=== NEW INTERACTION ==="
+    assert text == "=== HANDED OVER BY Husam ===\n\n**Previous context**: It is built.\n\n=== NEW INTERACTION ==="
     after = turns(await look(db_place, await db_place.say("and now?")))[-2][1]
     assert "**Previous context**: It is built." in after
 
@@ -116,7 +116,9 @@ async def test_r6_also_when_it_was_changed_on_a_node_whose_clock_is_ahead(db_pla
 
     await db_place.db.write(change_ahead)
     text = turns(await look(db_place, await db_place.say("go")))[-2][1]
-    assert text == "**Previous context**: The plan is agreed.\n\n=== NEW INTERACTION ==="
+    assert (
+        text == "=== HANDED OVER BY Husam ===\n\n**Previous context**: The plan is agreed.\n\n=== NEW INTERACTION ==="
+    )
 
 
 async def test_a7_a_space_that_the_agent_has_left_shows_nothing(db_place: Place) -> None:

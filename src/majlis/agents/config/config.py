@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
 from majlis.agents.config.heartbeat import Heartbeat, Timezone
 from majlis.agents.config.limits import Consciousness, Limits
@@ -18,6 +18,9 @@ from majlis.agents.config.tools import Tools
 from majlis.agents.config.types import Wire
 from majlis.model_providers import missing_package
 
+EntityId = Annotated[str, StringConstraints(pattern=r"^ent_[0-9a-z]{16}$")]
+ServiceName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+
 
 class AgentConfig(Wire):
     """Everything has a default: `{}` is an agent with the demo model and no instructions.
@@ -29,14 +32,25 @@ class AgentConfig(Wire):
     instructions: str = ""
     model: ModelChoice = DEMO
     """One of "demo", "provider:name" or an object."""
-    mind: Literal["timeline", "consciousness", "roles"] = "timeline"
-    """How the agent perceives and acts."""
+    mind: Literal["timeline", "consciousness", "roles", "outside"] = "timeline"
+    """How the agent perceives and acts. `outside`: a program of yours takes its events and answers."""
+    acts_for: Literal["asker", "itself"] = "asker"
+    """With whose rights the agent reads and posts across spaces: those of the person who asked, or its own."""
     waits: bool = True
     """Timeline only: `send_message` can wait for a reply."""
+    speak: Literal["tool", "text"] = "tool"
+    """`tool`: the agent speaks with `send_message`. `text`: its final text is posted as its message."""
+    guard: bool = True
+    """A message is held back if a new message may change it: the model reads the new one and decides again. No effect
+    in `roles` and `outside`."""
     layout: Literal["stable", "classic"] = "stable"
     """Timeline only: the order of the blocks in its context."""
     window: Annotated[int, Field(ge=2, le=500)] = 50
     """How many messages of a space the agent sees."""
+    context_tokens: Annotated[int, Field(ge=4_000, le=100_000_000)] | None = None
+    """How many tokens a request may have. Without it, what is known of the model, or else 32,000."""
+    vision: bool | None = None
+    """Shows the model pictures. Without it, they are shown until its provider refuses them."""
     timezone: Timezone = "UTC"
     """For its plans and heartbeat."""
     projection: Literal["portable", "seed"] = "portable"
@@ -47,6 +61,11 @@ class AgentConfig(Wire):
     """Which tools need a person's approval, and which are forbidden."""
     limits: Limits = Limits()
     consciousness: Consciousness = Consciousness()
+    addable_by: Literal["anyone", "admins"] | Annotated[tuple[EntityId, ...], Field(max_length=100)] | None = None
+    """Limits who may add the agent to a space: "anyone", "admins" of the gateway, or a list of ids. Default: anyone, or
+    admins if the agent acts for itself."""
+    accepts_services: Literal["any"] | Annotated[tuple[ServiceName, ...], Field(max_length=100)] = "any"
+    """Which services may trigger the agent: "any", or a list of names."""
     heartbeat: Heartbeat | None = None
     """Wakes the agent without an event; off by default."""
 

@@ -73,7 +73,7 @@ def _check_headers(headers: dict[str, str]) -> dict[str, str]:
         if not HEADER_VALUE.fullmatch(value):
             raise refusal("should contain only printable ASCII on one line", name)
         refuse_unknown_template(value, name)
-        refuse_secret(name, value, name, input_allowed=False)
+        refuse_secret(name, value, name, input_allowed=False, stored_allowed=True)
     return headers
 
 

@@ -6,12 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from majlis.agents.config.types import Wire
+from majlis.agents.config.types import Maybe, Wire
 
 _DAY = 24 * 3600
 MAX_TOOL_WAIT = 30 * _DAY
 
 Count = Annotated[int, Field(ge=1, le=1000)]
+Seconds = Annotated[int, Field(ge=1, le=3600)]
 
 
 class Limits(Wire):
@@ -31,6 +32,11 @@ class Limits(Wire):
     """Runs that wait for a reply at the same time."""
     tool_wait_seconds: Annotated[int, Field(ge=1, le=MAX_TOOL_WAIT)] = 600
     """How long an interactive tool waits for a person, unless the tool sets its own time."""
+    first_byte_seconds: Maybe[Seconds] = None
+    """How long a model may take until its answer begins. Default: 120, and 300 for a model server on this machine or
+    in a private network, which may read a long prompt slowly."""
+    idle_seconds: Maybe[Seconds] = None
+    """How long an answer that has begun may pause. Default: 60."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 3
     """How many runs may fail on an event before it counts as failed."""
 

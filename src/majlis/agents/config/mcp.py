@@ -50,7 +50,7 @@ def _check_env(env: dict[str, str]) -> dict[str, str]:
         refuse_unknown_template(value, name)
         if INPUT_TEMPLATE.search(value):
             raise refusal("cannot use {{input…}}: a call does not start the server", name)
-        refuse_secret(name, value, name)
+        refuse_secret(name, value, name, stored_allowed=True)
     return env
 
 
@@ -65,7 +65,7 @@ class McpServer(Wire):
     command: Maybe[Command] = None
     """Program and arguments, as an array or as one line with shell quoting; no shell runs it."""
     env: Maybe[Annotated[dict[str, str], AfterValidator(_check_env)]] = None
-    """Environment variables for the `command`; write secrets as ${env.NAME}. It inherits no others from Majlis."""
+    """Environment variables for the `command`; it inherits no others. Write secrets as secret:NAME or ${env.NAME}."""
     timeout_seconds: Maybe[Annotated[int, Field(ge=1, le=600)]] = None
     """For one call. Default: 60."""
     allowed_tools: Maybe[Annotated[tuple[ForeignToolName, ...], AfterValidator(_listed_once)]] = None

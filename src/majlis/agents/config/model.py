@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, Tag, model_validator
@@ -11,16 +10,16 @@ from pydantic import AfterValidator, Field, Tag, model_validator
 from majlis.agents.config.http import BaseUrl
 from majlis.agents.config.templates import EnvName
 from majlis.agents.config.types import JsonObject, Matching, Maybe, Wire, form_of, refusal
-from majlis.model_providers import PROVIDERS
+from majlis.model_providers import LOCAL_SERVERS, PROVIDERS, known_providers, meant_provider
 
 DEMO = "demo"
 
 
 def _check_provider(provider: str, *at: str) -> None:
-    if provider in PROVIDERS:
+    if provider in PROVIDERS or provider in LOCAL_SERVERS:
         return
-    near = get_close_matches(provider[:64], PROVIDERS, n=1)
-    advice = f'; the nearest is "{near[0]}"' if near else f", which is one of {', '.join(PROVIDERS)}"
+    meant = meant_provider(provider)
+    advice = f'; use "{meant}"' if meant else f", which is one of {', '.join(known_providers())}"
     raise refusal(f"does not name a known provider{advice}", *at)
 
 
@@ -68,15 +67,28 @@ class ModelObject(Wire):
     """A provider of the model library. With `baseUrl`, any name."""
     name: ModelName
     base_url: Maybe[BaseUrl] = None
-    """A server with the streaming Chat Completions protocol (llama.cpp, vLLM, Ollama, LM Studio …)."""
+    """A server with the streaming Chat Completions protocol (llama.cpp, vLLM, Ollama, LM Studio …). With the providers
+    anthropic, google and openai-responses, a server with their own protocol."""
     api_key_env: Maybe[EnvName] = None
     """Default: the provider's usual environment variable."""
+    api_key: Maybe[
+        Annotated[
+            str,
+            Matching(
+                r"secret:[A-Za-z_][A-Za-z0-9_-]{0,63}",
+                'should be "secret:NAME", the name of a stored secret, not the key itself',
+            ),
+        ]
+    ] = None
+    """A stored secret as `secret:NAME`, instead of `apiKeyEnv`."""
     settings: ModelSettings = ModelSettings()
 
     @model_validator(mode="after")
     def _provider_is_known(self) -> Self:
         if self.base_url is None:
             _check_provider(self.provider, "provider")
+        if self.api_key is not None and self.api_key_env is not None:
+            raise refusal('cannot be used together with "apiKeyEnv"; remove one of them', "apiKey")
         return self
 
 

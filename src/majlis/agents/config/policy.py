@@ -1,28 +1,31 @@
 """Tool policies: which tools are allowed, need a person's approval, or are denied. The first matching rule decides.
 
-They apply to the tools of configs and MCP servers, not to the built-in ones.
+A pattern applies to the tools of configs and MCP servers. A rule applies to a built-in tool only if it names it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import Field, model_validator
 
 from majlis.agents.config.tools import BUILT_IN_TOOLS
-from majlis.agents.config.types import Matching, Wire, refusal
+from majlis.agents.config.types import Matching, Maybe, Wire, refusal
 
 Verdict = Literal["allow", "ask", "deny"]
 MAX_RULES = 64
 _STRICTNESS: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
-def _not_built_in(pattern: str) -> str:
-    if pattern.casefold() in BUILT_IN_TOOLS:
-        raise refusal("is a built-in tool; a policy applies only to tools of configs and MCP servers")
-    return pattern
+Approver = Annotated[
+    str,
+    Matching(
+        r"admins|space-admins|members|ent_[0-9a-z]{16}",
+        'should be "admins", "space-admins", "members" or the id of a person',
+    ),
+]
 
 
 class PolicyRule(Wire):
@@ -32,11 +35,23 @@ class PolicyRule(Wire):
             r"[a-zA-Z0-9_*?.-]{1,128}",
             "should be the name of a tool, or a pattern with * (any characters) and ? (one character)",
         ),
-        AfterValidator(_not_built_in),
     ]
-    """A name, or a pattern with `*` and `?`. Case is ignored."""
+    """A name, or a pattern with `*` and `?`. Case is ignored. No pattern covers a built-in tool, such as
+    `send_message`; name it."""
     do: Verdict
-    """`ask`: a person in the active space has to approve each call."""
+    """`ask`: a person has to approve each call."""
+    approvers: Maybe[Annotated[list[Approver], Field(min_length=1, max_length=20)]] = None
+    """`ask` only: "admins" (of the gateway), "space-admins", "members", or ids of people. Default: "admins" for a rule
+    in an agent's config, "space-admins" for a rule of a space."""
+    requester_may_approve: Maybe[bool] = None
+    """`ask` only: the person whom the run works for may approve its calls too. Default: false."""
+
+    @model_validator(mode="after")
+    def _approvers_go_with_ask(self) -> Self:
+        if self.do != "ask" and (self.approvers is not None or self.requester_may_approve is not None):
+            at = "approvers" if self.approvers is not None else "requesterMayApprove"
+            raise refusal('is for rules with "ask" only; remove it', at)
+        return self
 
 
 Policy = Annotated[tuple[PolicyRule, ...], Field(max_length=MAX_RULES)]
@@ -44,12 +59,27 @@ Policy = Annotated[tuple[PolicyRule, ...], Field(max_length=MAX_RULES)]
 
 def verdict(rules: Iterable[PolicyRule | Mapping[str, Any]], name: str) -> Verdict:
     """Of the first matching rule; without one, "allow"."""
+    rule = _first(rules, name)
+    return "allow" if rule is None else rule["do"]
+
+
+def approval(rules: Iterable[PolicyRule | Mapping[str, Any]], name: str, default: str) -> list[dict[str, Any]]:
+    """The approvers that the first matching rule names if it asks; `default` if it names none."""
+    rule = _first(rules, name)
+    if rule is None or rule["do"] != "ask":
+        return []
+    allowed = bool(rule.get("requesterMayApprove"))
+    return [{"approvers": rule.get("approvers") or [default], "requesterMayApprove": allowed}]
+
+
+def _first(rules: Iterable[PolicyRule | Mapping[str, Any]], name: str) -> Mapping[str, Any] | None:
     folded = name.casefold()
-    for rule in rules:
-        pattern, do = (rule.tools, rule.do) if isinstance(rule, PolicyRule) else (rule["tools"], rule["do"])
-        if fnmatchcase(folded, pattern.casefold()):
-            return do
-    return "allow"
+    for each in rules:
+        rule = each.model_dump(by_alias=True) if isinstance(each, PolicyRule) else each
+        pattern = rule["tools"].casefold()
+        if folded == pattern or (folded not in BUILT_IN_TOOLS and fnmatchcase(folded, pattern)):
+            return rule
+    return None
 
 
 def stricter(one: Verdict, other: Verdict) -> Verdict:

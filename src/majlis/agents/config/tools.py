@@ -15,9 +15,11 @@ from majlis.agents.config.types import JsonObject, Matching, Maybe, Name, Wire, 
 
 # The names of the tools in `tools.builtin`, a higher layer; a test compares them.
 BUILT_IN_TOOLS = frozenset((
-    "enter_space", "send_message", "read_messages", "get_my_runs", "stop_run", "absorb_run", "set_memories",
-    "get_memories", "delete_memories", "set_goals", "delete_goals", "set_plans", "get_plans", "delete_plans",
-    "peek_inbox", "skip", "recall_cycles", "route", "hand_over",
+    "enter_space", "send_message", "read_messages", "search_messages", "explain_message", "get_my_runs", "stop_run",
+    "absorb_run", "set_memories", "get_memories", "delete_memories", "set_goals", "delete_goals", "set_plans",
+    "get_plans", "delete_plans", "peek_inbox", "skip", "recall_cycles", "route", "hand_over",
+    "edit_message", "delete_message", "react", "pin_message", "unpin_message",
+    "read_file", "send_files",
 ))  # fmt: skip
 
 
@@ -71,6 +73,10 @@ def _secret_in(schema: JsonValue) -> Path:
     return next((at for at, value in walk(schema) if at[-1:] == ("writeOnly",) and value is True), ())
 
 
+ResultSchema = Annotated[schemas.InputSchema, AfterValidator(_without_secrets)]
+"""The fields of a form that people fill in."""
+
+
 class SpaceExecution(Wire):
     timeout_seconds: Maybe[Annotated[int, Field(ge=1, le=MAX_TOOL_WAIT)]] = None
     """Default: the agent's `limits.toolWaitSeconds`."""
@@ -78,7 +84,7 @@ class SpaceExecution(Wire):
         Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(min_length=1, max_length=50)]
     ] = None
     """`choice` only: the options, unless the call has its own `options`."""
-    result_schema: Maybe[Annotated[schemas.InputSchema, AfterValidator(_without_secrets)]] = None
+    result_schema: Maybe[ResultSchema] = None
     """`form` only: the fields that people fill in. Default: those of `inputSchema`, prefilled by the model; without
     either, one text."""
 

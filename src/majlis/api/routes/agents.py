@@ -10,9 +10,11 @@ from fastapi import APIRouter, Response
 from majlis.agents import agents, goals, memories, plans
 from majlis.agents.config.config import config_schema
 from majlis.api.auth import TheEntry, TheGateway
-from majlis.api.bodies import AfterId, AgentChange, ListLimit, NewAgent, PathId, Try, nothing, reply
+from majlis.api.bodies import AfterId, AgentChange, ListLimit, MemoryValue, NewAgent, PathId, Try, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.entities.caller import Caller
+from majlis.inbox.correct import ClearedJson, clear_inbox, delete_kept, end_waits, write_memory
+from majlis.inbox.pause import PausedJson, is_gateway_paused, pause_agent, pause_gateway
 from majlis.runs.view.preview import preview_agent
 from majlis.runs.view.shapes import TryJson
 from majlis.store.transactions import T, Tx
@@ -55,6 +57,35 @@ async def delete(entry: TheEntry, agent_id: PathId) -> Response:
     return nothing()
 
 
+@router.post("/api/agents/{agent_id}/pause", response_model=PausedJson, responses=refusals(404))
+async def pause(entry: TheEntry, agent_id: PathId) -> Response:
+    """Its runs stop within a second and go back to the queue. Events are kept. For the owner and admins."""
+    return reply(await entry.write(pause_agent, agent_id, True))
+
+
+@router.delete("/api/agents/{agent_id}/pause", response_model=PausedJson, responses=refusals(404))
+async def resume(entry: TheEntry, agent_id: PathId) -> Response:
+    return reply(await entry.write(pause_agent, agent_id, False))
+
+
+@router.get("/api/pause", response_model=PausedJson, responses=refusals())
+async def get_pause(entry: TheEntry) -> Response:
+    """Are all agents of the gateway paused?"""
+    return reply(await entry.read(is_gateway_paused))
+
+
+@router.post("/api/pause", response_model=PausedJson, responses=refusals())
+async def pause_all(entry: TheEntry) -> Response:
+    """Pauses all agents of the gateway. For the owner and admins."""
+    return reply(await entry.write(pause_gateway, True))
+
+
+@router.delete("/api/pause", response_model=PausedJson, responses=refusals())
+async def resume_all(entry: TheEntry) -> Response:
+    """Ends the pause of the gateway. An agent or space that was paused by itself stays paused."""
+    return reply(await entry.write(pause_gateway, False))
+
+
 @router.post("/api/agents/{agent_id}/try", response_model=TryJson, responses=refusals(404, 409))
 async def try_out(gateway: TheGateway, entry: TheEntry, agent_id: PathId, body: Try) -> Response:
     """The first request that the model would get if you sent this now. No model is called, and nothing is stored or
@@ -67,6 +98,42 @@ async def try_out(gateway: TheGateway, entry: TheEntry, agent_id: PathId, body: 
 async def list_memories(entry: TheEntry, agent_id: PathId) -> Response:
     """The agent's memories, ordered by key."""
     return reply(await entry.read(_of_agent, agent_id, memories.list_memories))
+
+
+@router.put("/api/agents/{agent_id}/memories/{key:path}", response_model=memories.MemoryJson, responses=refusals(404))
+async def put_memory(entry: TheEntry, agent_id: PathId, key: str, body: MemoryValue) -> Response:
+    """Corrects a memory. For the owner and admins."""
+    return reply(await entry.write(write_memory, agent_id, key, body.value))
+
+
+@router.delete("/api/agents/{agent_id}/memories/{key:path}", status_code=204, responses=refusals(404))
+async def delete_memory(entry: TheEntry, agent_id: PathId, key: str) -> Response:
+    await entry.write(delete_kept, agent_id, "memory", key)
+    return nothing()
+
+
+@router.delete("/api/agents/{agent_id}/goals/{goal_id:path}", status_code=204, responses=refusals(404))
+async def delete_goal(entry: TheEntry, agent_id: PathId, goal_id: str) -> Response:
+    await entry.write(delete_kept, agent_id, "goal", goal_id)
+    return nothing()
+
+
+@router.delete("/api/agents/{agent_id}/plans/{plan_id}", status_code=204, responses=refusals(404))
+async def delete_plan(entry: TheEntry, agent_id: PathId, plan_id: str) -> Response:
+    await entry.write(delete_kept, agent_id, "plan", plan_id)
+    return nothing()
+
+
+@router.delete("/api/agents/{agent_id}/waits", response_model=ClearedJson, responses=refusals(404))
+async def delete_waits(entry: TheEntry, agent_id: PathId) -> Response:
+    """Its waits for answers and cards time out now. For the owner and admins."""
+    return reply(await entry.write(end_waits, agent_id))
+
+
+@router.delete("/api/agents/{agent_id}/inbox", response_model=ClearedJson, responses=refusals(404))
+async def delete_inbox(entry: TheEntry, agent_id: PathId) -> Response:
+    """Passes over the events that no run has taken yet. For the owner and admins."""
+    return reply(await entry.write(clear_inbox, agent_id))
 
 
 @router.get("/api/agents/{agent_id}/goals", response_model=list[goals.GoalJson], responses=refusals(404))

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from majlis.api.auth import TheEntry
 from majlis.api.bodies import AfterId, EntityChange, ListLimit, NewEntity, PathId, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.entities.blocks import BlockJson, block, list_blocks, unblock
 from majlis.entities.caller import EntityType
 from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import access_entity, create_entity, list_entities
@@ -18,6 +19,25 @@ router = APIRouter(tags=["entities"])
 @router.get("/api/me", response_model=MeJson, responses=refusals())
 async def get_me(entry: TheEntry) -> Response:
     return reply(me_json(await entry.caller()))
+
+
+@router.get("/api/blocks", response_model=list[BlockJson], responses=refusals())
+async def list_blocked(entry: TheEntry) -> Response:
+    """Members who cannot add you to spaces."""
+    return reply(await entry.read(list_blocks))
+
+
+@router.put("/api/blocks/{entity_id}", status_code=204, responses=refusals(404))
+async def put_block(entry: TheEntry, entity_id: PathId) -> Response:
+    """From now on, this member cannot add you to spaces."""
+    await entry.write(block, entity_id)
+    return nothing()
+
+
+@router.delete("/api/blocks/{entity_id}", status_code=204, responses=refusals())
+async def delete_block(entry: TheEntry, entity_id: PathId) -> Response:
+    await entry.write(unblock, entity_id)
+    return nothing()
 
 
 @router.post("/api/entities", status_code=201, response_model=EntityJson, responses=refusals(409))

@@ -1,4 +1,4 @@
-"""Messages: post, page through the history, get one, search."""
+"""Messages: post, page through the history, get one, search, edit, delete, react."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from majlis import metrics
-from majlis.api.auth import TheEntry
-from majlis.api.bodies import IdText, NewMessage, PageLimit, PathId, reply
+from majlis.api.auth import Entry, TheEntry
+from majlis.api.bodies import ChangedMessage, HeldEvent, IdText, NewMessage, PageLimit, PathId, reply
 from majlis.api.error_responses import refusals
+from majlis.errors import Invalid
 from majlis.inbox.deliver import post_message
+from majlis.inbox.withdraw import delete_message
+from majlis.outside.held import Outgoing, send_for_event
+from majlis.runs.view.why import WhyJson, get_why
+from majlis.spaces.edit import edit_message, list_versions, react, unreact
 from majlis.spaces.history import MessagePageJson, find_by_client_id, get_message, read_page
+from majlis.spaces.pins import pin, unpin
 from majlis.spaces.post import Draft, Repeated
 from majlis.spaces.search import SearchJson, search
-from majlis.spaces.shapes import MessageJson
+from majlis.spaces.shapes import MessageJson, VersionsJson
 
 router = APIRouter(tags=["messages"])
+
+QUERY = (
+    'Words and "phrases", and the filters from:NAME, in:SPACE, before:DATE and after:DATE. Put a name with spaces in '
+    "quotes. Words also find their other English forms; the last word may be incomplete."
+)
 
 
 @router.post(
@@ -29,14 +40,36 @@ router = APIRouter(tags=["messages"])
     },
 )
 async def create(entry: TheEntry, space_id: PathId, body: NewMessage) -> Response:
-    draft = Draft(body.text, body.client_id, body.reply_to, body.mentions, body.session_id)
+    message, is_new = await post(entry, space_id, body)
+    return reply(message, 201 if is_new else 200)
+
+
+async def post(entry: Entry, space_id: str, body: NewMessage) -> tuple[MessageJson, bool]:
+    """The message, and whether it is new: a repeated client id gets the first message with it."""
+    if body.wait is not False and body.inbox is None:
+        problem = "wait needs inbox, the event that the message is sent for."
+        raise Invalid("wait_without_inbox", problem, {"path": "wait"})
+    if body.session_id is not None and body.inbox is not None:
+        problem = "A message for an event continues its run. Leave sessionId out."
+        raise Invalid("session_with_inbox", problem, {"path": "sessionId"})
+    draft = Draft(body.text, body.client_id, body.reply_to, body.mentions, body.session_id, files=body.files)
     try:
-        message = await entry.write_brief(post_message, space_id, draft)
+        if body.inbox is not None:
+            message = await entry.write_brief(send_for_event, space_id, _outgoing(body, body.inbox))
+        else:
+            message = await entry.write_brief(post_message, space_id, draft)
     except Repeated:
         # The transaction was rolled back; the first message with this client id is the answer (M16).
-        return reply(await entry.read(find_by_client_id, space_id, body.client_id or ""))
+        return await entry.read(find_by_client_id, space_id, body.client_id or ""), False
     metrics.messages_posted.labels(message["sender"]["type"]).inc()
-    return reply(message, 201)
+    return message, True
+
+
+def _outgoing(body: NewMessage, held: HeldEvent) -> Outgoing:
+    wait = body.wait if isinstance(body.wait, bool) else body.wait.model_dump(by_alias=True, exclude_none=True)
+    return Outgoing(
+        held.id, held.lease, body.text, body.client_id, body.reply_to, tuple(body.mentions), wait, body.files
+    )
 
 
 @router.get("/api/spaces/{space_id}/messages", response_model=MessagePageJson, responses=refusals(404))
@@ -55,10 +88,59 @@ async def get_one(entry: TheEntry, message_id: PathId) -> Response:
     return reply(await entry.read(get_message, message_id))
 
 
+@router.get("/api/messages/{message_id}/why", response_model=WhyJson, responses=refusals(404))
+async def get_why_of(entry: TheEntry, message_id: PathId) -> Response:
+    """Why the message was sent: hop by hop back to the beginning of its chain, nearest first. What you may not see is
+    `hidden`."""
+    return reply(await entry.snapshot(get_why, message_id))
+
+
+@router.patch("/api/messages/{message_id}", response_model=MessageJson, responses=refusals(403, 404, 409))
+async def change(entry: TheEntry, message_id: PathId, body: ChangedMessage) -> Response:
+    """Change the text of your own message. It wakes no agent."""
+    return reply(await entry.write(edit_message, message_id, body.text))
+
+
+@router.get("/api/messages/{message_id}/versions", response_model=VersionsJson, responses=refusals(403, 404))
+async def versions(entry: TheEntry, message_id: PathId) -> Response:
+    """The earlier texts of an edited message, oldest first. For its author and admins of the space."""
+    return reply(await entry.read(list_versions, message_id))
+
+
+@router.delete("/api/messages/{message_id}", response_model=MessageJson, responses=refusals(403, 404, 409))
+async def delete(entry: TheEntry, message_id: PathId) -> Response:
+    """Delete your own message, or as an admin of the space any. Its number stays; stored copies of its text go."""
+    return reply(await entry.write(delete_message, message_id))
+
+
+@router.put(
+    "/api/messages/{message_id}/reactions/{emoji}", response_model=MessageJson, responses=refusals(403, 404, 409)
+)
+async def add_reaction(entry: TheEntry, message_id: PathId, emoji: str) -> Response:
+    """React with one emoji. Putting it twice is putting it once."""
+    return reply(await entry.write(react, message_id, emoji))
+
+
+@router.delete("/api/messages/{message_id}/reactions/{emoji}", response_model=MessageJson, responses=refusals(404))
+async def remove_reaction(entry: TheEntry, message_id: PathId, emoji: str) -> Response:
+    return reply(await entry.write(unreact, message_id, emoji))
+
+
+@router.put("/api/messages/{message_id}/pin", response_model=MessageJson, responses=refusals(403, 404, 409))
+async def pin_message(entry: TheEntry, message_id: PathId) -> Response:
+    """Pin a message to its space, which can have 50 pins. Pinning twice is pinning once."""
+    return reply(await entry.write(pin, message_id))
+
+
+@router.delete("/api/messages/{message_id}/pin", response_model=MessageJson, responses=refusals(403, 404))
+async def unpin_message(entry: TheEntry, message_id: PathId) -> Response:
+    return reply(await entry.write(unpin, message_id))
+
+
 @router.get("/api/search", response_model=SearchJson, responses=refusals(404))
 async def find(
     entry: TheEntry,
-    q: Annotated[str, Query(min_length=1, max_length=256, description="Words; the last may be incomplete.")],
+    q: Annotated[str, Query(min_length=1, max_length=256, description=QUERY)],
     space_id: Annotated[IdText | None, Query(alias="spaceId")] = None,
     limit: PageLimit = 50,
     before: Annotated[IdText | None, Query(description="The last message of the previous page.")] = None,

@@ -24,7 +24,7 @@ router = APIRouter(tags=["pages"], include_in_schema=False)
 
 # Link previews and uptime monitors use HEAD.
 GET = ["GET", "HEAD"]
-_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "woff2": "font/woff2"}
 _FOLDER = files("majlis.api").joinpath("page")
 
 
@@ -49,7 +49,7 @@ async def use_link(gateway: TheGateway, request: Request, code: str) -> Response
             failed.headers["Retry-After"] = str(refusal.retry_after)
         return failed
     answer = RedirectResponse("/", 303, {"Cache-Control": "no-store"})
-    set_cookie(answer, gateway, secret)
+    set_cookie(answer, request, secret)
     return answer
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from majlis.api.auth import COOKIE, TheEntry, TheGateway, require_own_page
+from majlis.api.auth import TheEntry, TheGateway, cookie_name, over_https, require_own_page
 from majlis.api.bodies import SignIn, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.entities import sessions
 from majlis.entities.caller import Caller
 from majlis.entities.shapes import MeJson, me_json
 from majlis.errors import Invalid
+from majlis.foundation import owner_caller
 from majlis.gateway import Gateway
+from majlis.store.transactions import Tx
 
 router = APIRouter(tags=["session"])
 
@@ -23,15 +25,16 @@ async def sign_in(gateway: TheGateway, request: Request, body: SignIn) -> Respon
     limit_sign_in(request)
     caller, secret = await open_session(gateway, body.code, body.token)
     answer = reply(me_json(caller), 201)
-    set_cookie(answer, gateway, secret)
+    set_cookie(answer, request, secret)
     return answer
 
 
 @router.delete("/api/session", status_code=204, responses=refusals())
-async def end(entry: TheEntry) -> Response:
+async def end(entry: TheEntry, request: Request) -> Response:
     await entry.write(sessions.sign_out)
     answer = nothing()
-    answer.delete_cookie(COOKIE, path="/")
+    name, secure = cookie_name(request), over_https(request)
+    answer.delete_cookie(name, path="/", httponly=True, samesite="lax", secure=secure)
     return answer
 
 
@@ -40,16 +43,21 @@ async def open_session(gateway: Gateway, code: str | None, token: str | None) ->
         return await gateway.db.write(sessions.sign_in_with_code, gateway.hasher, code)
     if token is not None and code is None:
         if gateway.hasher.is_owner(gateway.hasher.hash(token)):
-            owners, _ = await gateway.db.write(sessions.issue_sign_in_code, gateway.hasher, gateway.owner_id)
-            return await gateway.db.write(sessions.sign_in_with_code, gateway.hasher, owners)
+            return await gateway.db.write(_sign_in_owner, gateway)
         return await gateway.db.write(sessions.sign_in_with_token, gateway.hasher, token)
     raise Invalid("invalid_request", "Send either code or token.", {"path": "code"})
+
+
+def _sign_in_owner(tx: Tx, gateway: Gateway) -> tuple[Caller, str]:
+    caller = owner_caller(tx, gateway.owner_id, gateway.hasher.owner_token)
+    return caller, sessions.open_session(tx, gateway.hasher, caller, "owner token")
 
 
 def limit_sign_in(request: Request) -> None:
     request.app.state.sign_in_limit.spend(request.client.host if request.client else "unknown")
 
 
-def set_cookie(answer: Response, gateway: Gateway, secret: str) -> None:
-    seconds, secure = sessions.SESSION_MILLIS // 1000, gateway.settings.https
-    answer.set_cookie(COOKIE, secret, max_age=seconds, path="/", httponly=True, samesite="lax", secure=secure)
+def set_cookie(answer: Response, request: Request, secret: str) -> None:
+    name, secure = cookie_name(request), over_https(request)
+    seconds = sessions.SESSION_MILLIS // 1000
+    answer.set_cookie(name, secret, max_age=seconds, path="/", httponly=True, samesite="lax", secure=secure)

@@ -7,14 +7,30 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from majlis.api.auth import TheEntry
-from majlis.api.bodies import IdText, NewMember, NewPhase, NewSpace, PathId, ReadPosition, SpaceChange, nothing, reply
+from majlis.api.bodies import (
+    Direct,
+    IdText,
+    NewMember,
+    NewPhase,
+    NewSpace,
+    PageLimit,
+    PathId,
+    ReadPosition,
+    SpaceChange,
+    nothing,
+    reply,
+)
 from majlis.api.error_responses import refusals
+from majlis.inbox.pause import PausedJson, pause_space
+from majlis.spaces.direct import open_direct
 from majlis.spaces.members import add_member, list_members, remove_member
 from majlis.spaces.phases import PhaseChange, change_phase, list_phases
+from majlis.spaces.pins import PinsJson, list_pins
 from majlis.spaces.queries import list_all_spaces, list_spaces, space_json
 from majlis.spaces.read_position import ReadJson, mark_read
 from majlis.spaces.shapes import MemberJson, PhaseJson, SpaceJson, SpaceOutlineJson
 from majlis.spaces.spaces import change_space, create_space, delete_space
+from majlis.spaces.summaries import SummariesJson, list_summaries
 
 router = APIRouter(tags=["spaces"])
 
@@ -25,9 +41,26 @@ async def create(entry: TheEntry, body: NewSpace) -> Response:
     return reply(await entry.write(create_space, *arguments), 201)
 
 
+@router.post(
+    "/api/direct",
+    status_code=201,
+    response_model=SpaceJson,
+    responses={200: {"model": SpaceJson, "description": "It existed already."}, **refusals(404)},
+)
+async def direct(entry: TheEntry, body: Direct) -> Response:
+    """Your direct conversation with a person or an agent. It is created when you first ask for it."""
+    space, new = await entry.write(open_direct, body.entity_id)
+    return reply(space, 201 if new else 200)
+
+
 @router.get("/api/spaces", response_model=list[SpaceJson], responses=refusals())
-async def list_mine(entry: TheEntry) -> Response:
-    return reply(await entry.snapshot(list_spaces))
+async def list_mine(
+    entry: TheEntry,
+    limit: Annotated[int | None, Query(ge=1, le=1000, description="Default: all.")] = None,
+    after: Annotated[IdText | None, Query(description="The last id of the previous page.")] = None,
+) -> Response:
+    """Your spaces, most recently active first."""
+    return reply(await entry.snapshot(list_spaces, limit, after))
 
 
 # Before the next route, which would read "all" as an id.
@@ -50,7 +83,7 @@ async def get_one(entry: TheEntry, space_id: PathId) -> Response:
 async def change(entry: TheEntry, space_id: PathId, body: SpaceChange) -> Response:
     changes = body.changes()
     if changes.get("tool_policy") is not None:
-        changes["tool_policy"] = [rule.model_dump() for rule in changes["tool_policy"]] or None
+        changes["tool_policy"] = [rule.model_dump(by_alias=True) for rule in changes["tool_policy"]] or None
     return reply(await entry.write(change_space, space_id, changes))
 
 
@@ -58,6 +91,17 @@ async def change(entry: TheEntry, space_id: PathId, body: SpaceChange) -> Respon
 async def delete(entry: TheEntry, space_id: PathId) -> Response:
     await entry.write(delete_space, space_id)
     return nothing()
+
+
+@router.post("/api/spaces/{space_id}/pause", response_model=PausedJson, responses=refusals(404))
+async def pause(entry: TheEntry, space_id: PathId) -> Response:
+    """No agent works in the space until it is resumed. For its admins, and admins of the gateway."""
+    return reply(await entry.write(pause_space, space_id, True))
+
+
+@router.delete("/api/spaces/{space_id}/pause", response_model=PausedJson, responses=refusals(404))
+async def resume(entry: TheEntry, space_id: PathId) -> Response:
+    return reply(await entry.write(pause_space, space_id, False))
 
 
 @router.post(
@@ -85,6 +129,25 @@ async def remove(entry: TheEntry, space_id: PathId, entity_id: PathId) -> Respon
 @router.post("/api/spaces/{space_id}/read", response_model=ReadJson, responses=refusals(404))
 async def read(entry: TheEntry, space_id: PathId, body: ReadPosition) -> Response:
     return reply(await entry.write_brief(mark_read, space_id, body.last_message_id))
+
+
+@router.get("/api/spaces/{space_id}/pins", response_model=PinsJson, responses=refusals(404))
+async def list_pins_of(entry: TheEntry, space_id: PathId) -> Response:
+    """The pinned messages, newest pin first."""
+    return reply(await entry.read(list_pins, space_id))
+
+
+@router.get("/api/spaces/{space_id}/summaries", response_model=SummariesJson, responses=refusals(404))
+async def list_summaries_of(
+    entry: TheEntry,
+    space_id: PathId,
+    limit: PageLimit = 50,
+    before: Annotated[
+        int | None, Query(ge=1, le=2**53, description="Only summaries of messages before this number.")
+    ] = None,
+) -> Response:
+    """What agents are shown instead of messages that left their windows, oldest first. Each is of 25 messages."""
+    return reply(await entry.read(list_summaries, space_id, limit, before))
 
 
 @router.post("/api/spaces/{space_id}/phase", response_model=PhaseJson, responses=refusals(404))

@@ -1,25 +1,30 @@
-"""API tokens and one-time sign-in links."""
+"""API tokens, one-time sign-in links, and the live access of an entity."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
 
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import NewToken, PathId, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.clock import iso, parse_iso
+from majlis.entities.access import end_access, end_all_access, list_access
 from majlis.entities.sessions import create_sign_in_code
-from majlis.entities.shapes import NewTokenJson, SignInLinkJson, TokenJson
-from majlis.entities.tokens import create_token, list_tokens, revoke_token
+from majlis.entities.shapes import AccessJson, NewTokenJson, SignInLinkJson, TokenJson
+from majlis.entities.tokens import create_token, list_tokens
 
 router = APIRouter(tags=["tokens"])
+
+KeepCurrent = Annotated[bool, Query(alias="keepCurrent", description="Except the one of this request.")]
 
 
 @router.post("/api/entities/{entity_id}/tokens", status_code=201, response_model=NewTokenJson, responses=refusals(404))
 async def create(gateway: TheGateway, entry: TheEntry, entity_id: PathId, body: NewToken | None = None) -> Response:
     asked = body or NewToken()
     expires_at = parse_iso(asked.expires_at) if asked.expires_at else None
-    row, token = await entry.write(create_token, gateway.hasher, entity_id, asked.label, expires_at)
+    row, token = await entry.write(create_token, gateway.hasher, entity_id, asked.label, expires_at, asked.scopes)
     return reply({**row, "token": token}, 201)
 
 
@@ -30,7 +35,27 @@ async def list_of_entity(entry: TheEntry, entity_id: PathId) -> Response:
 
 @router.delete("/api/tokens/{token_id}", status_code=204, responses=refusals(404))
 async def revoke(entry: TheEntry, token_id: PathId) -> Response:
-    await entry.write(revoke_token, token_id)
+    await entry.write(end_access, token_id)
+    return nothing()
+
+
+@router.get("/api/entities/{entity_id}/access", response_model=list[AccessJson], responses=refusals(404))
+async def list_access_of(entry: TheEntry, entity_id: PathId) -> Response:
+    """Tokens, browser sessions and unused sign-in links. For the entity itself and for admins."""
+    return reply(await entry.read(list_access, entity_id))
+
+
+@router.delete("/api/access/{token_id}", status_code=204, responses=refusals(404))
+async def end(entry: TheEntry, token_id: PathId) -> Response:
+    """Ends a token, session or link, and everything that was opened with it."""
+    await entry.write(end_access, token_id)
+    return nothing()
+
+
+@router.delete("/api/entities/{entity_id}/access", status_code=204, responses=refusals(404))
+async def end_all(entry: TheEntry, entity_id: PathId, keep_current: KeepCurrent = False) -> Response:
+    """Ends all tokens, sessions and links of an entity."""
+    await entry.write(end_all_access, entity_id, keep_current)
     return nothing()
 
 

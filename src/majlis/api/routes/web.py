@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib.resources import files
 from mimetypes import guess_type
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Header, Request, Response
 from starlette.exceptions import HTTPException
@@ -33,7 +34,9 @@ async def app(request: Request) -> Response:
     try:
         await (await enter(request)).caller()
     except Unauthenticated:
-        return page("sign-in.html")
+        issuer = request.app.state.gateway.settings.oidc_issuer
+        provider = {"provider": urlsplit(issuer).hostname or "", "without_provider": "" if issuer else "hidden"}
+        return page("sign-in.html", provider)
     if _INDEX is None:
         return page("not-built.html", status=503)
     return HTMLResponse(_INDEX, headers={"Cache-Control": "no-store"})
@@ -43,7 +46,7 @@ async def not_found(request: Request, error: Exception) -> Response:
     """Unknown path: HTML for browsers, JSON for API clients."""
     assert isinstance(error, HTTPException)
     browser = request.method in GET and "text/html" in request.headers.get("Accept", "")
-    if error.status_code == 404 and browser and not request.url.path.startswith("/api/"):
+    if error.status_code == 404 and browser and not request.url.path.startswith(("/api/", "/v1/", "/mcp")):
         return page("not-found.html", status=404)
     return await handle_error(request, error)
 

@@ -17,6 +17,8 @@ from majlis.cli.agent.apply import apply
 from majlis.cli.agent.files import change_to, model_of, read_config, settings_of, text_of
 from majlis.cli.command import Agent, AsJson, over_http
 from majlis.cli.lookup import all_agents, find_agent, find_space
+from majlis.cli.model import connected_choice, default_choice, note_problem
+from majlis.cli.pause import pause_agent, resume_agent
 from majlis.cli.runs import COLUMNS, run_row
 from majlis.cli.terminal import local_time, print_json, print_line, print_list, print_result, print_table, safe_line
 from majlis.errors import ConfigurationError, MajlisError
@@ -53,6 +55,8 @@ async def add(
     config: dict[str, Any] = read_config(file) if file else {}
     given = {"model": model, "instructions": text_of(instructions) if instructions is not None else None}
     config |= {key: value for key, value in given.items() if value is not None}
+    if "model" not in config and (preferred := await default_choice(client)) is not None:
+        config["model"] = preferred
     spaces = [await find_space(client, asked) for asked in space or ()]
     made = await client.create_agent(name, config)
     for each in spaces:
@@ -99,29 +103,43 @@ async def remove(client: MajlisClient, name: Agent, as_json: AsJson = False) -> 
 async def set_model(
     client: MajlisClient,
     names: Annotated[
-        list[str], typer.Argument(metavar="[NAME] MODEL", help="Agent and model, or only the model with --all.")
+        list[str],
+        typer.Argument(
+            metavar="[NAME] MODEL",
+            help="Agent and model, or only the model with --all or --demo. The model is a name from `majlis model "
+            "list`, provider:model, or demo.",
+        ),
     ],
     everyone: Annotated[bool, typer.Option("--all", help="Change all agents.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Change the agents that have the model demo.")] = False,
     base_url: Annotated[str | None, typer.Option(help="URL of a server with a Chat Completions API.")] = None,
     api_key_env: Annotated[
         str | None, typer.Option(metavar="NAME", help="Environment variable on the server with the API key.")
     ] = None,
+    api_key: Annotated[
+        str | None, typer.Option(metavar="secret:NAME", help="A stored secret; see majlis secret.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the model of one agent or of all agents."""
-    if len(names) != (1 if everyone else 2):
-        raise typer.BadParameter("Give the NAME of the agent and the MODEL, or only the MODEL with --all.")
-    model = {"model": model_of(names[-1], base_url, api_key_env)}
-    agents = await all_agents(client) if everyone else [await find_agent(client, names[0])]
+    """Change the model of one agent, of all agents, or of the demo agents. Tells if the model cannot be used."""
+    if len(names) != (1 if everyone or demo else 2):
+        raise typer.BadParameter("Give the NAME of the agent and the MODEL, or only the MODEL with --all or --demo.")
+    named = base_url is None and api_key_env is None and api_key is None and ":" not in names[-1]
+    chosen = await connected_choice(client, names[-1]) if named and names[-1] != "demo" else names[-1]
+    model = {"model": model_of(chosen, base_url, api_key_env, api_key) if isinstance(chosen, str) else chosen}
+    agents = await all_agents(client) if everyone or demo else [await find_agent(client, names[0])]
+    if demo:
+        agents = [each for each in agents if each["config"]["model"] == "demo"]
     changed: list[shapes.AgentJson] = []
     for agent in agents:
         change = change_to(model, {"model": agent["config"]["model"]})
         changed.append(await client.change_agent(agent["id"], config=change) if change else agent)
     if as_json:
         print_json(changed)
-        return
-    for agent in changed:
-        print_line(safe_line(f"{agent['name']} now uses {_model(agent)}."))
+    else:
+        for agent in changed:
+            print_line(safe_line(f"{agent['name']} now uses {_model(agent)}."))
+    await note_problem(client, model["model"])
 
 
 @app.command()
@@ -178,6 +196,8 @@ async def edit(
 
 
 app.command()(apply)
+app.command("pause")(pause_agent)
+app.command("resume")(resume_agent)
 
 
 async def _edited(config: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import typer
 
 from majlis.cli.agent.files import Described, change_to, read_agents
 from majlis.cli.command import AsJson, over_http
-from majlis.cli.lookup import all_agents, find_space
+from majlis.cli.lookup import LIST_HINT, all_agents, find_space
 from majlis.cli.terminal import print_list
 from majlis.entities.names import name_key
 from majlis.errors import NotFound
@@ -60,7 +60,7 @@ async def _spaces(
         except NotFound as error:
             if error.code != "unknown_space" or not create:
                 hint = " Use --create-spaces to create it." if error.code == "unknown_space" else ""
-                raise NotFound(error.code, f"{error.message}{hint}") from None
+                raise NotFound(error.code, f"{error.message.partition(LIST_HINT)[0]}{hint}") from None
             missing.append(name)
     # Created only after all names are checked.
     for name in missing:

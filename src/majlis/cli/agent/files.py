@@ -100,17 +100,17 @@ def settings_of(assignments: list[str]) -> Config:
     return change
 
 
-def model_of(name: str, base_url: str | None, api_key_env: str | None) -> Any:
+def model_of(name: str, base_url: str | None, api_key_env: str | None, api_key: str | None = None) -> Any:
     """The model setting for `openai:gpt-5.2`. With a base URL the provider may be left out; it is then `openai`."""
     from majlis.agents.config.config import dump_config, parse_config
-    from majlis.model_providers import PROVIDERS
+    from majlis.model_providers import known_providers
 
     model: Any = name
-    if base_url is not None or api_key_env is not None:
+    if base_url is not None or api_key_env is not None or api_key is not None:
         provider, colon, rest = name.partition(":")
-        if base_url is not None and (not colon or provider not in PROVIDERS):
+        if base_url is not None and (not colon or provider not in known_providers()):
             provider, rest = "openai", name
-        given = {"provider": provider, "name": rest, "baseUrl": base_url, "apiKeyEnv": api_key_env}
+        given = {"provider": provider, "name": rest, "baseUrl": base_url, "apiKeyEnv": api_key_env, "apiKey": api_key}
         model = {key: value for key, value in given.items() if value is not None}
     return dump_config(parse_config({"model": model}))["model"]
 

@@ -17,7 +17,7 @@ import typer
 from majlis.cli.chat.cards import COMMANDS, HELP, answer_card, card_lines
 from majlis.cli.chat.screen import Screen
 from majlis.cli.command import AsJson, Space, over_http
-from majlis.cli.lookup import find_entity, find_space
+from majlis.cli.lookup import find_entity, open_space
 from majlis.cli.tail import Lines
 from majlis.cli.terminal import note, safe_line
 from majlis.errors import Conflict, Invalid, MajlisError, NotFound
@@ -50,10 +50,12 @@ async def chat(
 ) -> None:
     """Chat in a space.
 
+    @NAME opens your direct conversation with a person or an agent.
+
     Every line that you type or pipe in is posted. /help lists the commands.
     """
     async with _speaking_as(client, speaker) as own:
-        found = await find_space(own, space)
+        found = await open_space(own, space)
         live = sys.stdout.isatty() and not as_json
         screen = Screen(own, found, lines, as_json, live)
         if live and sys.stdin.isatty():

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable
 import sqlalchemy as sa
 
 from majlis import clock
+from majlis.backup.status import last_backup
 from majlis.cli.doctor import Area, Finding, ok, problem, warning
 from majlis.cli.local import has_key, is_missing, reason, sqlite_file, was_served
 from majlis.cli.terminal import working
@@ -23,8 +24,8 @@ from majlis.store.transactions import Database, Tx
 _OLDEST_POSTGRES = 14
 _DAMAGED = "Stop Majlis and restore a backup. `sqlite3 FILE .recover` may save the rest."
 _NOTICEABLE_MILLIS = 1_000
-# With a larger difference, the replay of missed events is unreliable (majlis.live.cursor).
-_HARMFUL_MILLIS = 15_000
+_DAY_MILLIS = 24 * 3_600_000
+_BACKUP_DAYS = 7
 _SET_CLOCK = "Set the clock, on most systems with: timedatectl set-ntp true"
 
 
@@ -74,6 +75,7 @@ async def _check_contents(db: Database, settings: Settings) -> AsyncIterator[Fin
         yield await _guarded("database", "The database is not writable", _writable(db), advice)
         advice = "All nodes need the key that the database was set up with."
         yield await _guarded("database", "The server key cannot be compared", _key(db, settings), advice)
+        yield await _guarded("database", "The last backup cannot be read", _backup(db), advice)
 
 
 async def _guarded(area: Area, failure: str, check: Awaitable[Finding], advice: str) -> Finding:
@@ -153,15 +155,26 @@ async def _key(db: Database, settings: Settings) -> Finding:
     return ok("database", "The server key matches the database.")
 
 
+async def _backup(db: Database) -> Finding:
+    """Without any, other programs may make them. A series that has stopped is what goes unnoticed."""
+    at = await db.read(last_backup)
+    if at is None:
+        return ok("database", "No backup was made with `majlis backup` yet.")
+    days = (clock.now() - at) // _DAY_MILLIS
+    message = f"The last backup was made at {clock.iso(at)} ({'today' if not days else f'{days} days ago'})."
+    if days <= _BACKUP_DAYS:
+        return ok("database", message)
+    return warning("database", message, "Run `majlis backup`, and check the job that should do it.")
+
+
 async def _compare_with_server(db: Database) -> Finding:
-    now = sa.text("SELECT extract(epoch FROM clock_timestamp()) * 1000")
     before = clock.now()
-    there = int(await db.read(lambda tx: tx.execute(now).scalar_one()))
+    there = await db.server_time()
     difference = abs(there - (before + clock.now()) // 2)
     if difference < _NOTICEABLE_MILLIS:
         return ok("clock", f"The clock differs from the database server's by {difference} ms.")
-    message = f"The clock differs from the database server's by {difference / 1000:.1f} s."
-    return (problem if difference >= _HARMFUL_MILLIS else warning)("clock", message, _SET_CLOCK)
+    message = f"The clock differs from the database server's by {difference / 1000:.1f} s. Majlis uses the server's."
+    return warning("clock", message, _SET_CLOCK)
 
 
 async def _compare_with_newest(db: Database) -> Finding:

@@ -7,7 +7,6 @@ import errno
 import os
 import shutil
 import socket
-import stat
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,8 +16,10 @@ from majlis.cli.local import key_file
 from majlis.cli.remote import default_url
 from majlis.client import MajlisClient
 from majlis.client.transport import is_loopback
+from majlis.data_directory import exposed, mode
 from majlis.errors import MajlisError
 from majlis.settings import CONFIG_FILE, PREFIX, Settings, unknown_variables
+from majlis.store.open import sqlite_path
 
 _MEGABYTE = 1024 * 1024
 _TOO_LITTLE = 100 * _MEGABYTE
@@ -48,6 +49,25 @@ def check_configuration(settings: Settings, config: Path | None, environment: Ma
         )
 
 
+def check_exposure(settings: Settings) -> Iterator[Finding]:
+    """Settings that open more than most gateways need."""
+    public = not is_loopback(settings.host) or bool(settings.public_url)
+    wide = {
+        "tool_hosts": "*" in settings.tool_hosts and "tools can send what an agent knows to every public host",
+        "mcp_commands": "*" in settings.mcp_commands and "every admin can run any program on this machine",
+        "allowed_origins": "*" in settings.allowed_origins and "pages of every site can call the API",
+        "trusted_proxies": "*" in settings.trusted_proxies and "callers can claim to have any address",
+        "oidc_sign_up": settings.oidc_sign_up and "everyone with an account at the provider becomes a member",
+        "metrics_open": settings.metrics_open and public and "everyone who reaches the server can read its metrics",
+    }
+    found = [(name, effect) for name, effect in wide.items() if effect]
+    for name, effect in found:
+        advice = f"Name what you need in {name}, or turn it off; see docs/security.md."
+        yield warning("configuration", f"{name} is wide open: {effect}.", advice)
+    if not found:
+        yield ok("configuration", "No setting is wide open (hosts, programs, origins, proxies, sign-up, metrics).")
+
+
 def check_disk(settings: Settings) -> Iterator[Finding]:
     # If the directory does not exist yet, the one that it will be created in.
     path = settings.data_dir.absolute()
@@ -55,6 +75,7 @@ def check_disk(settings: Settings) -> Iterator[Finding]:
     yield _writable(settings.data_dir, folder)
     yield _free_space(folder)
     yield _key(settings)
+    yield _modes(settings)
 
 
 async def check_bus(settings: Settings) -> Finding:
@@ -109,13 +130,18 @@ def _free_space(folder: Path) -> Finding:
 def _key(settings: Settings) -> Finding:
     if settings.secret_key is not None:
         return ok("disk", "The server key comes from MAJLIS_SECRET_KEY.")
-    path = key_file(settings)
-    if not path.exists():
+    if not key_file(settings).exists():
         return ok("disk", "There is no server key yet; it is created at the first start.")
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & 0o077:
-        return problem("disk", f"{path} is readable by other users (mode {mode:o}).", f"Run: chmod 600 {path}")
-    return ok("disk", f"{path} is readable only by its owner.")
+    return ok("disk", f"The server key is in {settings.data_dir}.")
+
+
+def _modes(settings: Settings) -> Finding:
+    found = exposed(settings.data_dir, sqlite_path(settings.database))
+    if not found:
+        return ok("disk", "Only this user can read the data directory and the database.")
+    listed = ", ".join(f"{path} (mode {mode(path):o})" for path in found)
+    advice = f"Run: chmod go= {' '.join(map(str, found))}"
+    return problem("disk", f"Other users of this machine can use {listed}.", advice)
 
 
 async def _nats_version(url: str) -> str:

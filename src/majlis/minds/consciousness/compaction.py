@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 
 from majlis.clock import iso
 from majlis.minds.consciousness.scene import Group, Head, Past
-from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, count, fair_limit, room_for_summaries, size
+from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, count, room_for_summaries, size
 from majlis.minds.quote import quote
+from majlis.shorten import fair_limit
 
 _HEADING = "EARLIER CYCLES (your own closing words, oldest first; recall_cycles has them in full):"
 # The fewest tokens to which a recent cycle is cut.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 import orjson
 
-from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, contents, fair_limit, size, size_of_turn
+from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, contents, size, size_of_turn
 from majlis.models.port import Call, Result, Said, System, Turn, User
+from majlis.shorten import fair_limit, shorten
 
 # Fewer bytes would tell nothing.
 _SHORTEST = 40
@@ -23,17 +23,14 @@ def cut_text(text: str, limit: int) -> str:
 
 
 def cut_json(text: str, limit: int) -> str:
-    """An object with the beginning of the text. Text that was cut before is cut further, not wrapped again, and keeps
-    the note of its original length."""
+    """Shortened with its structure (F5). Broken JSON, which a model may write as arguments, becomes one string."""
     if size(text) <= limit:
         return text
-    whole, note = _cut_before(text) or (text, f"cut from {len(text)} characters")
-    room = limit
-    while True:
-        cut = orjson.dumps({"truncated": _beginning(whole, room), "note": note}).decode()
-        if size(cut) <= limit or room <= 0:
-            return cut
-        room = min(room - 1, room * limit // size(cut))
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        value = text
+    return orjson.dumps(shorten(value, limit, size)).decode()
 
 
 def cut_pieces(turns: Sequence[Turn], room: int) -> tuple[Turn, ...]:
@@ -73,15 +70,6 @@ def _cut(turn: Turn, limit: int) -> Turn:
             return Said(cut_text(turn.text, limit), calls)
         case Result():
             return Result(turn.call_id, turn.name, cut_json(turn.content, limit))
-
-
-def _cut_before(text: str) -> tuple[str, str] | None:
-    if text.startswith('{"truncated":'):
-        with suppress(orjson.JSONDecodeError):
-            match orjson.loads(text):
-                case {"truncated": str(beginning), "note": str(note), **rest} if not rest:
-                    return beginning, note
-    return None
 
 
 def _beginning(text: str, limit: int) -> str:

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 
 from majlis.clock import Millis, iso
 from majlis.minds.consciousness.scene import Event
-from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, fair_limit, room_for_inbox, size
+from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, room_for_inbox, size
 from majlis.minds.quote import bare, quote, quote_json, quote_start
+from majlis.minds.timeline.lines import file_mark
 from majlis.minds.timeline.scene import OwnSpace
+from majlis.shorten import fair_limit
 
 PREVIEWED = 50
 _MAX_LINES = 20
@@ -49,6 +51,11 @@ def preview_lines(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[s
 
 def event_line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
     """`limit` applies to the text or payload."""
+    line = _line(event, spaces, limit)
+    return f"{line} (again: your last cycle ended at a limit before it answered this)" if event.get("again") else line
+
+
+def _line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
     note = limit > PREVIEWED
     match event["type"]:
         case "space_message":
@@ -56,6 +63,7 @@ def event_line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
             text = str(event["text"])
             more = f" (cut: the first {limit} of {len(text)} characters; read_messages has all)"
             said = quote_start(text, limit) + (more if note and len(text) > limit else "")
+            said += "".join(f" {file_mark(file)}" for file in event.get("files", ()))
             return f"[{_space(event, spaces)}] {event['senderName']} ({event['senderType']}): {said}{asks}"
         case "plan":
             text = str(event["instruction"])
@@ -63,7 +71,8 @@ def event_line(event: Event, spaces: Sequence[OwnSpace], limit: int) -> str:
             instruction = bare(text) if len(text) <= limit else quote_start(text, limit)
             return f"[Plan: {_named(event['planName'])}] {instruction}"
         case "service":
-            return f"[Service: {_named(event['serviceName'])}] {quote_json(event['payload'], limit, note)}"
+            label = f", label: {quote_start(str(event['serviceLabel']), _MAX_NAME)}" if "serviceLabel" in event else ""
+            return f"[Service: {_named(event['serviceName'])}{label}] {quote_json(event['payload'], limit, note)}"
         case "tool_result":
             ids = (str(event.get(name)) for name in ("toolName", "toolCallId"))
             name, call = (each if _PLAIN_ID.fullmatch(each) else quote_start(each, _MAX_NAME) for each in ids)

@@ -24,6 +24,15 @@ RULES = (
     'Lines that begin with "You: called" under ALREADY DONE are calls that an earlier attempt at this inbox made '
     "before it was interrupted. Do not repeat them.",
 )
+# The rules about speaking, for an agent that speaks by text (E10).
+_BY_TEXT = (
+    "Your text output is your answer: when you call no more tools, the text of your last response is posted as your "
+    "message in the active space, and you will remember this cycle by it. Text before a tool call is discarded.",
+    "ACTIVE SPACE below the inbox shows where your text is posted. It is the space of the first message in the inbox, "
+    "until you call enter_space.",
+    "If you have nothing to contribute, end the cycle with an empty response.",
+)
+_SPEAKING = {RULES[0], RULES[2], RULES[3], RULES[4], RULES[8], RULES[9]}
 _ORCHESTRATING = (
     "You are the orchestrator of a space: you decide which agents act on a request there, and in which order. ROUTING "
     "below the inbox shows the request, the finished turns and the current turn. Call route with names from AGENTS: "
@@ -34,6 +43,7 @@ _ORCHESTRATING = (
 )
 
 
-def instructions_block(orchestrates: bool) -> str:
-    rules = (*RULES, *_ORCHESTRATING) if orchestrates else RULES
+def instructions_block(orchestrates: bool, by_text: bool = False) -> str:
+    rules = (*_BY_TEXT, *(rule for rule in RULES if rule not in _SPEAKING)) if by_text else RULES
+    rules = (*rules, *_ORCHESTRATING) if orchestrates else rules
     return "\n".join(["INSTRUCTIONS:", *(f"  - {rule}" for rule in rules)])

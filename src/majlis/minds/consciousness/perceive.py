@@ -15,8 +15,9 @@ from majlis.minds.consciousness.event_lines import inbox_lines
 from majlis.minds.consciousness.instructions import instructions_block
 from majlis.minds.consciousness.remember import closed, restored
 from majlis.minds.consciousness.scene import Cycle, Past, Waking
-from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, count_turns, fair_limit, room_below_inbox, size
+from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, count_turns, room_below_inbox, size
 from majlis.minds.describe import describe_cycle
+from majlis.minds.fit import pictures_of
 from majlis.minds.quote import quote
 from majlis.minds.roles.routing import routing_text
 from majlis.minds.timeline import blocks
@@ -25,6 +26,7 @@ from majlis.minds.timeline.history_block import action_line
 from majlis.minds.timeline.scene import Scene
 from majlis.minds.view import View
 from majlis.models.port import System, Turn, User
+from majlis.shorten import fair_limit
 
 # Enough to identify a call.
 _MIN_ACTION = 200
@@ -36,7 +38,12 @@ def perceive(waking: Waking) -> View:
     turns = _merged([System(system_text(waking)), *_past(waking), inbox_turn(waking)])
     beside = ("route",) if waking.orchestrates else ()
     outline = partial(describe_cycle, waking)
-    return View(turns, {}, waking.active.id if waking.active else None, outline, beside=beside)
+    active = waking.active
+    stands_at = {active.id: active.total} if active is not None and active.total else {}
+    governed = active is None or active.governed
+    where = active.id if active else None
+    pictures = pictures_of(event.get("files") for event in waking.inbox)
+    return View(turns, {}, where, outline, stands_at=stands_at, governed=governed, beside=beside, pictures=pictures)
 
 
 def system_text(waking: Waking) -> str:
@@ -47,7 +54,7 @@ def system_text(waking: Waking) -> str:
         blocks.goals_block(world),
         blocks.memories_block(world),
         blocks.plans_block(world),
-        instructions_block(waking.orchestrates),
+        instructions_block(waking.orchestrates, world.config.speak == "text"),
         own_instructions_block(world.config),
     )
     return "\n\n".join(part for part in parts if part is not None)
@@ -57,7 +64,9 @@ def inbox_turn(waking: Waking) -> User:
     """In two parts: a provider's cache point is best right after the inbox."""
     world = waking.world
     lines = inbox_lines(waking.inbox, world.now, world.spaces, world.config.consciousness.max_tokens)
-    below = (*_routing(waking), *_already_done(world), blocks.active_space_block(waking.active))
+    pins = blocks.pins_block(world, waking.active)
+    place = (*([pins] if pins else []), blocks.active_space_block(waking.active))
+    below = (*_routing(waking), *_already_done(world), *place)
     return User(("\n".join(lines), "".join(f"\n\n{block}" for block in below)))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -38,7 +38,8 @@ class Lived:
 
 def lived(turns: Sequence[Turn], past: Past | None = None) -> Lived:
     """`turns` start with the inbox. Tokens include tool results."""
-    whole = paired(turns)
+    # Pictures are shown once; `read_file` shows them again.
+    whole = paired(replace(turn, pictures=()) if isinstance(turn, User) else turn for turn in turns)
     last = whole[-1]
     text = last.text.strip() if isinstance(last, Said) and not last.calls else ""
     summary = (text if len(text) <= MAX_SUMMARY else f"{text[: MAX_SUMMARY - 1]}…") or _what_was_done(whole)

@@ -41,7 +41,8 @@ def count_turns(turns: Iterable[Turn]) -> int:
 
 def size_of_turn(turn: Turn) -> int:
     calls = len(turn.calls) if isinstance(turn, Said) else 0
-    return _TURN_OVERHEAD + _CALL_OVERHEAD * calls + sum(map(size, contents(turn)))
+    pictures = sum(each.tokens for each in turn.pictures) * BYTES_PER_TOKEN if isinstance(turn, User) else 0
+    return _TURN_OVERHEAD + _CALL_OVERHEAD * calls + pictures + sum(map(size, contents(turn)))
 
 
 def contents(turn: Turn) -> list[str]:
@@ -52,17 +53,6 @@ def contents(turn: Turn) -> list[str]:
             return [turn.text, *(text for call in turn.calls for text in (call.id, call.name, call.arguments))]
         case Result():
             return [turn.call_id, turn.content]
-
-
-def fair_limit(sizes: Iterable[int], room: int) -> int:
-    """The greatest length to which all can be cut so that they fit together. Only the longest are cut."""
-    left = sorted(sizes)
-    for index, each in enumerate(left):
-        rest = len(left) - index
-        if each * rest > room:
-            return max(0, room // rest)
-        room -= each
-    return left[-1] if left else 0
 
 
 def room_for_past(max_tokens: int, around: int) -> int:

@@ -16,6 +16,11 @@ _SPEAKING = (
     "to anyone. Keep it brief.",
     "If you have nothing to contribute, end this run without sending a message.",
 )
+_SPEAKING_BY_TEXT = (
+    "Your text output is your answer: when you call no more tools, the text of your last response is posted as your "
+    "message in the space. Text before a tool call is discarded.",
+    "If you have nothing to contribute, end this run with an empty response.",
+)
 _READING = (
     "This conversation is a space. Assistant turns are your own earlier messages. All other turns are messages from "
     "others. A name in brackets before a message is the name of its sender.",
@@ -35,8 +40,14 @@ _ACTING = "Use read_messages to read more of any space you belong to. Call enter
 _HANDING_OVER = "Use hand_over when a phase of the work in the space is done. The agents after you see its summary."
 
 
+def _is_silence(scene: Scene, rule: str) -> bool:
+    """An orchestrator has its own rule about ending a run."""
+    return scene.routing is not None and rule == _SPEAKING[1]
+
+
 def system_text(scene: Scene) -> str:
-    rules = [*(_ROUTING if scene.routing else _READING), *(_SPEAKING[:1] if scene.routing else _SPEAKING), _ACTING]
+    speaking = _SPEAKING_BY_TEXT if scene.common.config.speak == "text" else (*_SPEAKING, _ACTING)
+    rules = [*(_ROUTING if scene.routing else _READING), *(each for each in speaking if not _is_silence(scene, each))]
     if scene.common.config.mind == "roles":
         rules.append(_HANDING_OVER)
     parts = (
@@ -47,6 +58,6 @@ def system_text(scene: Scene) -> str:
         blocks.goals_block(scene.common),
         blocks.memories_block(scene.common),
         blocks.plans_block(scene.common),
-        blocks.active_space_block(scene.common.active, phase=scene.place.phase if scene.place else None),
+        blocks.active_space_block(scene.common.active),
     )
     return "\n\n".join(part for part in parts if part is not None)

@@ -17,19 +17,21 @@ from majlis.minds.roles.scene import Participant, Place, Routing, Scene, Turn
 from majlis.minds.timeline import scene as timeline
 from majlis.minds.timeline.history_block import stepped_start
 from majlis.minds.timeline.load import load_scene as load_common
-from majlis.minds.timeline.load import read_active_space, read_one, read_quoted, read_window
+from majlis.minds.timeline.load import read_about, read_active_space, read_one, read_quoted, read_window, with_edits
 from majlis.minds.timeline.scene import ActiveSpace, Look, Who
 from majlis.spaces.damaged_rows import Unreadable, reading
 from majlis.store.transactions import Tx
 
+# F4: how many messages of the active space a run sees that was asked in another one.
+_ELSEWHERE = 20
 # For a first attempt.
 _ANY_TIME: Millis = 2**62
 
 
 def load_scene(tx: Tx, look: Look) -> Scene:
     agent, config, trigger = look.agent, look.config, look.trigger
-    # Without the trigger's text: the messages that it quotes are read below, with those that the history quotes.
-    silent = {name: value for name, value in trigger.items() if name != "text"}
+    # The trigger's surroundings are read below, and the messages that it quotes with those that the history quotes.
+    silent = {name: value for name, value in trigger.items() if name not in ("text", "messageId")}
     common = load_common(tx, replace(look, trigger=silent, active_space_id=None, alone=True))
     common = replace(common, trigger=trigger)
     space_id = trigger.get("spaceId")
@@ -37,26 +39,40 @@ def load_scene(tx: Tx, look: Look) -> Scene:
     tried_at = first.created_at if first else _ANY_TIME
     row = _place(tx, agent, config, trigger, tried_at) if space_id is not None else None
     moved = look.active_space_id not in (None, row and row.id)
-    elsewhere = read_active_space(tx, agent.id, look.active_space_id) if moved else None
+    elsewhere = read_active_space(tx, agent.id, look.active_space_id, look.person) if moved else None
     if row is None:
         return Scene(common, elsewhere=elsewhere)
-    common = replace(common, active=ActiveSpace(row.id, row.name, row.head_seq, row.processed_seq or 0))
+    active = ActiveSpace(
+        row.id, row.name, row.head_seq, row.processed_seq or 0, row.triggers, phase=row.phase, governed=row.governed
+    )
+    if elsewhere is None:
+        # The handover is shown apart (R6).
+        about = {**read_about(tx, row.id, row), "phase_by": None, "summary": None}
+        active = replace(active, summarised=row.summaries, **about)
+    common = replace(common, active=active)
     place = _as_place(row, _known_then(first, row) if first else row.processed_seq)
     if _is_orchestrator(row, agent):
         return Scene(common, place, elsewhere=elsewhere, routing=_read_routing(tx, agent, place, trigger))
     resume = look.resume
     start = window_start(config, place.trigger_seq)
-    history, damaged = read_window(tx, place.id, start, place.trigger_seq - 1)
-    quoted = {named for text in (trigger["text"], *(each.text for each in history)) for named in references(text)}
+    window, damaged = read_window(tx, place.id, start, place.trigger_seq - 1)
+    history, edits = with_edits(tx, agent.id, window)
+    common = replace(common, edits=_before(edits, place.trigger_seq))
+    there = read_window(tx, elsewhere.id, elsewhere.total - _ELSEWHERE + 1, elsewhere.total)[0] if elsewhere else []
+    said = (trigger["text"], *(each.text for each in (*history, *there)))
+    quoted = {named for text in said for named in references(text)}
+    quoted |= {str(each.origin["sourceEvent"]) for each in history if each.origin and "sourceEvent" in each.origin}
     return Scene(
         common,
         place,
-        tuple(history),
+        history,
         start - 1,
         damaged,
-        read_quoted(tx, agent.id, quoted),
+        read_quoted(tx, agent.id, quoted, look.person),
         elsewhere,
-        read_one(tx, place.id, resume.message_id) if resume and resume.message_id else None,
+        tuple(there),
+        _read_answer(tx, place.id, resume, there),
+        first_seq=start,
     )
 
 
@@ -74,6 +90,19 @@ def load_routing(
 def window_start(config: AgentConfig, trigger_seq: int) -> int:
     """Moves in steps of half a window, so that the prompt's prefix stays the same for many runs."""
     return stepped_start(config, trigger_seq - 1)
+
+
+def _read_answer(
+    tx: Tx, space_id: str, resume: timeline.Resume | None, there: Sequence[timeline.Message]
+) -> timeline.Message | None:
+    if resume is None or resume.message_id is None or any(each.id == resume.message_id for each in there):
+        return None
+    return read_one(tx, space_id, resume.message_id)
+
+
+def _before(edits: Mapping[int, Sequence[timeline.Edit]], trigger_seq: int) -> dict[int, tuple[timeline.Edit, ...]]:
+    """Later edits are shown to the next run, after this trigger."""
+    return {seq: tuple(each for each in group if each.at_seq < trigger_seq) for seq, group in edits.items()}
 
 
 def _place(tx: Tx, agent: Who, config: AgentConfig, trigger: Mapping[str, Any], tried_at: Millis) -> sa.Row[Any] | None:
@@ -96,6 +125,7 @@ def _as_place(row: sa.Row[Any], since: int | None) -> Place:
         row.session_id,
         row.another_person is not None,
         bool(row.spoke_since),
+        row.summary_by,
     )
 
 

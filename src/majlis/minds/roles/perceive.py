@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from majlis.minds import summaries
 from majlis.minds.describe import describe_roles
+from majlis.minds.fit import fit_roles, perceive_within, pictures_of
 from majlis.minds.quote import quote
 from majlis.minds.roles.escape import escape
 from majlis.minds.roles.instructions import system_text
 from majlis.minds.roles.routing import routing_text
-from majlis.minds.roles.scene import Scene
-from majlis.minds.roles.speech import is_own, missed_line, trigger_turns, turn_of, words_of
-from majlis.minds.timeline.blocks import trigger_block
-from majlis.minds.timeline.history_block import action_line, awaited, room_for
+from majlis.minds.roles.scene import Place, Scene
+from majlis.minds.roles.speech import edits_after, is_own, missed_line, trigger_turns, turn_of, words_of
+from majlis.minds.timeline.blocks import pins_block, reactions_block, trigger_block
+from majlis.minds.timeline.history_block import action_line, awaited, room_for, stepped_start
 from majlis.minds.timeline.lines import message_line, resume_mark
-from majlis.minds.timeline.scene import ActiveSpace, Message
+from majlis.minds.timeline.scene import ActiveSpace, Message, Summary
 from majlis.minds.view import View
 from majlis.models.port import Said, System, Turn, User
 
@@ -26,7 +28,12 @@ NEW = "=== NEW INTERACTION ==="
 _SPOKE_SINCE = "=== YOU SENT MESSAGES HERE AFTER THE NEXT MESSAGE WAS WRITTEN; read_messages shows them ==="
 
 
-def perceive(scene: Scene) -> View:
+def perceive(scene: Scene, room: int | None = None) -> View:
+    """`room` is the budget in tokens (F1)."""
+    return perceive_within(scene, room, _perceive, fit_roles)
+
+
+def _perceive(scene: Scene) -> View:
     turns = [System(system_text(scene)), *_conversation(scene), *_this_run(scene)]
     place = scene.place
     return View(
@@ -37,9 +44,17 @@ def perceive(scene: Scene) -> View:
         since={place.id: place.since} if place and place.since is not None else {},
         session_id=place.session_id if place else None,
         keeps_session=place is not None,
+        governed=_is_governed(scene),
         beside=("route",) if scene.routing else (),
+        unsummarised=summaries.missing(scene.common.active, scene.first_seq) if scene.common.active else (),
+        pictures=pictures_of([*(message.files for message in scene.history), scene.common.trigger.get("files")]),
         notes=tuple(f"Message {each.id} is damaged and was left out: {each.reason}." for each in scene.damaged),
     )
+
+
+def _is_governed(scene: Scene) -> bool:
+    active = scene.elsewhere or scene.common.active
+    return active is None or active.governed
 
 
 def _conversation(scene: Scene) -> list[Turn]:
@@ -48,16 +63,26 @@ def _conversation(scene: Scene) -> list[Turn]:
     if scene.common.trigger["type"] != "space_message" or scene.place is None:
         return [User((trigger_block(scene.common),))]
     known, missed = _known_and_missed(scene)
-    history = [turn for turn in (turn_of(scene, message) for message in known) if turn is not None]
+    history = [turn for message in known for turn in _turns_of(scene, message)]
     block = _away_block(scene, missed)
+    reactions = reactions_block(scene.common, scene.history)
+    pins = pins_block(scene.common, scene.common.active)
     return [
         *_beginning(scene, history),
         *history,
         *([_ours(scene, block)] if block else []),
+        *(_ours(scene, f"=== {each} ===") for each in _late_summaries(scene)),
+        *(_ours(scene, f"=== {block}\n===") for block in (pins, reactions) if block),
         # The messages of this run are shown after the trigger.
         *([_ours(scene, _SPOKE_SINCE)] if scene.place.spoke_since and not scene.common.actions else []),
         *trigger_turns(scene),
     ]
+
+
+def _turns_of(scene: Scene, message: Message) -> list[Turn]:
+    turn = turn_of(scene, message)
+    edits = [_ours(scene, line) for line in edits_after(scene, message)] if scene.common.edits else []
+    return [*([turn] if turn is not None else []), *edits]
 
 
 def _known_and_missed(scene: Scene) -> tuple[list[Message], list[Message]]:
@@ -73,21 +98,63 @@ def _known_and_missed(scene: Scene) -> tuple[list[Message], list[Message]]:
 
 def _away_block(scene: Scene, missed: Sequence[Message]) -> str | None:
     """The missed messages, with the summary of a handover (R6)."""
-    handed_over = scene.place.summary if scene.place else None
-    summary = [f"**Previous context**: {escape(handed_over)}"] if handed_over else []
+    summary = _handed_over(scene.place)
     if not missed:
         return "\n\n".join([*summary, NEW]) if summary else None
-    return "\n\n".join([AWAY, *summary, *(missed_line(scene, each) for each in missed), END, NEW])
+    return "\n\n".join([AWAY, *summary, *_missed_lines(scene, missed), END, NEW])
+
+
+def _missed_lines(scene: Scene, missed: Sequence[Message]) -> list[str]:
+    return [line for each in missed for line in (missed_line(scene, each), *edits_after(scene, each))]
+
+
+def _handed_over(place: Place | None) -> list[str]:
+    """With its author (G11): any member can write a summary."""
+    if place is None or not place.summary:
+        return []
+    author = [f"=== HANDED OVER BY {place.summary_by} ==="] if place.summary_by else []
+    return [*author, f"**Previous context**: {escape(place.summary)}"]
 
 
 def _beginning(scene: Scene, history: list[Turn]) -> list[Turn]:
     """Some providers require a user turn first."""
     if scene.left_out:
-        count = f"{scene.left_out} EARLIER MESSAGE{'S' if scene.left_out > 1 else ''}"
-        return [User((f"=== {count} NOT SHOWN; read_messages with offset reads more ===",))]
+        found = _settled_summaries(scene)
+        left_out = scene.left_out - summaries.count(found)
+        count = f"{left_out} EARLIER MESSAGE{'S' if left_out > 1 else ''}"
+        lines = [f"=== {count} NOT SHOWN; read_messages with offset reads more ==="] if left_out > 0 else []
+        lines += [f"=== {summaries.line(each)} ===" for each in found]
+        return [User(("\n".join(lines),))]
     if history and isinstance(history[0], Said):
         return [User(("=== THE CONVERSATION BEGINS HERE ===",))]
     return []
+
+
+def _elsewhere(scene: Scene) -> list[str]:
+    """F4: the active space, if the run was asked in another one. What this run has sent there is among its calls."""
+    if scene.elsewhere is None:
+        return []
+    there = replace(scene.common, active=scene.elsewhere, quoted=scene.quoted)
+    sent = {action.message_id for action in scene.common.actions}
+    said = [message_line(there, each) for each in scene.said_elsewhere if each.id not in sent]
+    newest = ["  The newest messages there:", *said] if said else []
+    return [f"  Your active space is now {quote(scene.elsewhere.name)} (id: {scene.elsewhere.id}).", *newest]
+
+
+def _settled_summaries(scene: Scene) -> list[Summary]:
+    """F3: before the history."""
+    if scene.common.active is None or scene.place is None:
+        return []
+    start = partial(stepped_start, scene.common.config)
+    return summaries.settled(scene.common.active, scene.first_seq, start, scene.place.trigger_seq - 1)
+
+
+def _late_summaries(scene: Scene) -> list[str]:
+    if scene.common.active is None or scene.place is None:
+        return []
+    start = partial(stepped_start, scene.common.config)
+    found = summaries.late(scene.common.active, scene.first_seq, start, scene.place.trigger_seq - 1)
+    return [summaries.line(each) for each in found]
 
 
 def _ours(scene: Scene, text: str) -> Turn:
@@ -103,10 +170,9 @@ def _this_run(scene: Scene) -> list[Turn]:
         # As a quoted line of the timeline: the agent had that mind when it asked.
         active = ActiveSpace(scene.answer.space_id, scene.place.name, scene.answer.seq, 0)
         lines.append(message_line(replace(common, active=active), scene.answer))
-    elif common.resume is not None:
+    elif common.resume is not None and common.resume.message_id not in {each.id for each in scene.said_elsewhere}:
         lines.append(f"  {resume_mark(common.resume)}")
-    if scene.elsewhere is not None:
-        lines.append(f"  Your active space is now {quote(scene.elsewhere.name)} (id: {scene.elsewhere.id}).")
+    lines += _elsewhere(scene)
     if not lines:
         return []
     return [User(("\n".join(["=== THIS RUN SO FAR: do not repeat these calls ===", *lines]),))]

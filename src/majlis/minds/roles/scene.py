@@ -29,6 +29,8 @@ class Place:
     several_people: bool = False
     # The agent has sent messages here after the trigger.
     spoke_since: bool = False
+    # The author of the summary (G11).
+    summary_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +73,15 @@ class Scene:
     place: Place | None = None
     # Before the trigger, oldest first.
     history: tuple[Message, ...] = ()
-    # The number of messages before those.
+    # The number of messages before those, and of the first message of the history that has no gap.
     left_out: int = 0
+    first_seq: int = field(default=1, kw_only=True)
     damaged: tuple[Damaged, ...] = ()
     quoted: Mapping[str, Message] = field(default_factory=dict)
     # The active space, if it is not the space of the trigger.
     elsewhere: ActiveSpace | None = None
-    # The message that ended the run's wait.
+    # The newest messages there (F4).
+    said_elsewhere: tuple[Message, ...] = ()
+    # The message that ended the run's wait, unless it is among those.
     answer: Message | None = None
     routing: Routing | None = None

@@ -15,11 +15,16 @@ _own = messages.alias("own")
 _me = members.alias("me")
 # The latest phase before the first attempt at the trigger: later attempts show the same summary, also if the trigger is
 # older than the change of phase.
-_SUMMARY = (
+_LATEST_PHASE = (
     sa.select(phases.c.summary)
     .where(phases.c.space_id == spaces.c.id, phases.c.created_at <= sa.bindparam("tried_at"))
     .order_by(phases.c.id.desc())
     .limit(1)
+)
+_SUMMARY = _LATEST_PHASE.scalar_subquery()
+_SUMMARY_BY = (
+    _LATEST_PHASE.join(entities, entities.c.id == phases.c.entity_id)
+    .with_only_columns(entities.c.name)
     .scalar_subquery()
 )
 # Not null if there are two or more.
@@ -37,12 +42,17 @@ PLACE = (
         spaces.c.name,
         spaces.c.head_seq,
         spaces.c.phase,
+        spaces.c.tool_policy.is_not(sa.null()).label("governed"),
+        spaces.c.pins,
+        spaces.c.summaries,
+        spaces.c.summarised_seq,
         spaces.c.triggers,
         spaces.c.orchestrator_id,
         _me.c.processed_seq,
         _me.c.session_id,
         _trigger.c.seq.label("trigger_seq"),
         _SUMMARY.label("summary"),
+        _SUMMARY_BY.label("summary_by"),
         _ANOTHER_PERSON.label("another_person"),
         sa.exists()
         .where(

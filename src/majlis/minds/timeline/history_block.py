@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from majlis.agents.config.config import AgentConfig
 from majlis.clock import Millis, iso
+from majlis.minds import summaries
 from majlis.minds.quote import MAX_JSON, quote, quote_json, quote_start
-from majlis.minds.timeline.lines import marks, message_line, resume_mark, stamp, tool_name
-from majlis.minds.timeline.scene import Action, ActiveSpace, Message, Scene
+from majlis.minds.timeline.lines import edit_lines, marks, message_line, resume_mark, stamp, tool_name
+from majlis.minds.timeline.scene import Action, ActiveSpace, Asked, Message, Scene, Summary
 
 # The call that the run waited for is shown in full: no tool result is longer.
 MAX_AWAITED = 64 * 1024
@@ -27,12 +30,41 @@ def omission(scene: Scene, active: ActiveSpace) -> list[str]:
     """X10: how many messages before the window are not shown. The trigger is always shown."""
     if active.total == 0:
         return ["  (no messages yet)"]
-    start = window_start(scene.config, active.total)
+    start = first_in_view(scene, active)
     left_out = start - 1 - sum(message.seq < start for message in scene.history)
+    left_out -= sum(each.last - each.first + 1 for each in _settled_summaries(scene, active))
     if left_out <= 0:
         return []
     said = "1 earlier message is" if left_out == 1 else f"{left_out} earlier messages are"
     return [f"  (… {said} not shown; call read_messages with offset to read {'it' if left_out == 1 else 'them'})"]
+
+
+def earlier(scene: Scene, active: ActiveSpace) -> list[str]:
+    """F3: summaries of messages before the window."""
+    return [f"  {summaries.line(each)}" for each in _settled_summaries(scene, active)]
+
+
+def late_summaries(scene: Scene) -> str | None:
+    """F3: those that were made since the window moved."""
+    if scene.active is None or not scene.active.summaries:
+        return None
+    found = summaries.late(scene.active, first_in_view(scene, scene.active), _moving(scene), scene.active.total)
+    return "\n".join(map(summaries.line, found)) if found else None
+
+
+def unsummarised(scene: Scene) -> tuple[tuple[str, int], ...]:
+    first = first_in_view(scene, scene.active) if scene.active else 1
+    return summaries.missing(scene.active, first) if scene.active and first > 1 else ()
+
+
+def _settled_summaries(scene: Scene, active: ActiveSpace) -> list[Summary]:
+    if not active.summaries:
+        return []
+    return summaries.settled(active, first_in_view(scene, active), _moving(scene), active.total)
+
+
+def _moving(scene: Scene) -> summaries.Start | None:
+    return None if scene.config.layout == "classic" else partial(window_start, scene.config)
 
 
 def settled(scene: Scene) -> int:
@@ -40,7 +72,9 @@ def settled(scene: Scene) -> int:
     if scene.active is None:
         return 0
     special = {action.message_id for action in scene.actions}
-    special |= {scene.trigger.get("messageId"), scene.resume.message_id if scene.resume else None}
+    special.add(scene.trigger.get("messageId"))
+    if scene.resume is not None:
+        special |= {scene.resume.message_id, *(scene.resume.answers or ())}
     first = min((message.seq for message in scene.history if message.id in special), default=scene.active.total + 1)
     return min(scene.active.cursor, first - 1)
 
@@ -60,8 +94,9 @@ def timeline(scene: Scene, messages: Sequence[Message]) -> list[str]:
         while recent and (recent[0].at, numbers[id(recent[0])]) < (message.created_at, number):
             before = recent.pop(0)
             lines.append(action_line(before, room_for(before, waited_for)))
-        posted = posted_line(scene, action, message, room_for(action, waited_for)) if action else None
-        lines.append(posted or message_line(scene, message))
+        own = action is not None and message.deleted_by is None
+        posted = posted_line(scene, action, message, room_for(action, waited_for)) if action and own else None
+        lines += [posted or message_line(scene, message), *edit_lines(scene, message)]
     rest = (action_line(action, room_for(action, waited_for)) for action in recent)
     return [*lines, *rest, *_own_resume_line(scene, shown)]
 
@@ -90,7 +125,7 @@ def _split(scene: Scene, actions: list[Action], waited_for: Action | None) -> tu
 def _window_begins(scene: Scene) -> Millis:
     if scene.active is None:
         return 0
-    start = window_start(scene.config, scene.active.total)
+    start = first_in_view(scene, scene.active)
     in_window = (message.created_at for message in scene.history if message.seq >= start)
     return next(in_window, 0) if start > 1 else 0
 
@@ -100,6 +135,10 @@ def _own_resume_line(scene: Scene, shown: set[str]) -> list[str]:
     if scene.resume is None or scene.resume.message_id in shown:
         return []
     return [f"  {resume_mark(scene.resume)}"]
+
+
+def first_in_view(scene: Scene, active: ActiveSpace) -> int:
+    return scene.first_seq or window_start(scene.config, active.total)
 
 
 def window_start(config: AgentConfig, total: int) -> int:
@@ -163,7 +202,7 @@ def _older_calls(actions: Sequence[Action]) -> list[str]:
 def _waits(action: Action) -> bool:
     if action.name != "send_message":
         return True
-    return isinstance(action.input, Mapping) and action.input.get("wait") is True
+    return isinstance(action.input, Mapping) and action.input.get("wait") not in (None, False)
 
 
 def _call(action: Action, most: int = MAX_JSON) -> str:
@@ -176,8 +215,8 @@ def _call(action: Action, most: int = MAX_JSON) -> str:
     parts = [quote_start(text, most) if shortened else quote(text)]
     if given.get("messageId") is not None:
         parts.append(f"messageId: {quote(str(given['messageId']))}")
-    if given.get("wait") is True:
-        parts.append("wait: true")
+    if given.get("wait") not in (None, False):
+        parts.append(f"wait: {quote_json(given['wait'])}")
     return f"send_message({', '.join(parts)})"
 
 
@@ -185,3 +224,33 @@ def _outcome(action: Action, most: int) -> str:
     if action.state == "started":
         return f" → {_UNKNOWN}"
     return f" → {'error: ' if action.state == 'error' else ''}{quote_json(action.output, most, note=most >= MAX_JSON)}"
+
+
+def asked_block(scene: Scene) -> str | None:
+    """F4: the space that a resumed run was asked in, if it is active in another one now: the trigger with the messages
+    around it. What this run has sent there is among its calls."""
+    asked = scene.asked
+    if asked is None:
+        return None
+    there = replace(scene, active=asked.space, history=asked.history, edits=asked.edits)
+    sent = {action.message_id for action in scene.actions}
+    lines = [f"ASKED IN ({quote(asked.space.name)}, id: {asked.space.id}):", *_earlier_there(asked)]
+    for message in asked.history:
+        lines += [] if message.id in sent else [message_line(there, message)]
+        lines += edit_lines(there, message)
+    return "\n".join([*lines, *_later_there(asked)])
+
+
+def _earlier_there(asked: Asked) -> list[str]:
+    return _count_of(asked.history[0].seq - 1 if asked.history else 0, "earlier")
+
+
+def _later_there(asked: Asked) -> list[str]:
+    return _count_of(asked.space.total - asked.history[-1].seq if asked.history else 0, "later")
+
+
+def _count_of(count: int, which: str) -> list[str]:
+    """X10."""
+    if count <= 0:
+        return []
+    return [f"  (… {count} {which} message{' is' if count == 1 else 's are'} not shown; read_messages shows more)"]

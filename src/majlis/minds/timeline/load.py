@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -12,21 +14,27 @@ import sqlalchemy as sa
 from majlis.agents.config.config import AgentConfig
 from majlis.minds.quote import references
 from majlis.minds.timeline import statements
+from majlis.minds.timeline.edits import as_shown, placed
 from majlis.minds.timeline.history_block import window_start
 from majlis.minds.timeline.scene import (
     ActiveSpace,
+    Asked,
+    Edit,
     Goal,
     Look,
     Memory,
     Message,
     OtherRun,
     OwnSpace,
+    Pin,
     Plan,
     Resume,
     Scene,
+    Summary,
     Who,
 )
 from majlis.spaces.damaged_rows import Damaged, Unreadable, read_named, read_rows, reading, set_aside_named, sound
+from majlis.spaces.summaries import BLOCK
 from majlis.store.transactions import Tx
 
 _MAX_AWAITED = 3
@@ -35,13 +43,17 @@ _MAX_AWAITED = 3
 def load_scene(tx: Tx, look: Look) -> Scene:
     """A space that the agent is no longer a member of is not active (A7)."""
     agent, config, trigger = look.agent, look.config, look.trigger
-    listed = tx.all(statements.OWN_SPACES[tx.dialect], {"agent": agent.id})
+    listed = tx.all(
+        *_limited(look.person, statements.OWN_SPACES[tx.dialect], statements.SHARED_SPACES[tx.dialect], agent=agent.id)
+    )
     by_space = groupby(listed, key=lambda row: row.space_id)
     spaces = tuple(_own_space(agent, list(rows)) for _, rows in by_space)
-    active = _active(tx, agent, look.active_space_id, listed)
-    history = _history(tx, config, trigger, look.resume, active) if active else ()
+    active = _active(tx, agent, look.active_space_id, listed, look.person)
+    history = _history(tx, agent, config, trigger, look.resume, active) if active else ()
+    asked = _read_asked(tx, look, listed, active)
+    history, edits, asked = _as_edited(tx, agent.id, history, asked)
     kept: dict[str, list[sa.Row[Any]]] = defaultdict(list)
-    for row in tx.all(statements.KEPT, {"agent": agent.id}):
+    for row in tx.all(*_limited(look.person, statements.KEPT, statements.SHARED_KEPT, agent=agent.id)):
         kept[row.what].append(row)
     return Scene(
         now=tx.now,
@@ -50,34 +62,69 @@ def load_scene(tx: Tx, look: Look) -> Scene:
         run_id=look.run_id,
         trigger=trigger,
         active=active,
+        limited=look.person is not None,
         auto_set=active is not None and trigger.get("spaceId") == active.id,
         history=history,
-        quoted=_quoted(tx, agent, history, trigger),
+        edits=edits,
+        asked=asked,
+        quoted=_quoted(tx, look, (*history, *(asked.history if asked else ()))),
         spaces=spaces,
         more_spaces=listed[0].all_mine - len(spaces) if listed else 0,
         goals=tuple(Goal(row.id, row.text, row.number, bool(row.long_term)) for row in kept["goal"]),
-        memories=tuple(Memory(row.id, row.text) for row in kept["memory"]),
+        memories=tuple(Memory(row.id, row.text, row.source) for row in kept["memory"]),
         plans=tuple(Plan(row.id, row.name, row.text, row.cron, row.run_after, row.number) for row in kept["plan"]),
-        other_runs=() if look.alone else _other_runs(tx, agent, look.run_id, spaces),
+        other_runs=() if look.alone else _other_runs(tx, look, spaces),
         actions=look.actions,
         resume=look.resume,
     )
 
 
-def read_active_space(tx: Tx, agent_id: str, space_id: str | None) -> ActiveSpace | None:
-    """None if the agent is not a member (A7)."""
+def with_edits(
+    tx: Tx, agent_id: str, history: Sequence[Message]
+) -> tuple[tuple[Message, ...], Mapping[int, Sequence[Edit]]]:
+    """Reads earlier versions only if a message was edited."""
+    if not any(message.edited_at is not None for message in history):
+        return tuple(history), {}
+    shown, edits = as_shown(tx, agent_id, history)
+    return tuple(shown), placed(edits, shown)
+
+
+def _as_edited(
+    tx: Tx, agent_id: str, history: tuple[Message, ...], asked: Asked | None
+) -> tuple[tuple[Message, ...], Mapping[int, Sequence[Edit]], Asked | None]:
+    """With one read for both places."""
+    if asked is None:
+        return *with_edits(tx, agent_id, history), None
+    both = (*history, *asked.history)
+    if not any(message.edited_at is not None for message in both):
+        return history, {}, asked
+    shown, edits = as_shown(tx, agent_id, both)
+    here, there = tuple(shown[: len(history)]), tuple(shown[len(history) :])
+    edited_there = [edit for edit in edits if edit.message.space_id == asked.space.id]
+    edited_here = [edit for edit in edits if edit.message.space_id != asked.space.id]
+    return here, placed(edited_here, here), Asked(asked.space, there, placed(edited_there, there))
+
+
+def read_active_space(tx: Tx, agent_id: str, space_id: str | None, person: str | None = None) -> ActiveSpace | None:
+    """None if the agent is not a member (A7), or the person on whose behalf it acts (G3)."""
     if space_id is None:
         return None
-    row = tx.one(statements.ACTIVE_SPACE, {"space": space_id, "agent": agent_id})
-    return _as_active(space_id, row) if row else None
+    # An unknown person stays in the space of the trigger, and is not looked up.
+    ways = statements.ACTIVE_SPACE, statements.SHARED_ACTIVE_SPACE
+    row = tx.one(*_limited(person or None, *ways, agent=agent_id, space=space_id))
+    return _as_active(tx, space_id, row) if row else None
 
 
 def read_window(tx: Tx, space_id: str, start: int, end: int) -> tuple[list[Message], tuple[Damaged, ...]]:
     """The messages with these numbers, without damaged ones (R9)."""
-    window = {"space": space_id, "start": start, "end": end}
-    rows = read_rows(
-        tx, space_id, lambda: tx.all(statements.WINDOW, window), statements.NUMBERS, window, statements.BY_NUMBER
-    )
+    given = {"space": space_id, "start": start, "end": end}
+    return _read_sound(tx, statements.WINDOW, statements.NUMBERS, given)
+
+
+def _read_sound(
+    tx: Tx, statement: Any, numbers: sa.Select[Any], given: Mapping[str, Any]
+) -> tuple[list[Message], tuple[Damaged, ...]]:
+    rows = read_rows(tx, given["space"], lambda: tx.all(statement, given), numbers, given, statements.BY_NUMBER)
     senders: dict[str, Who] = {}
     found = [message_of(row, senders) for row in rows if not isinstance(row, Damaged)]
     return found, tuple(row for row in rows if isinstance(row, Damaged))
@@ -103,42 +150,104 @@ def message_of(row: sa.Row[Any], senders: dict[str, Who]) -> Message:
     return Message(message_id, space_id, seq, sender, *rest)
 
 
-def read_quoted(tx: Tx, agent_id: str, ids: Collection[str]) -> dict[str, Message]:
-    """The messages with these ids that the agent may read, without damaged ones (R9)."""
+def read_quoted(tx: Tx, agent_id: str, ids: Collection[str], person: str | None = None) -> dict[str, Message]:
+    """The messages with these ids that the agent may read, and its person (G3), without damaged ones (R9)."""
     senders: dict[str, Who] = {}
-    rows = read_named(tx, statements.READABLE, sorted(ids), agent=agent_id) if ids else ()
-    return {row.id: message_of(row, senders) for row in rows}
+    statement, given = _limited(person, statements.READABLE, statements.SHARED_READABLE, agent=agent_id)
+    rows = read_named(tx, statement, sorted(ids), **given) if ids else ()
+    found = [message_of(row, senders) for row in rows]
+    if any(message.edited_at is not None for message in found):
+        found, _ = as_shown(tx, agent_id, found)
+    return {message.id: message for message in found}
 
 
-def _active(tx: Tx, agent: Who, space_id: str | None, listed: Sequence[sa.Row[Any]]) -> ActiveSpace | None:
+def _limited(person: str | None, every: Any, shared: Any, **given: str) -> tuple[Any, dict[str, str]]:
+    """The statement and its parameters: all that the agent may see, or what it shares with the person (G3)."""
+    return (every, given) if person is None else (shared, {**given, "person": person})
+
+
+def _active(
+    tx: Tx, agent: Who, space_id: str | None, listed: Sequence[sa.Row[Any]], person: str | None
+) -> ActiveSpace | None:
     """Nearly always one of the listed spaces."""
     row = next((row for row in listed if row.space_id == space_id), None)
-    return _as_active(row.space_id, row) if row is not None else read_active_space(tx, agent.id, space_id)
+    return _as_active(tx, row.space_id, row) if row is not None else read_active_space(tx, agent.id, space_id, person)
 
 
-def _as_active(space_id: str, row: sa.Row[Any]) -> ActiveSpace:
-    return ActiveSpace(space_id, row.name, row.head_seq, row.processed_seq or 0)
+def _as_active(tx: Tx, space_id: str, row: sa.Row[Any]) -> ActiveSpace:
+    limit = tx.hooks.depth_limit(row.max_chain_depth)
+    seen = row.processed_seq or 0
+    active = ActiveSpace(space_id, row.name, row.head_seq, seen, row.triggers, limit, row.phase)
+    return replace(active, governed=bool(row.governed), summarised=row.summaries, **read_about(tx, space_id, row))
+
+
+def read_about(tx: Tx, space_id: str, row: sa.Row[Any]) -> dict[str, Any]:
+    """Fields of `ActiveSpace`: the handover (F8), pins and summaries (F3). A space without them costs no read."""
+    if not (row.phase or row.pins or row.summarised_seq):
+        return {}
+    about: dict[str, list[sa.Row[Any]]] = defaultdict(list)
+    # A damaged pin (R9) leaves them all out.
+    with suppress(Unreadable), reading():
+        for each in tx.all(statements.ABOUT_SPACE, {"space": space_id}):
+            about[each.what].append(each)
+    handed = about["phase"][0] if about["phase"] and row.phase else None
+    pins = tuple(_pin(each) for each in sorted(about["pin"], key=lambda each: each.number))
+    return {
+        "phase_by": handed.name if handed else None,
+        "summary": handed.text if handed else None,
+        "pins": pins,
+        "more_pins": max(0, row.pins - len(pins)),
+        "summaries": tuple(_summary(each) for each in sorted(about["summary"], key=lambda each: each.number))
+        if row.summaries
+        else (),
+    }
+
+
+def _pin(row: sa.Row[Any]) -> Pin:
+    return Pin(row.id, Who(row.sender_id, row.name, row.type), row.text, row.at)
+
+
+def _summary(row: sa.Row[Any]) -> Summary:
+    first = row.number * BLOCK + 1
+    return Summary(first, first + BLOCK - 1, row.text, row.at)
 
 
 def _history(
-    tx: Tx, config: AgentConfig, trigger: Mapping[str, Any], resume: Resume | None, active: ActiveSpace
+    tx: Tx, agent: Who, config: AgentConfig, trigger: Mapping[str, Any], resume: Resume | None, active: ActiveSpace
 ) -> tuple[Message, ...]:
-    """The window, preceded by the trigger and the answer that ended a wait if they are older."""
+    """The window, preceded by the trigger and the answers to a wait if they are older."""
     history, _ = read_window(tx, active.id, window_start(config, active.total), active.total)
-    for message_id in (resume.message_id if resume else None, trigger.get("messageId")):
-        if message_id is not None and all(message.id != message_id for message in history):
-            earlier = read_one(tx, active.id, message_id)
-            history[:0] = [earlier] if earlier else []
-    return tuple(history)
+    asked_here = trigger.get("spaceId") == active.id
+    wanted = [
+        trigger.get("messageId") if asked_here else None,
+        *((resume.message_id, *(resume.answers or ())) if resume else ()),
+    ]
+    missing = {each for each in wanted if each is not None} - {message.id for message in history}
+    earlier = read_quoted(tx, agent.id, missing).values() if missing else ()
+    return (*sorted((each for each in earlier if each.space_id == active.id), key=lambda each: each.seq), *history)
 
 
-def _quoted(tx: Tx, agent: Who, history: Iterable[Message], trigger: Mapping[str, Any]) -> dict[str, Message]:
-    ids = set(references(trigger.get("text", "")))
+def _read_asked(tx: Tx, look: Look, listed: Sequence[sa.Row[Any]], active: ActiveSpace | None) -> Asked | None:
+    """F4: None if the run is active where it was asked, or the agent or its person may no longer read that space."""
+    trigger = look.trigger
+    if trigger["type"] != "space_message" or "messageId" not in trigger:
+        return None
+    if active is not None and active.id == trigger["spaceId"]:
+        return None
+    space = _active(tx, look.agent, trigger["spaceId"], listed, look.person)
+    if space is None:
+        return None
+    given = {"space": space.id, "message": trigger["messageId"]}
+    return Asked(space, tuple(_read_sound(tx, statements.AROUND, statements.NUMBERS_AROUND, given)[0]))
+
+
+def _quoted(tx: Tx, look: Look, history: Iterable[Message]) -> dict[str, Message]:
+    ids = set(references(look.trigger.get("text", "")))
     for message in history:
         ids.update(references(message.text))
-        if message.origin and message.sender.id == agent.id:
-            ids.add(str(message.origin.get("sourceEvent")))
-    return read_quoted(tx, agent.id, ids)
+        if message.origin and "sourceEvent" in message.origin:
+            ids.add(str(message.origin["sourceEvent"]))
+    return read_quoted(tx, look.agent.id, ids, look.person)
 
 
 def _own_space(agent: Who, rows: list[sa.Row[Any]]) -> OwnSpace:
@@ -149,8 +258,9 @@ def _own_space(agent: Who, rows: list[sa.Row[Any]]) -> OwnSpace:
     return OwnSpace(first.space_id, first.name, first.role, listed, first.how_many - 1 - len(listed))
 
 
-def _other_runs(tx: Tx, agent: Who, run_id: str, spaces: Iterable[OwnSpace]) -> tuple[OtherRun, ...]:
-    rows = tx.all(statements.OTHER_RUNS, {"agent": agent.id, "run": run_id})
+def _other_runs(tx: Tx, look: Look, spaces: Iterable[OwnSpace]) -> tuple[OtherRun, ...]:
+    ways = statements.OTHER_RUNS, statements.SHARED_RUNS
+    rows = tx.all(*_limited(look.person, *ways, agent=look.agent.id, run=look.run_id))
     by_id = {space.id: space for space in spaces}
     return tuple(_other_run(row, by_id.get(row.wait_space_id)) for row in rows)
 
@@ -158,12 +268,15 @@ def _other_runs(tx: Tx, agent: Who, run_id: str, spaces: Iterable[OwnSpace]) -> 
 def _other_run(row: sa.Row[Any], space: OwnSpace | None) -> OtherRun:
     if space is None:
         return OtherRun(row.id, row.status, row.trigger, None)
-    awaited = _awaited(row.trigger, space) if row.status == "waiting_reply" else ()
+    awaited = _awaited(row.trigger, row.wait, space) if row.status == "waiting_reply" else ()
     return OtherRun(row.id, row.status, row.trigger, space.name, awaited)
 
 
-def _awaited(trigger: Mapping[str, Any], space: OwnSpace) -> tuple[str, ...]:
-    """Any member may answer. The sender of the trigger comes first, because it is the likeliest to do so."""
+def _awaited(trigger: Mapping[str, Any], wait: Mapping[str, Any] | None, space: OwnSpace) -> tuple[str, ...]:
+    """Those that the wait names. Otherwise any member may answer; the sender of the trigger comes first, because it is
+    the likeliest to do so."""
+    if wait and "fromNames" in wait:
+        return tuple(wait["fromNames"])
     likeliest_first = sorted(space.members, key=lambda member: member.id != trigger.get("senderId"))
     names = [member.name for member in likeliest_first]
     more = len(names[_MAX_AWAITED:]) + space.more_members

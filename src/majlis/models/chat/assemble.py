@@ -56,6 +56,7 @@ class AnswerBuilder:
                 text = content if isinstance(content, str) else _joined(content)
                 self._text.append(text)
                 self.size += len(text)
+                yield port.TextDelta(text)
             for position, call in enumerate(delta.get("tool_calls") or ()):
                 yield from self._add_call(call, position)
             self.finish_reason = port.word(choice.get("finish_reason")) or self.finish_reason

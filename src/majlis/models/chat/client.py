@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from functools import cached_property
@@ -21,15 +20,15 @@ from majlis.agents.config.model import ModelObject
 from majlis.model_providers import Key
 from majlis.models.chat.assemble import AnswerBuilder
 from majlis.models.chat.wire_format import Body, session_header, session_in_headers
+from majlis.models.deadlines import Deadlines
 from majlis.models.port import Finished, ModelEvent, Prompt
 from majlis.models.provider_errors import ProviderErrors
 from majlis.sse import EventParser
 
 _LIMITS = httpx.Limits(max_connections=1000, max_keepalive_connections=100, keepalive_expiry=20)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_CONNECT_SECONDS = 10.0
-# Without a byte. A slow machine that reads a long prompt needs a higher settings.timeout.
-_IDLE_SECONDS = 120.0
+# Reads have their own deadlines.
+_TIMEOUT = httpx.Timeout(None, connect=10.0)
 _DRAIN_SECONDS = 0.1
 # For one event and for a whole answer: many times what any model writes.
 _MAX_BYTES = 8 * 1024 * 1024
@@ -80,16 +79,16 @@ class ChatModel:
         self._url = f"{choice.base_url.rstrip('/')}/chat/completions"
         self._errors = ProviderErrors(f"The model server at {urlsplit(choice.base_url).netloc}", choice.name, key)
         self._body = Body(choice)
-        self._seconds = choice.settings.timeout
-        self._timeout = httpx.Timeout(self._seconds or _IDLE_SECONDS, connect=_CONNECT_SECONDS)
+        self._choice = choice
         self._headers = _HEADERS | ({"Authorization": f"Bearer {key.value}"} if key.value else {})
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
         answer = AnswerBuilder(prompt)
-        with self._http_errors():
+        deadlines = Deadlines(self._choice, prompt.patience)
+        with self._http_errors(deadlines):
             async with (
-                self._opened(prompt) as (response, deadline),
-                aclosing(self._chunks(response, deadline, answer)) as chunks,
+                self._opened(prompt, deadlines) as response,
+                aclosing(self._chunks(response, deadlines, answer)) as chunks,
             ):
                 answer.session_id = session_in_headers(response.headers)
                 async for chunk in chunks:
@@ -98,50 +97,48 @@ class ChatModel:
         yield Finished(answer.finished(self._errors))
 
     @asynccontextmanager
-    async def _opened(self, prompt: Prompt) -> AsyncIterator[tuple[httpx.Response, float | None]]:
-        deadline = None if self._seconds is None else time.monotonic() + self._seconds
+    async def _opened(self, prompt: Prompt, deadlines: Deadlines) -> AsyncIterator[httpx.Response]:
         body, headers = self._body.bytes(prompt), self._headers | session_header(prompt.session_id)
-        request = self._client.build_request("POST", self._url, content=body, headers=headers, timeout=self._timeout)
-        async with _until(deadline):
+        request = self._client.build_request("POST", self._url, content=body, headers=headers, timeout=_TIMEOUT)
+        async with deadlines.next():
             response = await self._client.send(request, stream=True)
         try:
             if response.status_code != 200:
-                async with _until(deadline):
+                async with deadlines.next():
                     body = await _beginning(response)
                 raise self._errors.of_body(response.status_code, response.headers, body)
-            yield response, deadline
+            yield response
         finally:
             await response.aclose()
 
     def _chunks(
-        self, response: httpx.Response, deadline: float | None, answer: AnswerBuilder
+        self, response: httpx.Response, deadlines: Deadlines, answer: AnswerBuilder
     ) -> AsyncGenerator[dict[str, Any]]:
         kind = response.headers.get("content-type", "")
         if kind.startswith("text/html"):
             # A web page: the baseUrl is wrong, often "/v1" is missing.
             raise self._errors.not_found(response.status_code)
         if kind.startswith("application/json"):
-            return self._whole(response, deadline)
-        return self._streamed(response, deadline, answer)
+            return self._whole(response, deadlines)
+        return self._streamed(response, deadlines, answer)
 
-    async def _whole(self, response: httpx.Response, deadline: float | None) -> AsyncGenerator[dict[str, Any]]:
+    async def _whole(self, response: httpx.Response, deadlines: Deadlines) -> AsyncGenerator[dict[str, Any]]:
         """The answer of a server that does not stream."""
         body = bytearray()
-        async with _until(deadline):
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > _MAX_BYTES:
-                    raise self._errors.endless(_MAX_BYTES)
+        pieces = response.aiter_bytes()
+        while (piece := await _next(pieces, deadlines)) is not None:
+            body += piece
+            if len(body) > _MAX_BYTES:
+                raise self._errors.endless(_MAX_BYTES)
         yield self._chunk(bytes(body))
 
     async def _streamed(
-        self, response: httpx.Response, deadline: float | None, answer: AnswerBuilder
+        self, response: httpx.Response, deadlines: Deadlines, answer: AnswerBuilder
     ) -> AsyncGenerator[dict[str, Any]]:
         parser = EventParser()
         pieces = response.aiter_bytes()
         while True:
-            async with _until(deadline):
-                piece = await anext(pieces, None)
+            piece = await _next(pieces, deadlines)
             for event in parser.end() if piece is None else parser.feed(piece):
                 if event.data == _DONE:
                     await _drain(pieces)
@@ -176,13 +173,13 @@ class ChatModel:
         return events
 
     @contextmanager
-    def _http_errors(self) -> Iterator[None]:
+    def _http_errors(self, deadlines: Deadlines) -> Iterator[None]:
         try:
             yield
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             raise self._errors.unreachable(str(error)) from error
         except TimeoutError as error:
-            raise self._errors.timed_out(self._seconds) from error
+            raise deadlines.failure(self._errors) from error
         except httpx.TimeoutException as error:
             raise self._errors.timed_out() from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
@@ -191,9 +188,11 @@ class ChatModel:
             raise self._errors.broken("the connection was lost") from error
 
 
-def _until(deadline: float | None) -> asyncio.Timeout:
-    """For single reads. A timeout around the whole stream would also count the time that its consumer takes."""
-    return asyncio.timeout(None if deadline is None else max(0.0, deadline - time.monotonic()))
+async def _next(pieces: AsyncIterator[bytes], deadlines: Deadlines) -> bytes | None:
+    async with deadlines.next():
+        piece = await anext(pieces, None)
+    deadlines.begun = True
+    return piece
 
 
 async def _beginning(response: httpx.Response) -> bytes:

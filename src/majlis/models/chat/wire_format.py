@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
@@ -9,7 +10,7 @@ from urllib.parse import quote, unquote
 import orjson
 
 from majlis.agents.config.model import ModelObject, ModelSettings
-from majlis.models.port import Call, Prompt, Result, Said, System, Turn, User
+from majlis.models.port import Call, Picture, Prompt, Result, Said, System, Turn, User
 
 _SAME_NAME = (
     "max_tokens", "temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty", "logit_bias",
@@ -41,11 +42,12 @@ class Body:
         body |= self._extra
         if prompt.session_id is not None:
             body["metadata"] = {_SESSION_FIELD: prompt.session_id, **(body.get("metadata") or {})}
-        return orjson.dumps({**body, "messages": chat_messages(prompt)})
+        return orjson.dumps({**body, "messages": chat_messages(prompt, prompt.content)})
 
 
-def chat_messages(prompt: Prompt) -> list[dict[str, Any]]:
-    return [_message(turn) for turn in prompt.turns]
+def chat_messages(prompt: Prompt, content: Mapping[str, bytes] | None = None) -> list[dict[str, Any]]:
+    """Without `content` as it is stored and shown: pictures are links."""
+    return [_message(turn, content) for turn in prompt.turns]
 
 
 def chat_tools(prompt: Prompt) -> list[dict[str, Any]]:
@@ -89,12 +91,15 @@ def _settings(settings: ModelSettings) -> dict[str, Any]:
     return given
 
 
-def _message(turn: Turn) -> dict[str, Any]:
+def _message(turn: Turn, content: Mapping[str, bytes] | None) -> dict[str, Any]:
     match turn:
         case System():
             return {"role": "system", "content": turn.text}
-        case User():
+        case User(pictures=()):
             return {"role": "user", "content": turn.text}
+        case User():
+            shown = [part for each in turn.pictures for part in _picture(each, content)]
+            return {"role": "user", "content": [{"type": "text", "text": turn.text}, *shown]}
         case Result():
             return {"role": "tool", "tool_call_id": turn.call_id, "content": turn.content}
         case Said(calls=()):
@@ -102,6 +107,20 @@ def _message(turn: Turn) -> dict[str, Any]:
         case Said():
             calls = [_call(call) for call in turn.calls]
             return {"role": "assistant", "content": turn.text or None, "tool_calls": calls}
+
+
+def _picture(picture: Picture, content: Mapping[str, bytes] | None) -> list[dict[str, Any]]:
+    url = f"/api/files/{picture.file_id}"
+    if content is not None:
+        if picture.file_id not in content:
+            return []
+        url = f"data:image/jpeg;base64,{b64encode(content[picture.file_id]).decode()}"
+    label = {"type": "text", "text": picture_label(picture)}
+    return [label, {"type": "image_url", "image_url": {"url": url}}]
+
+
+def picture_label(picture: Picture) -> str:
+    return f"[file:{picture.file_id}]"
 
 
 def _call(call: Call) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import orjson
 
@@ -121,24 +122,27 @@ def _addressee(seen: Seen) -> str | None:
 
 
 def _this_invocation(turns: Sequence[port.Turn]) -> tuple[list[str], bool]:
-    """The names of the calls made since the prompt was built, and whether the last one failed.
+    """The names of the calls made since the prompt was built, and whether the last one failed. A message that was held
+    is sent again: the rules do not depend on what has arrived (E8).
 
     Turns of earlier cycles, and earlier messages in the roles mind, end with text that has no calls."""
-    calls: list[str] = []
-    results: list[str] = []
+    calls: list[port.Call] = []
+    results: dict[str, Any] = {}
     for turn in reversed(turns):
         if isinstance(turn, port.Result):
-            results.append(turn.content)
+            results.setdefault(turn.call_id, _object(turn.content))
         elif isinstance(turn, port.Said):
             if not turn.calls:
                 break
-            calls[:0] = [call.name for call in turn.calls]
-    return calls, bool(calls and results) and _failed(results[0])
+            calls[:0] = turn.calls
+    made = [call for call in calls if results.get(call.id, {}).get("status") != "held"]
+    last = results.get(made[-1].id, {}) if made and made[-1] is calls[-1] else {}
+    return [call.name for call in made], last.get("success") is False or "error" in last
 
 
-def _failed(result: str) -> bool:
+def _object(result: str) -> dict[str, Any]:
     try:
         found = json.loads(result)
     except ValueError:
-        return False
-    return isinstance(found, dict) and (found.get("success") is False or "error" in found)
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+_MAX_TEXT = 2000
+
 
 class Member(NamedTuple):
     name: str
@@ -49,7 +51,8 @@ class Seen:
 
     @property
     def text(self) -> str:
-        return str(self.event.get("text", ""))
+        """The beginning is enough for the rules, whose patterns take quadratic time on some texts."""
+        return str(self.event.get("text", ""))[:_MAX_TEXT]
 
     @property
     def named(self) -> bool:

@@ -86,7 +86,8 @@ def _help(seen: Seen, _found: re.Match[str]) -> Steps:
         say(
             seen,
             f"I am a demo agent. {ABOUT} I understand:\n{examples}\n\n"
-            "To connect me to a real model, run majlis agent set-model.",
+            "To connect me to a real model, open Administration → Models, or run majlis model add and majlis agent "
+            "set-model.",
         )
     ]
 

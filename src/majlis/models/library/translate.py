@@ -5,8 +5,8 @@ Only this file imports pydantic-ai's types, so that the rest of the folder can b
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
 import orjson
@@ -17,7 +17,8 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from majlis.models import port
-from majlis.models.chat.wire_format import session_header
+from majlis.models.chat.wire_format import picture_label, session_header
+from majlis.models.deadlines import Deadlines
 from majlis.models.provider_errors import ProviderErrors, words_of
 
 # Anthropic allows four; one is used for the system prompt.
@@ -26,32 +27,51 @@ _CACHE_POINTS = 3
 _NUDGE = port.User(("Act now.",))
 
 
-def opened(
-    model: Model, prompt: port.Prompt, settings: Mapping[str, Any], remembered: Mapping[str, messages.ModelResponse]
-) -> AbstractAsyncContextManager[StreamedResponse]:
+@asynccontextmanager
+async def opened(
+    model: Model,
+    prompt: port.Prompt,
+    settings: Mapping[str, Any],
+    remembered: Mapping[str, messages.ModelResponse],
+    deadlines: Deadlines,
+) -> AsyncIterator[StreamedResponse]:
     tools = [
         # Strict mode would require every property.
         ToolDefinition(name=tool.name, parameters_json_schema=tool.schema, description=tool.description, strict=False)
         for tool in prompt.tools
     ]
-    return model_request_stream(
+    stream = model_request_stream(
         model,
         library_messages(prompt, remembered),
         model_settings=cast(ModelSettings, _with_session(settings, prompt.session_id)),
         model_request_parameters=ModelRequestParameters(function_tools=tools),
     )
+    async with AsyncExitStack() as stack:
+        async with deadlines.next():
+            answer = await stack.enter_async_context(stream)
+        yield answer
 
 
-async def events(stream: StreamedResponse) -> AsyncGenerator[port.ModelEvent]:
+async def events(stream: StreamedResponse, deadlines: Deadlines) -> AsyncGenerator[port.ModelEvent]:
     """The library's `index` counts all parts of an answer; ours counts the calls."""
     started: dict[int, int] = {}
-    async for event in stream:
+    parts = aiter(stream)
+    while True:
+        async with deadlines.next():
+            event = await anext(parts, None)
+        if event is None:
+            return
+        deadlines.begun = True
         match event:
             case messages.PartStartEvent(part=messages.ToolCallPart() as part) if event.index not in started:
                 at = started[event.index] = len(started)
                 yield port.CallStarted(at, part.tool_call_id, part.tool_name)
                 if part.args:
                     yield port.CallDelta(at, _text(part.args))
+            case messages.PartStartEvent(part=messages.TextPart(content=text)) if text:
+                yield port.TextDelta(text)
+            case messages.PartDeltaEvent(delta=messages.TextPartDelta(content_delta=text)) if text:
+                yield port.TextDelta(text)
             case messages.PartDeltaEvent(delta=messages.ToolCallPartDelta(args_delta=str() as arguments)) if arguments:
                 yield port.CallDelta(started[event.index], arguments)
 
@@ -112,6 +132,12 @@ def failure(errors: ProviderErrors, error: Exception) -> port.ModelFailed:
 
 
 def _of_provider(errors: ProviderErrors, error: exceptions.ModelAPIError) -> port.ModelFailed:
+    failed = _kind_of(errors, error)
+    failed.detail = failed.detail or errors.reason(_reason(getattr(error, "body", None)))
+    return failed
+
+
+def _kind_of(errors: ProviderErrors, error: exceptions.ModelAPIError) -> port.ModelFailed:
     status = error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
     match error:
         case exceptions.ModelAuthenticationError():
@@ -160,7 +186,7 @@ def library_messages(
             found.append(messages.ModelRequest([]))
         request = found[-1]
         assert isinstance(request, messages.ModelRequest)
-        request.parts = [*request.parts, _request_part(turn, allowed)]
+        request.parts = [*request.parts, _request_part(turn, allowed, prompt.content)]
     return found
 
 
@@ -194,21 +220,29 @@ def _said(turn: port.Said, remembered: Mapping[str, messages.ModelResponse]) -> 
     return [messages.ModelResponse(parts)] if parts else []
 
 
-def _request_part(turn: port.System | port.User | port.Result, cache_points: int) -> messages.ModelRequestPart:
+def _request_part(
+    turn: port.System | port.User | port.Result, cache_points: int, pictures: Mapping[str, bytes]
+) -> messages.ModelRequestPart:
     match turn:
         case port.System():
             return messages.SystemPromptPart(turn.text)
         case port.User():
-            return messages.UserPromptPart(_user_content(turn, cache_points))
+            return messages.UserPromptPart(_user_content(turn, cache_points, pictures))
         case port.Result():
             return messages.ToolReturnPart(turn.name, turn.content, turn.call_id)
 
 
-def _user_content(turn: port.User, cache_points: int) -> str | list[messages.UserContent]:
+def _user_content(
+    turn: port.User, cache_points: int, pictures: Mapping[str, bytes]
+) -> str | list[messages.UserContent]:
+    shown: list[messages.UserContent] = []
+    for each in turn.pictures:
+        if each.file_id in pictures:
+            shown += [picture_label(each), messages.BinaryContent(pictures[each.file_id], media_type="image/jpeg")]
     if not cache_points:
-        return turn.text
+        return [turn.text, *shown] if shown else turn.text
     border = len(turn.parts) - cache_points
     content: list[messages.UserContent] = ["".join(turn.parts[:border])]
     for part in turn.parts[border:]:
         content += [messages.CachePoint(), part]
-    return content
+    return content + shown

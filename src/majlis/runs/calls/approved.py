@@ -1,7 +1,7 @@
 """A call that a person has approved: made once, when the run resumes.
 
-The approval is used up in the transaction that journals the call as started. If the worker dies before, the next one
-makes the call; if it dies after, the call's outcome is unknown and J2 applies.
+The approval is used up in the transaction that journals the call as started, in which a built-in tool also acts. If the
+worker dies before, the next one makes the call; if it dies after, the call's outcome is unknown and J2 applies.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.cards.ask import use_permission
-from majlis.runs.calls.commit import Started
+from majlis.runs.calls.commit import Started, context_of, write_effects
+from majlis.runs.calls.context import CallContext
 from majlis.runs.calls.permission import judge, place_of
-from majlis.runs.calls.tool_port import Outside
+from majlis.runs.calls.tool_port import InTransaction, Outside
 from majlis.runs.calls.visible import show_started
-from majlis.runs.journal import Entry, Fenced, hold
+from majlis.runs.journal import Entry, Fenced, finish_entry, hold
 from majlis.runs.run import Run
 from majlis.store.tables import cards, steps
 from majlis.store.tables.columns import word
@@ -54,10 +55,25 @@ def start_approved(tx: Tx, run: Run, tool: Outside, entry: Entry, card_id: str) 
     copy = run.copy()
     if tool.visible:
         show_started(tx, copy, entry)
-    if not use_permission(tx, card_id) or tx.execute(_START, {"run": run.id, "step": entry.n}).rowcount == 0:
-        raise Fenced
+    _use(tx, run, entry, card_id)
     hold(tx, run.id, run.fence, **copy.columns())
     return Started(place.name, copy)
+
+
+def commit_approved(
+    tx: Tx, run: Run, tool: InTransaction, input: Any, entry: Entry, card_id: str
+) -> tuple[CallContext, dict[str, Any]]:
+    """Makes a call that people have approved: its effect, and the end of the approval, in one transaction. Raises
+    Forbidden if a policy denies the call by now."""
+    judge(run.config, place_of(tx, run.active_space_id), tool.name)
+    context = context_of(run, entry, None)
+    context.permitted = context.approved = True
+    result = tool.call(tx, context, input)
+    entry.state, entry.output = "done", result
+    _use(tx, run, entry, card_id)
+    finish_entry(tx, run.id, entry)
+    write_effects(tx, run, context, [], ())
+    return context, result
 
 
 def give_up_approved(tx: Tx, run: Run, entry: Entry, card_id: str) -> None:
@@ -67,3 +83,8 @@ def give_up_approved(tx: Tx, run: Run, entry: Entry, card_id: str) -> None:
     if not use_permission(tx, card_id):
         raise Fenced
     hold(tx, run.id, run.fence, **run.columns())
+
+
+def _use(tx: Tx, run: Run, entry: Entry, card_id: str) -> None:
+    if not use_permission(tx, card_id) or tx.execute(_START, {"run": run.id, "step": entry.n}).rowcount == 0:
+        raise Fenced

@@ -6,7 +6,7 @@ journalled as started first, in a transaction that also checks the fence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,10 +15,24 @@ import sqlalchemy as sa
 import structlog
 
 from majlis import clock, metrics
+from majlis.agents.config.policy import verdict
 from majlis.errors import MajlisError
+from majlis.minds.consciousness.remember import Lived
 from majlis.models.port import Call, ToolSpec, read_input
-from majlis.runs.calls.approved import find_approved, give_up_approved, start_approved
-from majlis.runs.calls.commit import Started, commit_call, finish_call, hold_again, start_call, write_journal
+from majlis.runs.calls.approved import commit_approved, find_approved, give_up_approved, start_approved
+from majlis.runs.calls.commit import (
+    Policy,
+    Started,
+    commit_call,
+    commit_speech,
+    finish_call,
+    hold_again,
+    start_call,
+    write_journal,
+)
+from majlis.runs.calls.context import CallContext, ToolResult
+from majlis.runs.calls.hold import hold
+from majlis.runs.calls.made_files import WithFiles, keep_files
 from majlis.runs.calls.masks import given_again, hide, holds_secrets, secrets_in, shown_input
 from majlis.runs.calls.permission import Place, judge, offered_specs
 from majlis.runs.calls.progress import Progress
@@ -30,9 +44,13 @@ from majlis.runs.journal import Entry
 from majlis.runs.loop.deltas import UNSTREAMED, CallStream
 from majlis.runs.loop.earlier_calls import unknown_outcomes
 from majlis.runs.run import Run
+from majlis.shorten import shorten
+from majlis.spaces.post import PolicyUnread
+from majlis.spaces.stale import Stale
 from majlis.tool_decorator import ToolContext, ignore_progress
 
 _MAX_ERROR = 4000
+Keep = Callable[[WithFiles], Awaitable[dict[str, Any]]]
 _logger = structlog.get_logger(__name__)
 
 
@@ -42,6 +60,7 @@ class Done:
 
     content: str
     paused: bool = False
+    output: Any = None
 
 
 class Calls:
@@ -64,7 +83,7 @@ class Calls:
     def _specs(self) -> tuple[ToolSpec, ...]:
         config, toolbox = self._run.config, self._engine.toolbox
         specs = toolbox.specs(config)
-        return offered_specs(config, specs, toolbox.is_own) if config.policy else specs
+        return offered_specs(config, specs) if config.policy else specs
 
     def leave(self, space_id: str) -> None:
         """The agent left the space: its tool's progress is not shown there any more (A7)."""
@@ -83,15 +102,36 @@ class Calls:
             if tool is None:
                 known = ", ".join(spec.name for spec in self._specs())
                 raise MajlisError("unknown_tool", f"There is no tool named {call.name[:64]}. Your tools are: {known}.")
-            if tool.outside or tool.own:
+            if self._run.config.policy:
                 judge(self._run.config, Place(), call.name)
             given = tool.parse(call.arguments)
             if tool.outside:
                 return await self._outside(tool, given, entry, entries, stream, rest)
+            given = await tool.loaded(self._engine, self._run, given)
             return await self._in_transaction(tool, given, entry, entries, stream, rest)
         except MajlisError as error:
             error.message = hide(secrets, error.message)
             return await self._refused(error, entry, entries, stream)
+
+    async def speak(
+        self, text: str, n: int, entries: list[Entry], stream: CallStream, lived: Lived | None
+    ) -> dict[str, Any]:
+        """Posts the final text of an agent that speaks by text, and completes the run (E10). Returns the result of
+        `send_message`; if it is no success, the run goes on."""
+        tool = self._engine.toolbox.find(self._run.config, "send_message")
+        assert tool is not None
+        assert not tool.outside
+        call = Call(f"text_{n}", tool.name, orjson.dumps({"text": text}).decode())
+        entry = Entry(n, "tool", clock.now(), call_id=call.id, name=tool.name, input={"text": text})
+        try:
+            given = tool.parse(call.arguments)
+            _, result = await self._commit(commit_speech, tool, given, entry, entries, stream, lived)
+        except MajlisError as error:
+            await self._refused(error, entry, entries, stream)
+            return {**_error(error), "status": "refused"}
+        if result["success"]:
+            metrics.runs_settled.labels("complete").inc()
+        return result
 
     def streamed(self, name: str) -> Mapping[str, Any] | None:
         """The input schema of a visible tool, whose calls are streamed."""
@@ -105,29 +145,36 @@ class Calls:
             return call.arguments
         return orjson.dumps(shown_input(call, read_input(call), schema)).decode()
 
-    async def make_approved(self) -> bool:
-        """Makes the call that a person has approved, before the model is asked again. False if there is none."""
+    async def make_approved(self) -> Literal["none", "made", "paused"]:
+        """Makes the call that a person has approved, before the model is asked again. It may pause the run."""
         call_id = self._run.wait.approved_call if self._run.wait is not None else None
         found = await self._engine.db.read(find_approved, self._run.id, call_id) if call_id else None
         if found is None:
-            return False
+            return "none"
         entry = Entry(found.n, "tool", found.started_at, "started", found.call_id, found.name, found.input)
         entry.secret = found.secret
         await self.offered()
         try:
             tool = self._engine.toolbox.find(self._run.config, found.name)
-            if tool is None or not tool.outside:
+            if tool is None:
                 raise MajlisError("unknown_tool", f"{found.name} was not called: the tool no longer exists.")
             given = tool.parse(self._given_again(entry))
+            if not tool.outside:
+                context, _ = await self._engine.write_then(
+                    lambda done: self._run.become(done[0].run),
+                    commit_approved, self._run, tool, given, entry, found.card_id,
+                )  # fmt: skip
+                metrics.tool_calls.labels("done").inc()
+                return "made" if context.pause is None else "paused"
             started = await self._engine.write_then(
                 lambda started: self._run.become(started.run), start_approved, self._run, tool, entry, found.card_id
             )
         except MajlisError as error:
             entry.output = _error(error)
             await self._engine.write(give_up_approved, self._run, entry, found.card_id)
-            return True
+            return "made"
         await self._act(tool, given, entry, started.space_name)
-        return True
+        return "made"
 
     async def repeat_unknown(self) -> bool:
         """After a worker died: calls with an unknown outcome are made again only if their tool is idempotent; the
@@ -166,15 +213,45 @@ class Calls:
         stream: CallStream,
         rest: Sequence[str],
     ) -> Done:
-        context, result = await self._engine.write_then(
-            lambda done: self._run.become(done[0].run),
-            commit_call, self._run, tool, input, stream.id, entry, entries, rest,
-        )  # fmt: skip
-        stream.complete(result)
+        context, result = await self._commit(commit_call, tool, input, entry, entries, stream, rest)
         metrics.tool_calls.labels("done").inc()
         if context.skipped is not None:
             metrics.runs_settled.labels("complete").inc()
-        return Done(dump(result), context.pause is not None or context.skipped is not None)
+        return Done(dump(result), context.pause is not None or context.skipped is not None, result)
+
+    async def _commit(
+        self,
+        commit: Callable[..., tuple[CallContext, ToolResult]],
+        tool: InTransaction,
+        input: Any,
+        entry: Entry,
+        entries: list[Entry],
+        stream: CallStream,
+        last: object,
+    ) -> tuple[CallContext, ToolResult]:
+        """The call, or what a message that is held leads to (E8)."""
+        policy: Policy = "check" if self._is_governed(tool) else "unread"
+        while True:
+            try:
+                context, result = await self._engine.write_then(
+                    lambda done: self._run.become(done[0].run),
+                    commit, self._run, tool, input, stream.id, entry, entries, last, policy,
+                )  # fmt: skip
+            except PolicyUnread:
+                policy = "check"
+            except Stale:
+                stream.fail("New messages arrived before this one was posted.")
+                return await hold(self._engine, self._run, entry, entries)
+            else:
+                stream.complete(result)
+                return context, result
+
+    def _is_governed(self, tool: InTransaction) -> bool:
+        """Looks at the policies before the call. A message finds the policy of its space when it is posted."""
+        own = verdict(self._run.config.policy, tool.name) if self._run.config.policy else "allow"
+        return not tool.own and (
+            own != "allow" or (tool.name != "send_message" and self._run.active_space_id is not None)
+        )
 
     async def _outside(
         self, tool: Outside, input: Any, entry: Entry, entries: list[Entry], stream: CallStream, rest: Sequence[str]
@@ -198,7 +275,7 @@ class Calls:
         key = f"{run.id}:{entry.n}"
         context = ToolContext(run.agent_id, run.agent_name, run.id, run.active_space_id, space_name, key, tell)
         try:
-            entry.output, entry.state = await outcome(tool, context, input, self._secrets_of(entry))
+            entry.output, entry.state = await outcome(tool, context, input, self._secrets_of(entry), self._keep(entry))
         finally:
             if progress is not None:
                 progress.end()
@@ -208,7 +285,14 @@ class Calls:
             stream.fail(entry.output["error"])
         else:
             stream.complete(entry.output)
-        return Done(dump(entry.output))
+        return Done(dump(entry.output), output=entry.output)
+
+    def _keep(self, entry: Entry) -> Keep:
+        async def keep(result: WithFiles) -> dict[str, Any]:
+            found, entry.files = await keep_files(self._engine, self._run, result, entry.n)
+            return found
+
+        return keep
 
     def _keep_input(self, call: Call, entry: Entry) -> list[str]:
         """Puts the input into the journal entry. Returns the texts to mask from here on."""
@@ -255,11 +339,15 @@ class Calls:
 
 
 async def outcome(
-    tool: Outside, context: ToolContext, input: Any, secrets: Sequence[str] = ()
+    tool: Outside, context: ToolContext, input: Any, secrets: Sequence[str] = (), keep: Keep | None = None
 ) -> tuple[Any, Literal["done", "error"]]:
-    """The result for the model and the journal: never an exception, bounded in size, with `secrets` masked."""
+    """The result for the model and the journal: never an exception, bounded in size, with `secrets` masked. `keep`
+    stores its files."""
     try:
-        return hide(secrets, plain(await tool.act(context, input))), "done"
+        result = await tool.act(context, input)
+        if keep is not None and isinstance(result, WithFiles):
+            result = await keep(result)
+        return hide(secrets, plain(result)), "done"
     except MajlisError as error:
         return hide(secrets, _error(error)), "error"
     except Exception as error:
@@ -281,9 +369,8 @@ def _error(error: MajlisError) -> dict[str, Any]:
 
 
 def dump(value: Any) -> str:
-    """Truncated with a note if it is too long."""
+    """Shortened with notes if it is too long (F5)."""
     text = orjson.dumps(value, default=str).decode()
     if len(text) <= MAX_RESULT_CHARACTERS:
         return text
-    cut = {"truncated": text[:MAX_RESULT_CHARACTERS], "note": f"truncated from {len(text)} characters"}
-    return orjson.dumps(cut).decode()
+    return orjson.dumps(shorten(orjson.loads(text), MAX_RESULT_CHARACTERS)).decode()

@@ -7,6 +7,7 @@ from typing import Any
 
 from majlis.inbox.trigger import EventJson
 from majlis.runs.run import Run
+from majlis.waits.condition import Condition
 from majlis.waits.wait import WaitStatus
 
 # JSON for the model. A MajlisError becomes an error result instead.
@@ -23,6 +24,11 @@ class CallContext:
     step: int = 0
     # The stream that its text went out on, if any.
     stream_id: str | None = None
+    # The sender's id of the message, which makes a repeated request harmless (M16).
+    client_id: str | None = None
+    # It was checked against the policies; and people have approved exactly this call.
+    permitted: bool = False
+    approved: bool = False
     # Set by a tool that pauses the run.
     pause: Pause | None = None
     # Consciousness: events that the call takes into this cycle, and the reason if it skips the cycle.
@@ -37,6 +43,8 @@ class Pause:
     message_id: str
     seconds: int
     among_agents: bool = False
+    # waiting_reply: who has to answer, and how many.
+    condition: Condition | None = None
     # waiting_tool: the call that people are asked about.
     call_id: str | None = None
     tool_name: str | None = None

@@ -3,14 +3,13 @@ wins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from majlis.agents.config.config import AgentConfig
-from majlis.agents.config.policy import Verdict, stricter, verdict
+from majlis.agents.config.policy import Verdict, approval, stricter, verdict
 from majlis.agents.config.schemas import APPROVAL
 from majlis.cards.ask import Question, ask, digest_of, use_granted
 from majlis.errors import Forbidden
@@ -36,14 +35,10 @@ def place_of(tx: Tx, space_id: str | None) -> Place:
     return Place(row.name, tuple(row.tool_policy or ())) if row is not None else Place()
 
 
-def offered_specs(
-    config: AgentConfig, specs: tuple[ToolSpec, ...], is_own: Callable[[AgentConfig, str], bool]
-) -> tuple[ToolSpec, ...]:
+def offered_specs(config: AgentConfig, specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     """Leaves out tools that the agent's own policy denies. Tools that a space denies stay: the list of tools starts
     every prompt, and must not change from space to space."""
-    return tuple(
-        spec for spec in specs if not (is_own(config, spec.name) and verdict(config.policy, spec.name) == "deny")
-    )
+    return tuple(spec for spec in specs if verdict(config.policy, spec.name) != "deny")
 
 
 def judge(config: AgentConfig, place: Place, name: str) -> Verdict:
@@ -59,7 +54,22 @@ def judge(config: AgentConfig, place: Place, name: str) -> Verdict:
     return stricter(of_agent, of_space)
 
 
-def permitted(tx: Tx, call: CallContext, entry: Entry) -> ToolResult | None:
+def ask_first(tx: Tx, call: CallContext, entry: Entry) -> ToolResult | None:
+    """For a built-in tool, which a rule covers only if it names it (G5). None if the call may be made now."""
+    place = place_of(tx, call.run.active_space_id)
+    waiting = None
+    if judge(call.run.config, place, entry.name or "") == "ask":
+        waiting = permitted(tx, call, entry, place)
+    call.permitted = waiting is None
+    return waiting
+
+
+def needs_approval(tx: Tx, config: AgentConfig, space_id: str | None, name: str) -> bool:
+    """Raises Forbidden if the call is denied."""
+    return judge(config, place_of(tx, space_id), name) == "ask"
+
+
+def permitted(tx: Tx, call: CallContext, entry: Entry, place: Place) -> ToolResult | None:
     """None if a call that needs permission has it. Otherwise asks for it, and returns the result for now."""
     digest = digest_of(entry.secret if entry.secret is not None else entry.input)
     name = entry.name or ""
@@ -74,5 +84,6 @@ def permitted(tx: Tx, call: CallContext, entry: Entry) -> ToolResult | None:
         seconds=call.run.config.limits.tool_wait_seconds,
         mark=f"ask:{call.run.id}:{entry.n}",
         digest=digest,
+        approvals=approval(call.run.config.policy, name, "admins") + approval(place.policy, name, "space-admins"),
     )
     return ask(tx, call, question)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from majlis.agents.config.config import AgentConfig
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.context import CallContext, ToolResult
+from majlis.runs.run import Run
 from majlis.store.transactions import Tx
 from majlis.tool_decorator import ToolContext
+
+if TYPE_CHECKING:
+    from majlis.runs.engine import Engine
 
 
 class InTransaction(Protocol):
@@ -31,6 +35,10 @@ class InTransaction(Protocol):
 
     def parse(self, arguments: str) -> Any:
         """Raises Invalid with what to fix, for the model."""
+        ...
+
+    async def loaded(self, engine: Engine, run: Run, input: Any) -> Any:
+        """What `call` gets: the input, or what was read for it from outside the database."""
         ...
 
     def call(self, tx: Tx, context: CallContext, input: Any) -> ToolResult: ...
@@ -73,6 +81,10 @@ class Toolbox(Protocol):
         ...
 
     def find(self, config: AgentConfig, name: str) -> Tool | None: ...
+
+    def held(self, tx: Tx, context: CallContext, space_id: str) -> ToolResult:
+        """The result of a message that was held: what the run has not looked at yet (E8)."""
+        ...
 
     def is_own(self, config: AgentConfig, name: str) -> bool:
         """From the config or an MCP server, not built in."""

@@ -32,6 +32,8 @@ def show_started(tx: Tx, run: Run, entry: Entry, stream_id: str | None = None) -
         tool=tool,
         run_id=run.id,
         chain_depth=run.chain_depth + 1,
+        cause=run.cause,
+        on_behalf_of=run.person_in(run.active_space_id),
         stream_id=stream_id,
     )
     try:
@@ -45,7 +47,8 @@ def show_started(tx: Tx, run: Run, entry: Entry, stream_id: str | None = None) -
 def show_done(tx: Tx, run: Run, entry: Entry) -> None:
     if run.active_space_id is not None:
         status: Any = "complete" if entry.state == "done" else "error"
-        finish_tool_message(tx, run.active_space_id, run.agent_id, _mark(run.id, entry.n), entry.output, status)
+        mark = _mark(run.id, entry.n)
+        finish_tool_message(tx, run.active_space_id, run.agent_id, mark, entry.output, status, entry.files)
 
 
 def show_unknown(tx: Tx, run: Run, n: int) -> None:

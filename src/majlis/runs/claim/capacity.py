@@ -7,7 +7,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.runs.claim.arrivals import Arrival
+from majlis.runs.claim.deaths import SUSPECT_DEATHS
 from majlis.runs.run import Event, Run, presence, run_event
+from majlis.spaces.acts_for import has_token
 from majlis.store.hot import hot
 from majlis.store.tables import agents, entities, runs
 from majlis.store.tables.columns import word
@@ -18,6 +21,7 @@ _AGENTS = (
     sa.select(
         agents.c.id,
         agents.c.version,
+        agents.c.context_limit,
         entities.c.name,
         entities.c.deleted_at,
         # A config that this version cannot read may lack these: its run fails with the reason, others go on.
@@ -29,6 +33,10 @@ _AGENTS = (
         .scalar_subquery()
         .label("running"),
         sa.exists().where(runs.c.agent_id == agents.c.id, NOT_OVER, runs.c.status != word("running")).label("pausing"),
+        has_token(sa.bindparam("now", type_=sa.BigInteger)).label("has_token"),
+        sa.exists()
+        .where(runs.c.agent_id == agents.c.id, NOT_OVER, runs.c.status == word("queued"), runs.c.reason == "budget")
+        .label("parked"),
     )
     .join(entities, entities.c.id == agents.c.id)
     .order_by(agents.c.id)
@@ -46,17 +54,31 @@ _LOCK_SEVERAL = _LOCK.where(agents.c.id.in_(sa.bindparam("agents", expanding=Tru
 class ClaimedRuns:
     # Agents at their limit: their queue is skipped until one of their runs ends.
     full: set[str]
+    # The outside agent whose program takes events; None for a worker, which leaves outside agents alone (D2).
+    outside: str | None = None
     # Lanes with a run in progress (`lanes.py`): the deliveries behind it are skipped.
     lanes: set[str] = field(default_factory=set)
     runs: list[Run] = field(default_factory=list)
     # By run: what it sees, where the claim could load it.
     scenes: dict[str, Any] = field(default_factory=dict)
+    # The worker has no other runs, so a run that may have killed its workers can be tried here.
+    alone: bool = True
+    # Such a run was claimed: nothing else is.
+    closed: bool = False
     # Queued runs were left behind because their agents were full.
     behind: bool = False
     events: list[Event] = field(default_factory=list)
+    # Deliveries that now wait behind a run whose budget is spent.
+    parked: int = 0
+    # Past the limit of runs for their cause.
+    refused: list[Arrival] = field(default_factory=list)
+
+    def may_isolate(self) -> bool:
+        return self.alone and not self.runs
 
     def add(self, run: Run, event: str, **details: Any) -> None:
         self.runs.append(run)
+        self.closed = self.closed or run.deaths == SUSPECT_DEATHS
         self.events += run_event(event, run, **details) + presence("agent.active", run)
 
 
@@ -69,5 +91,5 @@ def known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:
     if tx.dialect == "postgresql":
         # Lock first, then count: a statement that waits for a lock still sees the state from before.
         tx.execute(lock, given)
-    found = tx.all(look, given)
+    found = tx.all(look, {**given, "now": tx.now})
     return {agent.id: agent for agent in found if agent.deleted_at is None}

@@ -1,7 +1,7 @@
 """Claims runs for a worker, each with a lease (30 s, renewed by a heartbeat).
 
 First runs that have begun before (resumed waits, runs of dead workers), then new runs for pending deliveries, oldest
-first.
+first. A run that may have killed its workers is claimed alone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
+from majlis.runs.claim.allowance import tell_spaces
 from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.resume import resume_runs
 from majlis.runs.claim.start import start_runs
@@ -33,20 +34,22 @@ def claim(
     """At most `free` runs, leased to `owner`. With `configs`, runs of agents whose config is known also get their scene
     loaded, which saves a transaction. `held` are the owner's own runs: they are not dead, even if their leases expired
     while the machine slept. Without `unfinished` only new runs are claimed."""
-    claimed = ClaimedRuns(set(full))
+    claimed = ClaimedRuns(set(full), alone=not held)
     while (
         unfinished
         and len(claimed.runs) < free
         and resume_runs(tx, owner, claimed, free - len(claimed.runs), dead, held)
     ):
         claimed.behind = True
-    while len(claimed.runs) < free and start_runs(tx, owner, claimed, free - len(claimed.runs)):
+    while len(claimed.runs) < free and not claimed.closed and start_runs(tx, owner, claimed, free - len(claimed.runs)):
         continue
     count = Counter(run.agent_id for run in claimed.runs)
     for run in claimed.runs:
         run.alone = run.alone and count[run.agent_id] == 1
         if configs is not None:
             claimed.scenes[run.id] = _load(tx, run, configs)
+    if claimed.refused:
+        tell_spaces(tx, claimed.refused)
     announce(tx, claimed.events)
     return claimed
 

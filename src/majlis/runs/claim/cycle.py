@@ -1,4 +1,5 @@
-"""Starts a cycle of a consciousness: all its pending deliveries become one run, one such run at a time (K2).
+"""Starts a cycle of a consciousness: its pending deliveries become one run, one such run at a time (K2). A cycle takes
+only as many as its limits let it handle; the rest is for the next one.
 
 The unique index `uq_runs_cycle` enforces it: of two workers that start a cycle at once, one inserts the run and the
 other nothing. Events that arrive meanwhile stay pending for the next cycle.
@@ -14,8 +15,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis import clock
 from majlis.inbox.build_trigger import cycle_trigger
-from majlis.runs.claim.arrivals import Arrival, earlier_runs, lock_arrivals, take_arrivals
+from majlis.runs.claim.allowance import without_spent_cause
+from majlis.runs.claim.arrivals import Arrival, affordable, earlier_runs, lock_arrivals, take_arrivals
 from majlis.runs.claim.capacity import ClaimedRuns
+from majlis.runs.claim.deaths import ALONE, SUSPECT_DEATHS
 from majlis.runs.run import Run
 from majlis.store import ids
 from majlis.store.tables import agents, runs
@@ -30,7 +33,12 @@ _INSERT: dict[Dialect, Any] = {
     "sqlite": sqlite.insert(runs).on_conflict_do_nothing(),
     "postgresql": postgresql.insert(runs).on_conflict_do_nothing(),
 }
-_STANDS = sa.select(agents.c.active_space_id).where(agents.c.id == sa.bindparam("agent"))
+# A config that this version cannot read may lack the limits: its run fails with the reason.
+_STANDS = sa.select(
+    agents.c.active_space_id,
+    sa.func.coalesce(agents.c.config["limits"]["steps"].as_integer(), 1).label("steps"),
+    sa.func.coalesce(agents.c.config["consciousness"]["maxTokens"].as_integer(), 0).label("max_tokens"),
+).where(agents.c.id == sa.bindparam("agent"))
 _STOOD = sa.select(runs.c.active_space_id).where(runs.c.id == sa.bindparam("run"), runs.c.cycle)
 
 
@@ -40,10 +48,17 @@ def start_cycle(tx: Tx, owner: str, agent: sa.Row[Any], claimed: ClaimedRuns) ->
     claimed.full.add(agent.id)
     if tx.one(_UNDER_WAY, {"agent": agent.id}) is not None:
         return
-    arrived = lock_arrivals(tx, agent.id, wait=False)
+    arrived, refused = without_spent_cause(tx, lock_arrivals(tx, agent.id, wait=False))
+    claimed.refused += refused
     if not arrived:
         return
-    run = _new_cycle(tx, agent, arrived)
+    lone = [each for each in arrived if each.delivery.not_before == ALONE]
+    if lone and not claimed.may_isolate():
+        return
+    stands = tx.execute(_STANDS, {"agent": agent.id}).one()
+    # An event takes at least one request.
+    arrived = lone[:1] or affordable(arrived, stands.steps, stands.max_tokens)
+    run = _new_cycle(tx, agent, arrived, stands.active_space_id)
     # Not `tx.now`: this transaction may have waited for the one that ended the previous cycle.
     row = {**run.new_row(tx, owner), "started_at": clock.now()}
     if tx.execute(_INSERT[tx.dialect], row).rowcount == 0:
@@ -52,27 +67,35 @@ def start_cycle(tx: Tx, owner: str, agent: sa.Row[Any], claimed: ClaimedRuns) ->
     claimed.add(run, "run.started")
 
 
-def _new_cycle(tx: Tx, agent: sa.Row[Any], arrived: Sequence[Arrival]) -> Run:
+def _new_cycle(tx: Tx, agent: sa.Row[Any], arrived: Sequence[Arrival], stands: str | None) -> Run:
     trigger = cycle_trigger([each.event for each in arrived])
     earlier = earlier_runs(arrived)[-_MOST_EARLIER:]
-    return Run(
+    run = Run(
         id=ids.new("run"),
         agent_id=agent.id,
         agent_name=agent.name,
         agent_version=agent.version,
+        context_limit=agent.context_limit,
         trigger=trigger,
         trigger_space_id=trigger.get("spaceId"),
-        active_space_id=_active_space(tx, agent.id, earlier),
+        active_space_id=_active_space(tx, earlier, stands),
         chain_depth=trigger["chainDepth"],
+        # Those of its first event.
+        cause_id=arrived[0].delivery.cause_id,
+        person_id=arrived[0].delivery.person_id,
         earlier=earlier,
         due_at=min(max(each.delivery.created_at, each.delivery.not_before) for each in arrived),
         cycle=True,
+        deaths=SUSPECT_DEATHS if arrived[0].delivery.not_before == ALONE else 0,
     )
+    for each in arrived:
+        run.was_told(each.delivery.space_id, each.delivery.seq)
+    return run
 
 
-def _active_space(tx: Tx, agent_id: str, earlier: Sequence[str]) -> str | None:
+def _active_space(tx: Tx, earlier: Sequence[str], stands: str | None) -> str | None:
     """Where its last cycle left it (A5). After a failed try, where that try went: the model is shown that it entered
     that space, and must not post elsewhere."""
     stood = tx.one(_STOOD, {"run": earlier[-1]}) if earlier else None
-    found: str | None = stood.active_space_id if stood else tx.execute(_STANDS, {"agent": agent_id}).scalar_one()
+    found: str | None = stood.active_space_id if stood else stands
     return found

@@ -16,10 +16,26 @@ from pathlib import Path
 
 LEASE_MILLIS = 30_000
 HEARTBEAT_SECONDS = 10
+# The lease of a program that has taken an event of an outside agent (D2).
+OUTSIDE_LEASE_MILLIS = 60_000
+_OUTSIDE = "outside."
 
 
 def new_owner() -> str:
     return f"{_realm()}.{os.getpid()}.{secrets.token_hex(6)}"
+
+
+def new_outside_owner() -> str:
+    """Also the lease that the program shows: it cannot be guessed."""
+    return f"{_OUTSIDE}{secrets.token_urlsafe(24)}"
+
+
+def is_outside_owner(owner: str | None) -> bool:
+    return owner is not None and owner.startswith(_OUTSIDE)
+
+
+def lease_millis(owner: str) -> int:
+    return OUTSIDE_LEASE_MILLIS if is_outside_owner(owner) else LEASE_MILLIS
 
 
 def is_dead(owner: str) -> bool:

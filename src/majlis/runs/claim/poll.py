@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from majlis.clock import Millis
-from majlis.store.tables import agents, cards, deliveries, plans, runs
+from majlis.inbox.pause import RUN_PAUSED
+from majlis.runs.claim.deaths import ALONE, SUSPECT_DEATHS
+from majlis.runs.claim.outside_agents import LEASE_OVER, OUTSIDE_AGENTS
+from majlis.store.tables import agents, asks, budgets, cards, deliveries, plans, runs
 from majlis.store.tables.columns import word, words
 from majlis.store.tables.runs import AMONG_AGENTS, NOT_OVER
 from majlis.store.transactions import Tx
@@ -20,20 +23,39 @@ def _earliest(column: sa.Column[int], *conditions: sa.ColumnElement[bool]) -> sa
     return sa.select(column).where(column.is_not(None), *conditions).order_by(column).limit(1).scalar_subquery()
 
 
+_INSIDE = runs.c.agent_id.not_in(OUTSIDE_AGENTS)
 _POLL = sa.select(
-    _earliest(deliveries.c.not_before, deliveries.c.state == word("pending")).label("pending"),
-    sa.exists().where(NOT_OVER, runs.c.status == word("queued")).label("queued"),
-    _earliest(runs.c.lease_until, NOT_OVER, runs.c.status == word("running")).label("lease"),
+    _earliest(
+        deliveries.c.not_before, deliveries.c.state == word("pending"), deliveries.c.agent_id.not_in(OUTSIDE_AGENTS)
+    ).label("pending"),
+    sa.exists()
+    .where(NOT_OVER, runs.c.status == word("queued"), runs.c.reason.is_distinct_from(word("budget")), _INSIDE)
+    .label("queued"),
+    sa.exists()
+    .where(
+        NOT_OVER,
+        runs.c.status == word("queued"),
+        runs.c.reason.is_distinct_from(word("budget")),
+        runs.c.deaths >= SUSPECT_DEATHS,
+        ~RUN_PAUSED,
+    )
+    .label("suspects"),
+    sa.exists(sa.select(budgets.c.scope)).label("budgets"),
+    _earliest(runs.c.lease_until, NOT_OVER, runs.c.status == word("running"), _INSIDE).label("lease"),
     _earliest(runs.c.deadline).label("deadline"),
     _earliest(cards.c.deadline, cards.c.state == word("open")).label("card"),
+    _earliest(asks.c.deadline, asks.c.state == word("open")).label("ask"),
     _earliest(plans.c.next_at).label("plan"),
     _earliest(agents.c.heartbeat_at).label("beat"),
     sa.exists().where(runs.c.status == word("waiting_reply"), AMONG_AGENTS).label("deadlocks"),
     sa.exists()
-    .where(NOT_OVER, runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner"))
+    .where(NOT_OVER, runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner"), _INSIDE)
     .label("others"),
+    sa.exists().where(LEASE_OVER).label("leases"),
 )
-_OURS = sa.select(runs.c.id, runs.c.status, runs.c.fence).where(runs.c.id.in_(sa.bindparam("runs", expanding=True)))
+_OURS = sa.select(runs.c.id, runs.c.status, runs.c.fence, RUN_PAUSED.label("paused")).where(
+    runs.c.id.in_(sa.bindparam("runs", expanding=True))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +68,31 @@ class Poll:
     next_at: Millis | None
     # Other workers have runs, and may have died.
     others: bool
+    # A run waits that has to be tried alone.
+    suspects: bool
+    # There are budgets in the database.
+    budgets: bool
+    # A program that works for an outside agent has lost its lease.
+    leases: bool
 
 
 def poll(tx: Tx, owner: str) -> Poll:
-    row = tx.execute(_POLL, {"owner": owner}).one()
+    row = tx.execute(_POLL, {"owner": owner, "now": tx.now}).one()
     now = tx.now
-    timed = [at for at in (row.deadline, row.card, row.plan, row.beat) if at is not None]
+    timed = [at for at in (row.deadline, row.card, row.ask, row.plan, row.beat) if at is not None]
     work = row.queued or (row.pending is not None and row.pending <= now) or (row.lease is not None and row.lease < now)
     upcoming = [at for at in (*timed, row.pending) if at is not None and at > now]
     clock = row.deadlocks or any(at <= now for at in timed)
-    return Poll(work, clock, min(upcoming, default=None), row.others)
+    suspects = row.suspects or (row.pending is not None and row.pending == ALONE)
+    return Poll(work, clock, min(upcoming, default=None), row.others, suspects, row.budgets, row.leases)
 
 
-def lost(tx: Tx, fences: Mapping[str, int]) -> set[str]:
-    """Our runs that were canceled or taken over. A run that has just ended, or waits, still has our fence."""
+def lost(tx: Tx, fences: Mapping[str, int]) -> tuple[set[str], set[str]]:
+    """Our runs that were canceled or taken over, and those that are paused. A run that has just ended, or waits, still
+    has our fence."""
     found = tx.all(_OURS, {"runs": list(fences)})
-    return {row.id for row in found if row.status == "canceled" or row.fence != fences[row.id]}
+    gone = {row.id for row in found if row.status == "canceled" or row.fence != fences[row.id]}
+    return gone, {row.id for row in found if row.status == "running" and row.paused} - gone
 
 
 def count_open(tx: Tx) -> tuple[int, int]:

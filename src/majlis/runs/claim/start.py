@@ -10,11 +10,20 @@ import sqlalchemy as sa
 
 from majlis.inbox.build_trigger import build_triggers
 from majlis.inbox.deliver import turn_of_event
+from majlis.inbox.pause import DELIVERY_PAUSED
+from majlis.inbox.standby import settle_standby, without_standby
 from majlis.inbox.trigger import TriggerJson
 from majlis.inbox.turns import settled_in_turn
+from majlis.runs.budget.park import Lane, park_behind, parked_lanes
+from majlis.runs.claim.allowance import without_excess
+from majlis.runs.claim.arrivals import Arrival
+from majlis.runs.claim.bursts import resuming_in
 from majlis.runs.claim.capacity import ClaimedRuns, known_agents
 from majlis.runs.claim.cycle import start_cycle
-from majlis.runs.claim.lanes import LANE, Lanes, lane_of
+from majlis.runs.claim.gathered import joint_trigger, ready, with_gathered
+from majlis.runs.claim.lanes import LANE, TRIED_BEFORE, Lanes, lane_of
+from majlis.runs.claim.lease import LEASE_MILLIS, OUTSIDE_LEASE_MILLIS
+from majlis.runs.claim.outside_agents import OUTSIDE_AGENTS
 from majlis.runs.run import Run
 from majlis.store import ids
 from majlis.store.hot import hot
@@ -22,19 +31,21 @@ from majlis.store.tables import deliveries, runs
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
-_DUE = hot(
+_EVERY_DUE = (
     sa.select(deliveries)
-    .where(deliveries.c.state == word("pending"), deliveries.c.not_before <= sa.bindparam("now"))
+    .where(deliveries.c.state == word("pending"), deliveries.c.not_before <= sa.bindparam("now"), ~DELIVERY_PAUSED)
     .order_by(deliveries.c.not_before, deliveries.c.id)
     .limit(sa.bindparam("limit"))
     .with_for_update(skip_locked=True)
 )
+_DUE = hot(_EVERY_DUE.where(deliveries.c.agent_id.not_in(OUTSIDE_AGENTS)))
+_DUE_OUTSIDE = _EVERY_DUE.where(
+    deliveries.c.agent_id == sa.bindparam("agent"), LANE.not_in(sa.bindparam("lanes", expanding=True))
+)
 # A list among the parameters doubles the cost, so the usual case does without.
 _DUE_TO_OTHERS = _DUE.where(deliveries.c.agent_id.not_in(sa.bindparam("full", expanding=True)))
 # A delivery that was tried before is included: the others in its lane may wait for it.
-_DUE_ELSEWHERE = _DUE_TO_OTHERS.where(
-    sa.or_(deliveries.c.not_before > 0, LANE.not_in(sa.bindparam("lanes", expanding=True)))
-)
+_DUE_ELSEWHERE = _DUE_TO_OTHERS.where(sa.or_(TRIED_BEFORE, LANE.not_in(sa.bindparam("lanes", expanding=True))))
 _INSERT = hot(runs.insert())
 _TAKEN = hot(
     deliveries.update()
@@ -59,18 +70,26 @@ def start_runs(tx: Tx, owner: str, claimed: ClaimedRuns, limit: int) -> bool:
     """True if there may be more."""
     due = _due(tx, claimed, limit)
     left_out = len(claimed.full) + len(claimed.lanes)
+    parked = claimed.parked
     moved = False
     if due:
         known = known_agents(tx, {row.agent_id for row in due})
-        chosen = _with_room(tx, owner, due, known, claimed)
+        called = without_standby(tx, due) if any(row.elected_id is not None for row in due) else due
+        alone = ready(tx, called) if any(row.gather_until is not None for row in called) else called
+        chosen = _with_room(tx, owner, alone, known, claimed)
         _start(tx, owner, chosen, known, claimed)
-        moved = bool(chosen) or len(known) < len({row.agent_id for row in due})
+        fewer = len(alone) < len(due) or len(known) < len({row.agent_id for row in due})
+        moved = bool(chosen) or claimed.parked > parked or fewer
     # If nothing was started and nothing is left out, the same query would find the same again.
     return len(due) == limit and (moved or len(claimed.full) + len(claimed.lanes) > left_out)
 
 
 def _due(tx: Tx, claimed: ClaimedRuns, limit: int) -> Sequence[sa.Row[Any]]:
     given: dict[str, Any] = {"now": tx.now, "limit": limit}
+    if claimed.outside is not None:
+        full = claimed.outside in claimed.full
+        lanes = sorted(claimed.lanes)
+        return () if full else tx.all(_DUE_OUTSIDE, {**given, "agent": claimed.outside, "lanes": lanes})
     if claimed.lanes:
         return tx.all(_DUE_ELSEWHERE, {**given, "full": sorted(claimed.full), "lanes": sorted(claimed.lanes)})
     if claimed.full:
@@ -85,16 +104,25 @@ def _with_room(
     room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
     roles = [agent.id for agent in known.values() if agent.mind == "roles"]
     lanes = Lanes(tx, roles) if roles else None
+    pausing = [agent.id for agent in known.values() if agent.pausing]
+    resuming = resuming_in(tx, pausing) if pausing else set()
+    out_of_budget = [agent.id for agent in known.values() if agent.parked]
+    parked = parked_lanes(tx, out_of_budget) if out_of_budget else {}
     chosen: list[sa.Row[Any]] = []
     for delivery in due:
+        if claimed.closed:
+            break
         agent = known.get(delivery.agent_id)
         if agent is None:
             _drop(tx, delivery)
+        elif (behind := _parked_before(delivery, agent, parked)) is not None:
+            park_behind(tx, behind, [delivery.id])
+            claimed.parked += 1
         elif room[agent.id] < 1 or agent.id in claimed.full:
             claimed.full.add(agent.id)
         elif agent.mind == "consciousness":
             start_cycle(tx, owner, agent, claimed)
-        elif lanes is not None and not lanes.free(delivery):
+        elif (agent.id, delivery.space_id) in resuming or (lanes is not None and not lanes.free(delivery)):
             claimed.lanes.add(lane_of(delivery))
         else:
             if lanes is not None:
@@ -104,20 +132,40 @@ def _with_room(
     return chosen
 
 
+def _parked_before(delivery: sa.Row[Any], agent: sa.Row[Any], parked: dict[Lane, str]) -> str | None:
+    """The parked run that takes the delivery along when it continues (E5). A timeline shows messages that have arrived;
+    other events and minds get a run of their own."""
+    if delivery.type != "space_message" or agent.mind not in ("timeline", "outside") or "turnId" in delivery.payload:
+        return None
+    return parked.get((agent.id, delivery.space_id, delivery.person_id))
+
+
 def _start(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Row[Any]], claimed: ClaimedRuns) -> None:
-    triggers = build_triggers(tx, chosen)
-    started: list[tuple[sa.Row[Any], Run]] = []
+    groups = with_gathered(tx, chosen, {agent.id for agent in known.values() if agent.mind == "roles"})
+    triggers = build_triggers(tx, [row for group in groups for row in (group.head, *group.along)])
+    along = {delivery.id: rows for delivery, rows in groups}
+    found: list[Arrival] = []
+    joint: dict[str, TriggerJson] = {}
+    for group in groups:
+        if group.head.id in triggers:
+            first, trigger = joint_trigger(group, triggers)
+            found.append(Arrival(first, trigger))
+            joint[first.id] = trigger
+            along[first.id] = [row for row in (group.head, *group.along) if row.id != first.id]
     for delivery in chosen:
-        trigger = triggers.get(delivery.id)
-        if trigger is None:
+        if delivery.id not in triggers:
             # The agent was removed from the space, or the space was deleted (A7).
             _drop(tx, delivery)
-        else:
-            started.append((delivery, _new_run(delivery, known[delivery.agent_id], trigger)))
+    if any(delivery.chain_depth for delivery in chosen):
+        found, refused = without_excess(tx, found)
+        claimed.refused += refused
+    started = [(delivery, _new_run(delivery, known[delivery.agent_id], joint[delivery.id])) for delivery, _ in found]
     if not started:
         return
-    tx.execute(_INSERT, [run.new_row(tx, owner) for _, run in started])
-    tx.execute(_TAKEN, [{"delivery": delivery.id, "run": run.id} for delivery, run in started])
+    lease = LEASE_MILLIS if claimed.outside is None else OUTSIDE_LEASE_MILLIS
+    tx.execute(_INSERT, [run.new_row(tx, owner, lease) for _, run in started])
+    taken = [(row.id, run.id) for delivery, run in started for row in (delivery, *along[delivery.id])]
+    tx.execute(_TAKEN, [{"delivery": delivery_id, "run": run_id} for delivery_id, run_id in taken])
     for _, run in started:
         if run.earlier:
             tx.execute(_TAKE_ALONG, {"earlier": run.earlier, "run": run.id})
@@ -127,6 +175,7 @@ def _start(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Ro
 def _drop(tx: Tx, delivery: sa.Row[Any]) -> None:
     """No next try will take along the deliveries that failed tries had taken: they are offered on their own."""
     tx.execute(_DROPPED, {"delivery": delivery.id})
+    settle_standby(tx, delivery, "passed")
     turn_id = turn_of_event(delivery.event_id)
     if turn_id is not None:
         settled_in_turn(tx, turn_id)
@@ -142,11 +191,15 @@ def _new_run(delivery: sa.Row[Any], agent: sa.Row[Any], trigger: TriggerJson) ->
         agent_id=agent.id,
         agent_name=agent.name,
         agent_version=agent.version,
+        has_token=bool(agent.has_token),
+        context_limit=agent.context_limit,
         trigger=trigger,
         trigger_space_id=space_id,
         active_space_id=space_id,
-        chain_depth=max(delivery.chain_depth, delivery.payload.get("chainDepth", 0)),
+        chain_depth=max(trigger["chainDepth"], delivery.payload.get("chainDepth", 0)),
         earlier=list(delivery.payload.get("earlierRuns", ())),
+        cause_id=delivery.cause_id,
+        person_id=delivery.person_id,
         due_at=max(delivery.created_at, delivery.not_before),
         alone=not (agent.running or agent.pausing),
     )

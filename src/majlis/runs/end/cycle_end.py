@@ -1,21 +1,26 @@
 """How a cycle ends. A completed cycle is appended to the agent's consciousness in the transaction that settles it (K3).
-A failed cycle leaves no trace there, and its events are retried together (K8)."""
+A failed cycle leaves no trace there, and its events are retried together (K8). Events that a cycle did not reach before
+its limit go into the next one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from majlis.inbox.retry import offer_again
+from majlis.inbox.retry import offer_again, with_earlier
+from majlis.inbox.standby import settle_standby
 from majlis.inbox.turns import settled_in_turn
 from majlis.minds.consciousness.remember import Lived
 from majlis.minds.consciousness.scene import Past
+from majlis.runs.claim.deaths import ALONE
 from majlis.runs.journal import Fenced
-from majlis.store.tables import agents, cycles, pasts
+from majlis.runs.run import Run
+from majlis.store.tables import agents, cycles, deliveries, pasts
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Dialect, Tx
 
 _LAST = sa.select(sa.func.coalesce(sa.func.max(cycles.c.n), 0)).where(cycles.c.agent_id == sa.bindparam("agent"))
@@ -24,6 +29,17 @@ _STANDS = (
     .where(agents.c.id == sa.bindparam("agent"))
     .values(active_space_id=sa.bindparam("space", type_=agents.c.active_space_id.type))
 )
+
+_INBOX = sa.select(deliveries.c.id, deliveries.c.space_id, deliveries.c.message_id, deliveries.c.payload).where(
+    deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken")
+)
+_NEXT_CYCLE = (
+    deliveries.update()
+    .where(deliveries.c.id == sa.bindparam("delivery"))
+    .values(state="pending", payload=sa.bindparam("kept", type_=deliveries.c.payload.type))
+)
+
+_ALONE = _NEXT_CYCLE.values(not_before=ALONE)
 
 
 def _keep_past(insert: Any) -> Any:
@@ -53,6 +69,38 @@ def append_cycle(tx: Tx, agent_id: str, run_id: str, active_space_id: str | None
     return n
 
 
+def offer_unreached(tx: Tx, run: Run, wrote: Mapping[str, int]) -> None:
+    """The cycle has reached a limit. `wrote` counts its messages by space. Each accounts for one event: the first
+    unanswered one of its space, or else the first without a space. At least one event counts as reached, so that an
+    inbox that exceeds every limit ends."""
+    places = {event.get("messageId"): at for at, event in enumerate(run.trigger.get("events", ()))}
+    inbox = sorted(
+        tx.all(_INBOX, {"run": run.id}), key=lambda each: (places.get(each.message_id, len(places)), each.id)
+    )
+    left = dict(wrote)
+    unreached = [each for each in inbox if each.space_id is None or not _use(left, each.space_id)]
+    elsewhere = sum(left.values())
+    reached = [each.id for each in unreached if each.space_id is None][:elsewhere]
+    if len(unreached) == len(inbox) and not reached:
+        reached = [inbox[0].id] if inbox else []
+    for each in unreached:
+        if each.id not in reached:
+            tx.execute(_NEXT_CYCLE, {"delivery": each.id, "kept": {**each.payload, "again": True}})
+
+
+def _use(left: dict[str, int], space_id: str) -> bool:
+    if left.get(space_id, 0) == 0:
+        return False
+    left[space_id] -= 1
+    return True
+
+
+def offer_one_by_one(tx: Tx, run_id: str) -> None:
+    """Each event becomes a cycle of its own, alone in its worker (G1). No try is counted."""
+    for each in tx.all(_INBOX, {"run": run_id}):
+        tx.execute(_ALONE, {"delivery": each.id, "kept": with_earlier(each.payload, run_id)})
+
+
 def offer_events_again(
     tx: Tx, run_id: str, taken: Sequence[sa.Row[Any]], attempts: int, delay_of: Callable[[int], int]
 ) -> list[sa.Row[Any]]:
@@ -65,6 +113,8 @@ def offer_events_again(
     given_up = [each for each in taken if each.attempts + 1 >= attempts]
     for turn_id in {each.payload["turnId"] for each in given_up if "turnId" in each.payload}:
         settled_in_turn(tx, turn_id)
+    for each in given_up:
+        settle_standby(tx, each, "failed")
     return given_up
 
 

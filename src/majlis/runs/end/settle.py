@@ -5,6 +5,7 @@ Lock order: the space first (with the event), the run's row last (`hold`), as in
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,12 +14,16 @@ import sqlalchemy as sa
 
 from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.external_sessions import keep_session
+from majlis.inbox.gather import release
 from majlis.inbox.retry import back_off, offer_again
+from majlis.inbox.standby import settle_standby
 from majlis.inbox.turns import settled_in_turn
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.minds.consciousness.remember import Lived
+from majlis.runs.budget.check import Charge, charge
 from majlis.runs.calls.visible import show_stopped
-from majlis.runs.end.cycle_end import append_cycle, offer_events_again
+from majlis.runs.end.cycle_end import append_cycle, offer_events_again, offer_one_by_one, offer_unreached
+from majlis.runs.end.unsent import tell_asker
 from majlis.runs.journal import Entry, forget_secrets, hold, write_entries
 from majlis.runs.loop.earlier_calls import unknown_outcomes
 from majlis.runs.run import Run, announce, presence, run_event, spaces_of_run
@@ -42,45 +47,66 @@ _SETTLE = hot(
     deliveries.update()
     .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
     .values(state=sa.bindparam("outcome"))
-    .returning(deliveries.c.event_id)
+    .returning(deliveries.c.event_id, deliveries.c.message_id, deliveries.c.agent_id, deliveries.c.elected_id)
 )
 _SHOWN = sa.select(runs.c.shown).where(runs.c.id.in_(sa.bindparam("runs", expanding=True)))
 _TAKEN = (
     sa.select(
-        deliveries.c.id, deliveries.c.attempts, deliveries.c.payload, deliveries.c.space_id, deliveries.c.message_id
+        deliveries.c.id,
+        deliveries.c.attempts,
+        deliveries.c.payload,
+        deliveries.c.space_id,
+        deliveries.c.message_id,
+        deliveries.c.agent_id,
+        deliveries.c.elected_id,
     )
     .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
     .order_by(deliveries.c.id)
 )
 
 
-def complete(tx: Tx, run: Run, entries: list[Entry], reason: str | None = None, lived: Lived | None = None) -> None:
-    """A cycle that was `lived` is appended to its agent's consciousness first: the agent's row is locked before any
-    space, as in a claim."""
+def complete(
+    tx: Tx,
+    run: Run,
+    entries: list[Entry],
+    reason: str | None = None,
+    lived: Lived | None = None,
+    outcome: str | None = None,
+) -> None:
+    """`outcome` is the state of its deliveries; without it, whether the run has sent a message decides. A cycle that
+    was `lived` is appended to its agent's consciousness first: the agent's row is locked before any space, as in a
+    claim."""
     if lived is not None:
         append_cycle(tx, run.agent_id, run.id, run.active_space_id, lived)
-    write_entries(tx, run.id, entries)
     if reason == "limit":
         _show_interrupted(tx, run)
     elif run.earlier:
         # The run was resumed: a call left by a dead worker may not have been repeated.
         forget_secrets(tx, run.id)
     announce(tx, run_event("run.completed", run, reason=reason) + presence("agent.inactive", run))
+    if run.unsent_step is not None:
+        tell_asker(tx, run)
+    release(tx, sorted(spaces_of_run(run)), run.cause_id, run.id)
     for space_id, seq in run.cursors().items():
         tx.execute(_MOVE_CURSOR, {"space": space_id, "agent": run.agent_id, "seq": seq})
-    settle_deliveries(tx, run.id, "done" if _has_spoken(tx, run) else "passed")
+    wrote = _written(tx, run)
+    if run.cycle and reason == "limit":
+        offer_unreached(tx, run, wrote)
+    settle_deliveries(tx, run.id, outcome or ("done" if wrote else "passed"))
+    write_entries(tx, run.id, entries)
     if run.new_session:
         _keep_session(tx, run)
-    hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "completed"), reason=reason)
+    hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "completed"), reason=reason, unsent_step=run.unsent_step)
     tx.outbox.append(WorkAvailable())
 
 
-def _has_spoken(tx: Tx, run: Run) -> bool:
-    """Also true if a failed try at the same event has: then there was nothing left to say."""
-    if any(run.wrote.values()):
-        return True
-    tries = tx.all(_SHOWN, {"runs": run.earlier}) if run.earlier else ()
-    return any(seqs for each in tries for seqs in (each.shown or {}).get("wrote", {}).values())
+def _written(tx: Tx, run: Run) -> Counter[str]:
+    """Messages by space, with those of failed tries at the same events: what they said is not said again."""
+    wrote = Counter({space_id: len(seqs) for space_id, seqs in run.wrote.items() if seqs})
+    others = [each for each in run.earlier if each != run.id]
+    for row in tx.all(_SHOWN, {"runs": others}) if others else ():
+        wrote.update({space_id: len(seqs) for space_id, seqs in (row.shown or {}).get("wrote", {}).items() if seqs})
+    return wrote
 
 
 def skip(tx: Tx, run: Run, entries: list[Entry], reason: str, unmade: Sequence[str]) -> None:
@@ -96,33 +122,44 @@ def fail(tx: Tx, run: Run, entries: list[Entry], code: str, message: str, attemp
     def delay_of(tries: int) -> int:
         return max(back_off(tries), rest_millis)
 
-    write_entries(tx, run.id, entries)
     _show_interrupted(tx, run)
     error = {"code": code, "message": message}
     announce(tx, run_event("run.failed", run, error=error) + presence("agent.inactive", run))
+    release(tx, sorted(spaces_of_run(run)), run.cause_id, run.id)
     taken = tx.all(_TAKEN, {"run": run.id})
     if taken and run.cycle:
         given_up = offer_events_again(tx, run.id, taken, attempts, delay_of)
-        _tell_spaces(tx, run, given_up, message)
+        _tell_spaces(tx, run, given_up)
     elif taken:
         trigger = next((each for each in taken if each.message_id == run.trigger.get("messageId")), taken[0])
         delay = delay_of(trigger.attempts) if trigger.attempts + 1 < attempts else None
-        _retry_trigger(tx, run, trigger, delay, message)
+        _retry_trigger(tx, run, trigger, delay)
+    write_entries(tx, run.id, entries)
     hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
     tx.outbox.append(WorkAvailable())
 
 
-def _retry_trigger(tx: Tx, run: Run, trigger: sa.Row[Any], delay: int | None, message: str) -> None:
+def split(tx: Tx, run: Run, code: str, message: str) -> None:
+    """Workers have died with this cycle, and one of its events may be the reason: each is tried alone (G1)."""
+    error = {"code": code, "message": message}
+    _show_interrupted(tx, run)
+    announce(tx, run_event("run.failed", run, error=error) + presence("agent.inactive", run))
+    offer_one_by_one(tx, run.id)
+    hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
+    tx.outbox.append(WorkAvailable())
+
+
+def _retry_trigger(tx: Tx, run: Run, trigger: sa.Row[Any], delay: int | None) -> None:
     """The other deliveries of the run (answers, absorbed events) stay taken until the next try at its trigger takes
     them along. The next try keeps the chain depth (T6). Without a delay there is no next try."""
     offer_again(tx, trigger, run.id, None if delay is None else tx.now + delay, chainDepth=run.chain_depth)
     if delay is None:
         settle_deliveries(tx, run.id, "failed")
+        settle_standby(tx, trigger, "failed")
         if "turnId" in trigger.payload:
             settled_in_turn(tx, trigger.payload["turnId"])
         if trigger.space_id is not None:
-            text = _failure(run.agent_name, run.trigger.get("senderName"), message)
-            post_notice(tx, trigger.space_id, text, trigger.message_id)
+            post_notice(tx, trigger.space_id, _failure(run.agent_name), trigger.message_id)
 
 
 def _show_interrupted(tx: Tx, run: Run) -> None:
@@ -136,31 +173,33 @@ def _show_interrupted(tx: Tx, run: Run) -> None:
             show_stopped(tx, run.active_space_id, run.agent_id, run.id, each.n)
 
 
-def _tell_spaces(tx: Tx, run: Run, given_up: Sequence[sa.Row[Any]], message: str) -> None:
+def _tell_spaces(tx: Tx, run: Run, given_up: Sequence[sa.Row[Any]]) -> None:
     """One notice per space, however many of its messages were not answered."""
-    senders = {event.get("messageId"): event.get("senderName") for event in run.trigger.get("events", ())}
     first: dict[str, sa.Row[Any]] = {}
     for each in given_up:
         if each.space_id is not None:
             first.setdefault(each.space_id, each)
     for space_id, each in sorted(first.items()):
-        text = _failure(run.agent_name, senders.get(each.message_id), message)
-        post_notice(tx, space_id, text, each.message_id)
+        post_notice(tx, space_id, _failure(run.agent_name), each.message_id)
 
 
-def hand_back(tx: Tx, run: Run) -> None:
+def hand_back(tx: Tx, run: Run, charges: Sequence[Charge] = ()) -> None:
     """This worker stops, and another may continue at once. Only what was spent is written: the last call may have
     committed without this worker having noticed, so the row is right about everything else."""
     announce(tx, presence("agent.inactive", run))
+    charge(tx, charges)
     hold(tx, run.id, run.fence, **run.spent(), status="queued", lease_owner=None)
     tx.outbox.append(WorkAvailable(payload=QUEUED))
 
 
-def settle_deliveries(tx: Tx, run_id: str, outcome: str) -> None:
+def settle_deliveries(tx: Tx, run_id: str, outcome: str, canceled: str | None = None) -> None:
+    """`canceled` says who canceled the run: then the agents that stand by are not woken either (E12)."""
     for row in tx.all(_SETTLE, {"run": run_id, "outcome": outcome}):
         turn_id = turn_of_event(row.event_id)
         if turn_id is not None:
             settled_in_turn(tx, turn_id)
+        if row.elected_id is not None:
+            settle_standby(tx, row, outcome, canceled)
 
 
 def _keep_session(tx: Tx, run: Run) -> None:
@@ -175,6 +214,7 @@ def _ended(tx: Tx, status: str) -> dict[str, Any]:
     return {"status": status, "ended_at": tx.now, "lease_owner": None, "wait_space_id": None, "deadline": None}
 
 
-def _failure(agent_name: str, sender: str | None, message: str) -> str:
-    asked = f"{sender}'s message" if sender else "this"
-    return f"{agent_name} could not answer {asked}: {message}"
+def _failure(agent_name: str) -> str:
+    """Members cannot act on the reason, which may name hosts and settings. Administrators find it in the run and in
+    the list of failures."""
+    return f"{agent_name} couldn't answer. An admin has been notified."

@@ -14,11 +14,13 @@ from typing import Any, Protocol
 import orjson
 from pydantic_core import from_json
 
-from majlis.models.port import CallDelta, CallStarted
+from majlis.models.port import CallDelta, CallStarted, TextDelta
 from majlis.runs.calls.masks import holds_secrets, masked
 from majlis.store import ids
 
 _EVERY_SECONDS = 0.05
+# The place of the text among the streams of an answer; calls count from 0.
+_TEXT = -1
 # Half of a surrogate pair, which JSON parsers refuse. Escaped backslashes and whole pairs are matched first, and kept.
 _LONE_SURROGATE = re.compile(r"(\\\\|\\ud[89ab]..\\ud[c-f]..)|\\ud[89a-f]..", re.IGNORECASE)
 
@@ -27,6 +29,10 @@ class Channel(Protocol):
     """The hub of this process, which sends deltas to clients."""
 
     def publish_ephemeral(self, topic: str, type: str, data: dict[str, Any]) -> None: ...
+
+    def watch(self, topic: str, heard: Callable[[bytes], None]) -> Callable[[], None]:
+        """Calls `heard` with the events of the topic, and of others. Returns what ends it."""
+        ...
 
     def stream_began(self, stream: SpokenStream) -> None: ...
 
@@ -76,6 +82,10 @@ class SpokenStream:
         self._tell_start()
         if self.repeatable:
             channel.stream_began(self)
+
+    @property
+    def is_open(self) -> bool:
+        return not self._over
 
     def feed(self, arguments: str) -> None:
         self._arguments += arguments
@@ -147,6 +157,13 @@ class SpokenStream:
 UNSTREAMED = Unstreamed()
 
 
+class TextStream(SpokenStream):
+    """The text of an agent that speaks by text (E10)."""
+
+    def _visible_text(self) -> str:
+        return self._arguments
+
+
 class ArgumentStream(SpokenStream):
     """One call of a visible tool: its arguments as JSON. If they contain secrets, they are sent only when complete,
     with the secrets masked."""
@@ -186,22 +203,35 @@ class Deltas:
         run_id: str,
         agent_id: str,
         streamed: Callable[[str], Mapping[str, Any] | None] = lambda name: None,
+        speaks: bool = False,
+        silent: bool = False,
     ) -> None:
         self._channel = channel
         self._space_id = space_id
         self._run_id = run_id
         self._agent_id = agent_id
         self._streamed = streamed
+        # The text is streamed too, until the model calls a tool (E10).
+        self._speaks = speaks
+        # No further message of this answer is streamed.
+        self._silent = silent
         self._streams: dict[int, SpokenStream] = {}
 
-    def hear(self, event: CallStarted | CallDelta) -> None:
+    def hear(self, event: TextDelta | CallStarted | CallDelta) -> None:
+        if isinstance(event, CallStarted) and self._speaks:
+            self._speaks = False
+            self.of(_TEXT).fail("The agent called a tool.")
         match event:
-            case CallStarted(name="send_message", index=index) if self._space_id is not None:
+            case TextDelta(text=text) if self._speaks and self._space_id is not None and not self._silent:
+                if _TEXT not in self._streams:
+                    self._streams[_TEXT] = TextStream(self._channel, self._space_id, self._run_id, self._agent_id)
+                self._streams[_TEXT].feed(text)
+            case CallStarted(name="send_message", index=index) if self._space_id is not None and not self._silent:
                 self._streams[index] = SpokenStream(self._channel, self._space_id, self._run_id, self._agent_id)
             case CallStarted(name="enter_space"):
                 # The rest of this answer goes to another space, if the agent may enter it: it is not streamed.
                 self._space_id = None
-            case CallStarted(name=name, index=index) if self._space_id is not None:
+            case CallStarted(name=name, index=index) if self._space_id is not None and name != "send_message":
                 schema = self._streamed(name)
                 if schema is not None:
                     where = self._channel, self._space_id, self._run_id, self._agent_id
@@ -209,12 +239,31 @@ class Deltas:
             case CallDelta(index=index) if index in self._streams:
                 self._streams[index].feed(event.arguments)
 
+    def text(self) -> CallStream:
+        return self.of(_TEXT)
+
     def of(self, index: int) -> CallStream:
         return self._streams.get(index, UNSTREAMED)
 
     def flush(self) -> None:
         for stream in self._streams.values():
             stream.flush()
+
+    def being_said(self) -> SpokenStream | None:
+        """The message that is being written, with what may be shown of it."""
+        for stream in self._streams.values():
+            if stream.repeatable and stream.is_open:
+                stream.flush()
+                if stream.text.strip():
+                    return stream
+        return None
+
+    def withdraw(self, reason: str) -> None:
+        """The messages that are being written are stale, and so are those that follow in this answer (E8)."""
+        self._silent = True
+        for stream in self._streams.values():
+            if stream.repeatable:
+                stream.fail(reason)
 
     def leave(self, space_id: str) -> None:
         """The agent is no longer a member: its streams in the space end at once (A7)."""

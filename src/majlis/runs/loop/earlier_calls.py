@@ -26,7 +26,10 @@ _CALLS = (
     .outerjoin(
         messages,
         sa.or_(
-            sa.and_(steps.c.name == "send_message", messages.c.id == steps.c.output["messageId"].as_string()),
+            sa.and_(
+                steps.c.name.in_(("send_message", "send_files")),
+                messages.c.id == steps.c.output["messageId"].as_string(),
+            ),
             # A visible tool's message stands for the call, which is then not shown twice.
             sa.and_(
                 messages.c.space_id == runs.c.active_space_id,

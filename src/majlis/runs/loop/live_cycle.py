@@ -11,6 +11,7 @@ from majlis.minds.consciousness.scene import Waking
 from majlis.minds.consciousness.token_budget import bytes_for_answer, count_turns, room_for_cycle
 from majlis.models.port import Call, Said, Turn, User
 from majlis.runs.claim.arrivals import look_at_arrivals
+from majlis.runs.run import Run
 from majlis.store.transactions import Database
 
 # More than are listed, so that the rest can be counted.
@@ -28,12 +29,14 @@ class LiveCycle:
         self._inbox_at = len(turns) - 1
         self._previewed: set[str] = set()
 
-    async def preview(self, db: Database) -> None:
+    async def preview(self, db: Database, run: Run) -> None:
         """Events that arrived since the last request, each once (K5)."""
         world = self._waking.world
         arrived = await db.read(look_at_arrivals, world.agent.id, _LOOKED_AT)
         new = [each.event for each in arrived if each.delivery.id not in self._previewed]
         self._previewed.update(each.delivery.id for each in arrived)
+        for each in arrived:
+            run.was_told(each.delivery.space_id, each.delivery.seq)
         if new:
             self._turns.append(User(("\n".join(preview_lines(new, world.spaces)),)))
 

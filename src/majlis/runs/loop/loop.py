@@ -8,51 +8,41 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import AbstractContextManager, aclosing
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import structlog
-from opentelemetry import trace
 
 from majlis import clock, metrics
-from majlis.errors import Invalid
+from majlis.errors import Invalid, MajlisError
 from majlis.minds.consciousness.remember import Lived
 from majlis.minds.view import View
-from majlis.models.port import (
-    Answer,
-    CallDelta,
-    CallStarted,
-    Finished,
-    Model,
-    ModelFailed,
-    Prompt,
-    Result,
-    Said,
-    Turn,
-    Usage,
-)
-from majlis.runs.calls.call import Calls
-from majlis.runs.claim.resume import MAX_TAKE_OVERS
-from majlis.runs.end.settle import complete, fail, hand_back
+from majlis.models.port import Answer, ModelFailed, Patience, Prompt, Result, Said, ToolSpec, Turn, User
+from majlis.models.provider_errors import CONTEXT_TOO_LONG, WITHOUT_TOOLS
+from majlis.runs.budget.check import Charge, charge
+from majlis.runs.calls.call import Calls, dump
+from majlis.runs.claim.deaths import MAX_DEATHS, SUSPECT_DEATHS, acquit
+from majlis.runs.end.cancel import Words, stop
+from majlis.runs.end.settle import complete, fail, hand_back, split
+from majlis.runs.end.unsent import NUDGE, is_expected_to_answer, may_offer
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry, Fenced, failed_entry, model_entry, pack_view
-from majlis.runs.loop.deltas import UNSTREAMED, Deltas
+from majlis.runs.loop.ask import MAX_RETRY_SECONDS, Parked, Requests, span
 from majlis.runs.loop.earlier_calls import next_step
 from majlis.runs.loop.live_cycle import LiveCycle
-from majlis.runs.loop.perceive import mind_of
+from majlis.runs.loop.perceive import Mind, mind_of
+from majlis.runs.loop.room import Room, remember_limit, room_of
+from majlis.runs.loop.sight import Sight, with_pictures
 from majlis.runs.run import Run
+from majlis.spaces.shapes import StopperJson
 from majlis.store.faults import is_passing
 
 _logger = structlog.get_logger(__name__)
-_tracer = trace.get_tracer("majlis")
-# The longest delay before a model request is retried within the run.
-MAX_RETRY_SECONDS = 30
 FIRST_RETRY_SECONDS = 0.1
-
-
-def _span(name: str, **attributes: str) -> AbstractContextManager[trace.Span]:
-    """Exceptions are not recorded, since their text may contain messages. The run stores its own error."""
-    return _tracer.start_as_current_span(name, attributes=attributes, record_exception=False)
+_HELD = "Your message was not posted. Write your answer again, or an empty response to stay silent. "
 
 
 class LimitReached(Exception):
@@ -67,18 +57,28 @@ class Loop:
         self._engine = engine
         self._scene = scene
         self._calls = Calls(engine, run)
-        self._deltas: Deltas | None = None
+        self._requests = Requests(engine, run, self._calls.streamed)
         self._step = 0
         # Journal entries that wait for the next transaction.
         self._entries: list[Entry] = []
-        # Spaces from which the agent was removed while it ran: nothing is streamed there any more (A7).
-        self._left: set[str] = set()
         # Only of a consciousness.
         self._cycle: LiveCycle | None = None
+        # How many tokens its requests may have.
+        self._room = Room()
+        # Blocks of messages before what it was shown that have no summary (F3).
+        self._unsummarised: tuple[tuple[str, int], ...] = ()
         # The turns of the next request.
         self._turns: list[Turn] = []
+        # The pictures in them.
+        self._sight = Sight(engine, run)
+        # The model was told that it has not sent its text (E10).
+        self._nudged = False
         # Set by the worker before it cancels the task: another worker may continue the run.
         self.handing_back = False
+        # Likewise: the person who stops the run.
+        self.stopped_by: StopperJson | None = None
+        # It has written to the journal since it was claimed, so it has not killed this worker at once.
+        self.proven = False
 
     async def execute(self) -> None:
         run = self.run
@@ -88,46 +88,73 @@ class Loop:
             # Written by another version of Majlis: retrying cannot help.
             await self._fail("invalid_config", error.message, False)
             return
-        with _span("majlis.run", **{"majlis.run": run.id, "majlis.agent": run.agent_name}):
+        with span("majlis.run", **{"majlis.run": run.id, "majlis.agent": run.agent_name}):
             await self._guarded()
+        self._engine.summarise(self._unsummarised)
         metrics.run_seconds.observe((clock.now() - run.began_at) / 1000)
 
     def left_space(self, space_id: str) -> None:
-        self._left.add(space_id)
-        if self._deltas is not None:
-            self._deltas.leave(space_id)
-            self._calls.leave(space_id)
+        self._requests.leave(space_id)
+        self._calls.leave(space_id)
 
     async def _guarded(self) -> None:
         try:
             await self._work()
         except Fenced:
-            self._drop_streams("This run was taken over or canceled.")
+            self._requests.drop_streams("This run was taken over or canceled.")
+            # Not more than a hint: if it cannot be written, one death too many counts.
+            with suppress(Exception):
+                await self._engine.write(acquit, self.run.id, self.run.fence)
         except asyncio.CancelledError:
-            self._drop_streams("The run was stopped.")
+            if self.stopped_by is not None:
+                await self._stop(self.stopped_by)
+            self._requests.drop_streams("The run was stopped.")
             if self.handing_back:
-                await self._settle("hand_back", hand_back)
+                await self._settle("hand_back", hand_back, self._all_charges())
+            elif charges := self._requests.take_charges():
+                await self._engine.write(charge, [*charges, *self._all_charges()])
             raise
+        except Parked:
+            self._requests.drop_streams("The run paused.")
         except LimitReached as reached:
             self.run.note(str(reached))
-            self._drop_streams("The run reached a limit.")
+            self._requests.drop_streams("The run reached a limit.")
             await self._settle("complete", complete, self._take_entries(), "limit", await self._lived())
         except ModelFailed as error:
-            self._drop_streams("The model failed.")
+            self._requests.drop_streams("The model failed.")
             await self._fail(error.code, error.message, error.retryable, error.retry_after)
         except Exception as error:
             if is_passing(error) and self._engine.may_interrupt(self.run.id):
-                self._drop_streams("The database is not responding.")
+                self._requests.drop_streams("The database is not responding.")
                 await self._hand_back_later(error)
                 return
             _logger.exception("run failed", run=self.run.id, agent=self.run.agent_name)
-            self._drop_streams("The run failed.")
+            self._requests.drop_streams("The run failed.")
             await self._fail("internal", "Majlis had an internal error. The server log has the details.", True)
 
+    async def _stop(self, by: StopperJson) -> None:
+        """The text that the agent was writing stays (L7), if it may still be posted."""
+        said = self._requests.being_said()
+        words = Words(said.id, said.space_id, said.text) if said is not None else None
+        charges = self._all_charges()
+        try:
+            try:
+                message = await self._engine.write(stop, self.run, by, charges, words)
+            except MajlisError:
+                message = await self._engine.write(stop, self.run, by, charges, None)
+        except Fenced:
+            return
+        if said is not None and message is not None:
+            said.complete({"success": True, "messageId": message["id"], "status": "stopped"})
+
     async def _work(self) -> None:
-        if self.run.attempts > MAX_TAKE_OVERS:
-            message = f"{MAX_TAKE_OVERS} workers died while working on this, so it is not retried."
+        if self.run.deaths >= MAX_DEATHS:
+            message = f"The server crashed {MAX_DEATHS} times while working on this, the last time on nothing else."
             await self._fail("workers_died", message, False)
+            return
+        if self.run.deaths == SUSPECT_DEATHS and len(self.run.trigger.get("events", ())) > 1:
+            message = "The server crashed while working on this. Each of its events is tried on its own."
+            await self._settle("fail", split, "workers_died", message)
             return
         limit = asyncio.timeout(self._seconds_left())
         try:
@@ -140,134 +167,222 @@ class Loop:
             raise LimitReached(_ended_after(self.run.config.limits.run_seconds, "seconds", "runSeconds")) from None
 
     async def _invoke(self) -> None:
-        view = await self._perceive()
-        turns = self._turns
+        if self._engine.calls_tools(self.run.config.model):
+            try:
+                await self._converse(True)
+                return
+            except ModelFailed as error:
+                if error.code != WITHOUT_TOOLS:
+                    raise
+                self._entries.clear()
+                self._engine.remember_without_tools(self.run.config.model)
+        self.run.note("The model cannot call tools, so its text is posted as its message.")
+        self.run.config = self.run.config.model_copy(update={"speak": "text"})
+        self._scene = None
+        await self._converse(False)
+
+    async def _converse(self, calls_tools: bool) -> None:
+        if self.run.cycle and self._requests.speaks_by_text:
+            # Its text answers the first message of its inbox.
+            self.run.active_space_id = self.run.trigger.get("spaceId", self.run.active_space_id)
         model = self._engine.models.get(self.run.config.model)
-        specs = await self._calls.offered()
-        if view.beside:
+        specs = await self._calls.offered() if calls_tools else ()
+        view = await self._perceive(specs)
+        turns = self._turns
+        if view.beside and calls_tools:
             specs = (*specs, *self._engine.toolbox.beside(view.beside))
         # Of the last stored view: the next one stores only what was added.
         base: int | None = None
         kept = 0
         while True:
             self._check_limits()
-            if self._cycle is not None and base is not None:
-                await self._cycle.preview(self._engine.db)
-                if self._cycle.make_room():
-                    # Earlier turns have changed, so the next view is stored whole (X13).
-                    base, kept = None, 0
-            prompt = Prompt(tuple(turns), specs, self.run.session_id, view.outline)
+            await self._requests.check_budgets(self._entries)
+            if base is not None and await self._make_room():
+                # Earlier turns have changed, so the next view is stored whole (X13).
+                base, kept = None, 0
+            session, shown = self.run.session_id, self._sight.content
+            prompt = Prompt(tuple(turns), specs, session, view.outline, self._patience(), shown)
             started = clock.now()
             try:
-                answer = await self._ask(model, prompt)
+                answer, cost = await self._requests.ask(model, prompt)
             except ModelFailed as error:
-                self._entries.append(failed_entry(self._step, started, error, pack_view(prompt, base, kept)))
-                raise
-            self.run.spend(answer.usage)
+                entry = failed_entry(self._step, started, error, pack_view(prompt, base, kept))
+                entry.charges = self._requests.take_charges()
+                self._entries.append(entry)
+                if not (self._show_no_pictures(error) or await self._show_less(error)):
+                    raise
+                self._step += 1
+                base, kept = None, 0
+                continue
             if answer.session_id is not None and view.keeps_session:
                 self.run.continue_session(answer.session_id)
-            shown = self._calls.shown_arguments
-            self._entries.append(model_entry(self._step, started, answer, shown, pack_view(prompt, base, kept)))
+            self._sight.answered()
+            arguments = self._calls.shown_arguments
+            entry = model_entry(self._step, started, answer, cost, arguments, pack_view(prompt, base, kept))
+            entry.charges = self._requests.take_charges()
+            self._entries.append(entry)
             base, kept = self._step, len(prompt.turns)
             self._step += 1
             if not answer.calls:
-                await self._end(answer)
-                return
+                if await self._end(answer, turns):
+                    return
+                continue
             turns.append(Said(answer.text, answer.calls))
             if await self._act(answer, turns):
                 return
 
-    async def _perceive(self) -> View:
+    def _patience(self) -> Patience:
+        limits = self.run.config.limits
+        return Patience(limits.first_byte_seconds, limits.idle_seconds)
+
+    async def _make_room(self) -> bool:
+        """Before each further request. True if earlier turns were shortened."""
+        if self._cycle is None:
+            return self._room.make(self._turns)
+        await self._cycle.preview(self._engine.db, self.run)
+        return self._cycle.make_room()
+
+    async def _show_less(self, error: ModelFailed) -> bool:
+        """The provider refused the request as too long: the next one has half the budget, and so have this agent's
+        requests to this model for a day (F2). False if that is not the reason, or nothing can be left out."""
+        if error.code != CONTEXT_TOO_LONG or not self._room.halve():
+            return False
+        self._requests.drop_streams("The request was too long. Trying again with less.")
+        tokens = self._room.context or 0
+        await self._engine.write(remember_limit, self.run, tokens)
+        self.run.note(f"The model refused a request as too long. It is now asked with at most {tokens} tokens.")
+        added = self._turns[self._room.begins :]
+        await self._look()
+        self._turns += added
+        (self._cycle.make_room if self._cycle is not None else partial(self._room.make, self._turns))()
+        return True
+
+    def _show_no_pictures(self, error: ModelFailed) -> bool:
+        if not self._sight.refuse(error, self._turns):
+            return False
+        self._requests.drop_streams("The model cannot see pictures. Trying again without them.")
+        self.run.note("The model refused a request with pictures. It is now asked without them.")
+        return True
+
+    async def _perceive(self, specs: Sequence[ToolSpec]) -> View:
         run = self.run
         if run.earlier:
             self._step = await self._engine.db.read(next_step, run.id)
             # Before loading the scene, which shows the model how these calls ended.
             repeated = await self._calls.repeat_unknown()
-            if await self._calls.make_approved() or repeated:
+            made = await self._calls.make_approved()
+            if made == "paused":
+                raise Parked
+            if made == "made" or repeated:
                 self._scene = None
+        self._room = await room_of(run.config, specs, run)
+        return await self._look()
+
+    async def _look(self) -> View:
+        run = self.run
         began = time.perf_counter()
+        config = self._room.config_of(run.config)
+        if config is not run.config:
+            run.config, self._scene = config, None
         mind = mind_of(run.config)
-        scene = self._scene or await self._engine.db.snapshot(mind.load, run)
-        view = mind.perceive(scene)
+        self._scene = scene = self._scene or await self._engine.db.snapshot(mind.load, run)
+        view = mind.perceive(scene, self._room.for_turns)
+        if view.pictures:
+            view = await self._with_pictures(view, mind, scene)
         run.active_space_id = view.active_space_id
+        self._unsummarised = view.unsummarised
         for space_id, seq in view.shown.items():
             run.saw(space_id, seq)
+        self._requests.looked_at(view.active_space_id, view.governed)
+        for space_id, seq in view.stands_at.items():
+            run.told.setdefault(space_id, seq)
         run.since, run.session_id = view.since, view.session_id
         run.note(*view.notes)
         metrics.context_seconds.observe(time.perf_counter() - began)
-        self._turns = list(view.turns)
+        self._turns[:] = view.turns
+        self._room.begins = len(view.turns)
         if run.cycle:
             self._cycle = LiveCycle(scene, self._turns, self._calls.shown_arguments)
         return view
 
-    async def _ask(self, model: Model, prompt: Prompt) -> Answer:
-        for delay in (*self._engine.retry_seconds, None):
-            try:
-                return await self._request(model, prompt)
-            except ModelFailed as error:
-                metrics.model_requests.labels(error.code).inc()
-                if error.usage != Usage():
-                    self.run.spend(error.usage)
-                    metrics.count_tokens(error.usage.input, error.usage.cached, error.usage.output)
-                asked_for = error.retry_after or 0
-                # For a longer delay the run fails and its event backs off, so that no slot is held (T12).
-                if not error.retryable or delay is None or asked_for > MAX_RETRY_SECONDS:
-                    raise
-                self._drop_streams("The model failed. Trying again.")
-                await asyncio.sleep(max(delay, asked_for))
-        raise AssertionError("the last try returns or raises")
-
-    async def _request(self, model: Model, prompt: Prompt) -> Answer:
-        run = self.run
-        heard_in = None if run.active_space_id in self._left else run.active_space_id
-        self._deltas = Deltas(self._engine.channel, heard_in, run.id, run.agent_id, self._calls.streamed)
-        with _span("majlis.model_request") as span:
-            # Closes the connection at once when the run is cancelled.
-            async with aclosing(model.stream(prompt)) as events:
-                async for event in events:
-                    match event:
-                        case CallStarted() | CallDelta():
-                            self._deltas.hear(event)
-                        case Finished(answer):
-                            self._deltas.flush()
-                            metrics.model_requests.labels("answered").inc()
-                            metrics.count_tokens(answer.usage.input, answer.usage.cached, answer.usage.output)
-                            span.set_attribute("gen_ai.usage.input_tokens", answer.usage.input)
-                            span.set_attribute("gen_ai.usage.output_tokens", answer.usage.output)
-                            return answer
-        raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
+    async def _with_pictures(self, view: View, mind: Mind, scene: Any) -> View:
+        room = self._room.for_turns
+        pictures = await self._sight.load(view.pictures, room)
+        if pictures and room is not None:
+            # The text gets what they leave.
+            view = mind.perceive(scene, room - sum(each.tokens for each in pictures))
+        return replace(view, turns=with_pictures(view.turns, pictures)) if pictures else view
 
     async def _act(self, answer: Answer, turns: list[Turn]) -> bool:
         """True if the run has paused."""
+        outputs = []
         for index, call in enumerate(answer.calls):
-            stream = self._deltas.of(index) if self._deltas is not None else UNSTREAMED
-            with _span("majlis.tool", **{"majlis.tool": call.name[:64]}):
+            stream = self._requests.stream_of_call(index)
+            with span("majlis.tool", **{"majlis.tool": call.name[:64]}):
                 rest = [other.name for other in answer.calls[index + 1 :]]
                 done = await self._calls.make(call, self._step, self._take_entries(), stream, rest)
             self._step += 1
-            content = done.content if self._cycle is None else self._cycle.bounded(done.content)
-            turns.append(Result(call.id, call.name, content))
+            self.proven = True
+            bounded = self._cycle.bounded if self._cycle is not None else partial(self._room.bounded, turns)
+            turns.append(Result(call.id, call.name, bounded(done.content)))
+            outputs.append(done.output)
             if done.paused:
-                self._drop_streams("The run paused.")
+                self._requests.drop_streams("The run paused.")
                 return True
+        turns += await self._sight.after_results(outputs, self._room.for_turns)
         return False
 
-    async def _end(self, answer: Answer) -> None:
+    async def _end(self, answer: Answer, turns: list[Turn]) -> bool:
+        """False if the model is asked again."""
+        said = answer.text.strip()
+        if said and self._requests.speaks_by_text:
+            return await self._speak(answer.text, turns)
         if self._cycle is not None:
             # The closing text is how the agent will remember the cycle.
             self._cycle.close(answer.text)
-        elif answer.text.strip() and not any(self.run.wrote.values()):
-            # Agents may stay silent, but this is often a mistake, so it is shown to people.
-            self.run.notes.append("The model wrote text but did not send a message.")
-        self._drop_streams("The run ended.")
+        elif (said or self._nudged) and not any(self.run.wrote.values()) and not await self._keep_unsent(bool(said)):
+            turns += [Said(answer.text), User((NUDGE,))]
+            return False
+        self._requests.drop_streams("The run ended.")
         await self._settle("complete", complete, self._take_entries(), None, await self._lived())
+        return True
+
+    async def _keep_unsent(self, said: bool) -> bool:
+        """Agents may stay silent, but text without a message is often a mistake (E10). False if the agent has to be
+        told so first."""
+        run, db = self.run, self._engine.db
+        expected = await db.read(is_expected_to_answer, run)
+        if expected and not self._nudged:
+            self._nudged = True
+            return False
+        run.note("The model wrote text but did not send a message.")
+        if said and expected and await db.read(may_offer, run):
+            run.unsent_step = self._step - 1
+        return True
+
+    async def _speak(self, text: str, turns: list[Turn]) -> bool:
+        """Posts the final text. False if it was held back and the model is asked again."""
+        if self._cycle is not None:
+            self._cycle.close(text)
+        stream = self._requests.stream_of_text()
+        entries, step = self._take_entries(), self._step
+        self._step += 1
+        result = await self._calls.speak(text, step, entries, stream, await self._lived())
+        if result["success"]:
+            return True
+        if result["status"] == "held":
+            turns += [*([] if self._cycle is not None else [Said(text)]), User((_HELD + dump(result),))]
+            return False
+        self.run.note(f"The model's text was not posted: {result['error']}")
+        await self._settle("complete", complete, [], None, await self._lived())
+        return True
 
     async def _lived(self) -> Lived | None:
         """The part of a cycle that is kept, even if its time ran out before it perceived anything."""
         if not self.run.cycle:
             return None
         if self._cycle is None:
-            await self._perceive()
+            await self._perceive(())
         assert self._cycle is not None
         return self._cycle.lived()
 
@@ -281,11 +396,11 @@ class Loop:
         """An outage is not the agent's fault: the run goes back to the queue as soon as the database answers, and no
         try is counted. If its lease expires before, another worker takes it over."""
         _logger.warning("run interrupted by the database", run=self.run.id, error=type(error).__name__)
-        delay = FIRST_RETRY_SECONDS
+        delay, charges = FIRST_RETRY_SECONDS, self._all_charges()
         while True:
             await asyncio.sleep(delay)
             try:
-                await self._settle("hand_back", hand_back)
+                await self._settle("hand_back", hand_back, charges)
                 return
             except Exception as still:
                 if not is_passing(still):
@@ -298,6 +413,10 @@ class Loop:
             metrics.runs_settled.labels(label).inc()
         except Fenced:
             _logger.info("run ended elsewhere", run=self.run.id)
+
+    def _all_charges(self) -> list[Charge]:
+        """Also those of entries that are not written: their requests will be made, and billed, again."""
+        return [*self._requests.take_charges(), *(each for entry in self._take_entries() for each in entry.charges)]
 
     def _take_entries(self) -> list[Entry]:
         entries, self._entries = self._entries, []
@@ -316,10 +435,6 @@ class Loop:
 
     def _seconds_left(self) -> float:
         return max(0.0, self.run.config.limits.run_seconds - self.run.worked_millis() / 1000)
-
-    def _drop_streams(self, reason: str) -> None:
-        if self._deltas is not None:
-            self._deltas.fail(reason)
 
 
 def _ended_after(most: int, what: str, name: str) -> str:

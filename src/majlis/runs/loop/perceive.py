@@ -25,8 +25,8 @@ from majlis.store.transactions import Tx
 class Mind:
     # Reads in one snapshot, in the claim itself where possible.
     load: Callable[[Tx, Run], Any]
-    # Pure: the same scene gives the same view.
-    perceive: Callable[[Any], View]
+    # Pure: the same scene and room, in tokens, give the same view.
+    perceive: Callable[[Any, int | None], View]
 
 
 def mind_of(config: AgentConfig) -> Mind:
@@ -53,6 +53,7 @@ def _look(tx: Tx, run: Run) -> Look:
         load_actions(tx, run.earlier) if run.earlier else (),
         _resume(run),
         run.alone,
+        run.limited_to,
         run.earlier[0] if run.earlier else None,
     )
 
@@ -67,17 +68,23 @@ def _resume(run: Run) -> Resume | None:
         sender_name=outcome.sender_name,
         seconds=run.wait.timeout_seconds,
         reason=outcome.reason,
+        answers=tuple(each.message_id for each in outcome.answers) if outcome.answers is not None else None,
+        need=run.wait.needed,
+        missing=outcome.missing or (),
+        left=outcome.left,
         tool=outcome.tool_name,
         approved=outcome.approved,
     )
 
 
-def _perceive_timeline(scene: Scene | RolesScene) -> View:
-    return perceive_timeline(scene) if isinstance(scene, Scene) else perceive_roles(scene)
+def _perceive_timeline(scene: Scene | RolesScene, room: int | None) -> View:
+    return perceive_timeline(scene, room) if isinstance(scene, Scene) else perceive_roles(scene, room)
 
 
 _MINDS = {
     "timeline": Mind(_load_timeline, _perceive_timeline),
+    # For the context of an event: the program decides what its model is shown.
+    "outside": Mind(lambda tx, run: load_scene(tx, _look(tx, run)), perceive_timeline),
     "roles": Mind(lambda tx, run: load_roles_scene(tx, _look(tx, run)), perceive_roles),
-    "consciousness": Mind(lambda tx, run: load_waking(tx, _look(tx, run)), perceive_cycle),
+    "consciousness": Mind(lambda tx, run: load_waking(tx, _look(tx, run)), lambda waking, _: perceive_cycle(waking)),
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NoReturn
 
-import orjson
 import sqlalchemy as sa
 
 from majlis.agents.agents import access_agent
@@ -19,15 +18,17 @@ from majlis.errors import Conflict
 from majlis.inbox.build_trigger import build_triggers, cycle_trigger
 from majlis.inbox.deliver import insert_delivery, new_delivery, post_message
 from majlis.inbox.services import trigger_agent
-from majlis.minds.consciousness.token_budget import count, count_turns
 from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import Prompt
+from majlis.models.tokens import estimate_tools, estimate_turns
 from majlis.runs.calls.permission import offered_specs
 from majlis.runs.claim.arrivals import look_at_arrivals
 from majlis.runs.engine import Engine
 from majlis.runs.loop.perceive import mind_of
+from majlis.runs.loop.room import room_of
 from majlis.runs.run import Run
 from majlis.runs.view.shapes import TryJson
+from majlis.spaces.cause import Cause
 from majlis.spaces.post import Draft, checked_text
 from majlis.store import ids
 from majlis.store.tables import deliveries
@@ -56,18 +57,22 @@ async def preview_agent(
     """`config` replaces the agent's own."""
     agent = await engine.db.read(_access, caller, agent_id)
     parsed = await asyncio.to_thread(parse_config, agent.config if config is None else config)
+    # A preview starts no program (G12); the tools of programs that already run are shown.
+    reached = tuple(server for server in parsed.mcp if server.command is None)
+    missing = await engine.toolbox.open(parsed.model_copy(update={"mcp": reached}))
+    specs = offered_specs(parsed, engine.toolbox.specs(parsed))
+    room = await room_of(parsed, specs)
+    parsed = room.config_of(parsed)
     try:
         await engine.db.write(_load, caller, agent, parsed, text, space_id)
     except _Rollback as rollback:
-        view = mind_of(parsed).perceive(rollback.scene)
-    missing = await engine.toolbox.open(parsed)
-    specs = offered_specs(parsed, engine.toolbox.specs(parsed), engine.toolbox.is_own)
+        view = mind_of(parsed).perceive(rollback.scene, room.for_turns)
     prompt = Prompt(view.turns, (*specs, *engine.toolbox.beside(view.beside)))
     tools = chat_tools(prompt)
     return {
         "messages": chat_messages(prompt),
         "tools": tools,
-        "tokens": count_turns(prompt.turns) + count(orjson.dumps(tools).decode()),
+        "tokens": estimate_turns(prompt.turns) + estimate_tools(prompt.tools),
         "notes": [*missing, *view.notes],
     }
 
@@ -90,6 +95,8 @@ def _load(tx: Tx, caller: Caller, agent: sa.Row[Any], config: AgentConfig, text:
         trigger_space_id=delivery.space_id,
         active_space_id=agent.active_space_id if cycle else delivery.space_id,
         chain_depth=0,
+        cause_id=delivery.cause_id,
+        person_id=delivery.person_id,
         cycle=cycle,
         config=config,
     )
@@ -108,6 +115,7 @@ def _deliver(tx: Tx, caller: Caller, agent_id: str, text: str, space_id: str | N
         "space_message",
         message["id"],
         {"senderExpectsReply": False},
+        cause=Cause(None, caller.id),
         space_id=space_id,
         message_id=message["id"],
     )

@@ -1,5 +1,6 @@
 """Hides parts of a run's journal from members who are not administrators. They see what the agent did in spaces that
-they may read, without the model's own words (M15) and the agent's private data (memories, goals, plans, other runs).
+they may read, without the model's own words (M15) and the agent's private data (memories, goals, plans, searches, other
+runs).
 
 A step belongs to the space that it names, that its message is in, or that was active at that moment.
 """
@@ -17,8 +18,18 @@ from majlis.store.transactions import Tx
 
 _KEPT_TO_ITSELF = frozenset(
     f"{verb}_{what}" for verb in ("get", "set", "delete") for what in ("memories", "goals", "plans")
-) | {"get_my_runs", "stop_run", "absorb_run", "peek_inbox", "skip", "recall_cycles"}
-_IN_A_SPACE = frozenset({"enter_space", "read_messages", "send_message"})
+) | {
+    "get_my_runs",
+    "stop_run",
+    "absorb_run",
+    "peek_inbox",
+    "skip",
+    "recall_cycles",
+    "search_messages",
+    "read_file",
+    "explain_message",
+}
+_IN_A_SPACE = frozenset({"enter_space", "read_messages", "send_message", "send_files"})
 _HIDDEN = {"hidden": "Only visible to the agent and to administrators."}
 _ELSEWHERE = {"hidden": "Done in a space that you don't have access to."}
 
@@ -50,7 +61,7 @@ def _places(tx: Tx, run: sa.Row[Any], journal: list[StepJson]) -> list[str | Non
 
 
 def _named(step: StepJson, posted: dict[str, str]) -> str | None:
-    if step.get("name") == "send_message":
+    if step.get("name") in ("send_message", "send_files"):
         return posted.get(_field(step["output"], "messageId") or "")
     return _field(step["input"], "spaceId") or _field(step["output"], "spaceId")
 

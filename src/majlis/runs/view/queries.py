@@ -29,7 +29,20 @@ from majlis.store.tables import entities, members, runs, spaces, steps, views
 from majlis.store.tables.runs import NOT_OVER, has_status
 from majlis.store.transactions import Tx
 
-_SELECT = sa.select(*runs.c, entities.c.name.label("agent_name")).join(entities, entities.c.id == runs.c.agent_id)
+_person = entities.alias("person")
+_SELECT = (
+    sa.select(
+        *runs.c,
+        entities.c.name.label("agent_name"),
+        _person.c.name.label("person_name"),
+        _person.c.type.label("person_type"),
+        sa.exists()
+        .where(members.c.space_id == runs.c.trigger_space_id, members.c.entity_id == runs.c.person_id)
+        .label("person_is_here"),
+    )
+    .join(entities, entities.c.id == runs.c.agent_id)
+    .outerjoin(_person, _person.c.id == runs.c.person_id)
+)
 
 _AT_WORK = (
     sa.select(runs.c.id, runs.c.agent_id, runs.c.trigger, runs.c.trigger_space_id, runs.c.active_space_id)
@@ -40,14 +53,14 @@ _AT_WORK = (
 
 def access_run(tx: Tx, caller: Caller, run_id: str) -> sa.Row[Any]:
     """The run with its agent's `agent_name`."""
-    row = tx.one(_SELECT.where(runs.c.id == run_id, sa.or_(*_visible(caller))))
+    row = tx.one(_SELECT.where(runs.c.id == run_id, sa.or_(*visible_runs(caller))))
     if row is None:
         raise NotFound("unknown_run", f"You don't have access to a run with the id {run_id}.")
     return row
 
 
 def get_run(tx: Tx, caller: Caller, run_id: str) -> RunJson:
-    return _shown(caller, access_run(tx, caller, run_id))
+    return shown_run(caller, access_run(tx, caller, run_id))
 
 
 def list_runs(
@@ -71,10 +84,10 @@ def list_runs(
     if before is not None:
         asked.append(runs.c.id < before)
     # Each condition finds its newest ids in an index of its own; only the page's rows are read in full.
-    ways = [_newest(*asked, way, limit=limit + 1) for way in _visible(caller)]
+    ways = [_newest(*asked, way, limit=limit + 1) for way in visible_runs(caller)]
     statement = _SELECT.where(runs.c.id.in_(sa.union_all(*ways))).order_by(runs.c.id.desc()).limit(limit + 1)
     rows = tx.all(statement)
-    return {"runs": [_shown(caller, row) for row in rows[:limit]], "hasMore": len(rows) > limit}
+    return {"runs": [shown_run(caller, row) for row in rows[:limit]], "hasMore": len(rows) > limit}
 
 
 def list_steps(tx: Tx, caller: Caller, run_id: str) -> list[StepJson]:
@@ -102,7 +115,7 @@ def get_context(tx: Tx, caller: Caller, run_id: str) -> ContextJson:
     return {"requests": list(whole.values())}
 
 
-def _visible(caller: Caller) -> list[sa.ColumnElement[bool]]:
+def visible_runs(caller: Caller) -> list[sa.ColumnElement[bool]]:
     """The conditions under which this caller sees a run."""
     mine = (
         sa.select(members.c.space_id)
@@ -123,10 +136,12 @@ def _newest(*conditions: sa.ColumnElement[bool], limit: int) -> sa.Select[tuple[
     return sa.select(ids.c.id)
 
 
-def _shown(caller: Caller, row: sa.Row[Any]) -> RunJson:
+def shown_run(caller: Caller, row: sa.Row[Any]) -> RunJson:
     """A cycle may have events from several spaces. A member sees only those of the run's space, and its reason only if
-    that cannot mention the others."""
+    that cannot mention the others. The person for whom it runs may be a stranger to them (M14)."""
     run = run_json(row)
+    if not (row.person_is_here or caller.id == row.person_id or _knows_all(caller, row)):
+        run["person"] = None
     events = run["trigger"].get("events", ())
     here = [event for event in events if event.get("spaceId") == row.trigger_space_id]
     if len(here) == len(events) or _knows_all(caller, row):

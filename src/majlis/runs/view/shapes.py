@@ -9,26 +9,43 @@ from typing_extensions import TypedDict
 
 from majlis.clock import iso
 from majlis.inbox.trigger import TriggerJson
+from majlis.spaces.shapes import SenderJson
 
 RunStatus = Literal["queued", "running", "waiting_reply", "waiting_tool", "completed", "failed", "canceled"]
 StepKind = Literal["model", "tool"]
 StepState = Literal["started", "done", "error"]
 
 
-class WaitJson(TypedDict):
+# "from" is a keyword of Python.
+_Awaited = TypedDict("_Awaited", {"from": NotRequired[list[str]]})
+
+
+class WaitJson(_Awaited, TypedDict):
+    """`from` has the ids of the members who can answer, if the wait names them, and `need` how many have to (W1)."""
+
     spaceId: str
     messageId: str
     startedAt: str
     timeoutSeconds: int
+    fromNames: NotRequired[list[str]]
+    need: NotRequired[int | Literal["all"]]
     # waiting_tool: the call that people are asked about.
     toolCallId: NotRequired[str]
     toolName: NotRequired[str]
+
+
+_WAIT_KEYS = (*_Awaited.__annotations__, *WaitJson.__annotations__)
 
 
 class TokensJson(TypedDict):
     inputTokens: int
     cachedTokens: int
     outputTokens: int
+
+
+class StepUsageJson(TokensJson):
+    # In USD, if the price was known.
+    cost: NotRequired[float]
 
 
 class UsageJson(TokensJson):
@@ -45,8 +62,25 @@ class DayUsageJson(AgentUsageJson):
     """Of the runs that began on one day (UTC)."""
 
     day: str
-    # None if a model that was used has no price.
+    # In USD; None if no model that was used has a price.
     cost: float | None
+
+
+class UsageRowJson(AgentUsageJson):
+    """Of the runs with the same `key`: the id of an agent, space or person, a day, or a model."""
+
+    # None for runs without a space or person.
+    key: str | None
+    name: str
+    # In USD; None if no run has a known cost.
+    cost: float | None
+    # Runs that used tokens of models without a price. They are not in `cost`.
+    unpricedRuns: int
+
+
+class UsageReportJson(TypedDict):
+    rows: list[UsageRowJson]
+    currency: Literal["USD"]
 
 
 class TryJson(TypedDict):
@@ -63,6 +97,13 @@ class RunErrorJson(TypedDict):
     message: str
 
 
+class UnsentJson(TypedDict):
+    """An answer that the agent wrote but did not send. `messageId` is set once it is posted."""
+
+    text: str
+    messageId: str | None
+
+
 class RunJson(TypedDict):
     id: str
     agentId: str
@@ -72,14 +113,21 @@ class RunJson(TypedDict):
     trigger: TriggerJson
     activeSpaceId: str | None
     chainDepth: int
+    # What its chain began with, and on whose behalf it acts (O3).
+    causeId: str | None
+    person: SenderJson | None
     wait: WaitJson | None
     usage: UsageJson
+    # In USD; None if the price of its model is unknown.
+    cost: float | None
     error: RunErrorJson | None
     notes: list[str]
     attempts: int
     createdAt: str
     startedAt: str | None
     endedAt: str | None
+    # For the person who asked, when the run is read by its id.
+    unsent: NotRequired[UnsentJson]
 
 
 class RunPageJson(TypedDict):
@@ -95,7 +143,7 @@ class StepJson(TypedDict):
     state: StepState
     input: Any
     output: Any
-    usage: NotRequired[TokensJson]
+    usage: NotRequired[StepUsageJson]
     startedAt: str
     endedAt: str | None
 
@@ -113,7 +161,7 @@ class ContextJson(TypedDict):
 
 
 def run_json(row: sa.Row[Any]) -> RunJson:
-    """From the columns of `runs` with the agent's `agent_name` beside them."""
+    """From the columns of `runs` with `agent_name`, `person_name` and `person_type` beside them."""
     return {
         "id": row.id,
         "agentId": row.agent_id,
@@ -123,6 +171,8 @@ def run_json(row: sa.Row[Any]) -> RunJson:
         "trigger": row.trigger,
         "activeSpaceId": row.active_space_id,
         "chainDepth": row.chain_depth,
+        "causeId": row.cause_id,
+        "person": _person(row),
         "wait": _wait(row),
         "usage": {
             "requests": row.requests,
@@ -130,6 +180,7 @@ def run_json(row: sa.Row[Any]) -> RunJson:
             "cachedTokens": row.cached_tokens,
             "outputTokens": row.output_tokens,
         },
+        "cost": row.cost,
         "error": row.error,
         "notes": row.notes or [],
         "attempts": row.attempts,
@@ -139,11 +190,17 @@ def run_json(row: sa.Row[Any]) -> RunJson:
     }
 
 
+def _person(row: sa.Row[Any]) -> SenderJson | None:
+    if row.person_id is None:
+        return None
+    return {"id": row.person_id, "name": row.person_name, "type": row.person_type}
+
+
 def _wait(row: Any) -> WaitJson | None:
     """None once the wait is over, although the row keeps it."""
     if row.status not in ("waiting_reply", "waiting_tool"):
         return None
-    return cast(WaitJson, {name: row.wait[name] for name in WaitJson.__annotations__ if name in row.wait})
+    return cast(WaitJson, {name: row.wait[name] for name in _WAIT_KEYS if name in row.wait})
 
 
 def step_json(row: sa.Row[Any]) -> StepJson:

@@ -5,6 +5,10 @@ from alembic import context
 from majlis.store.tables import metadata
 
 context.configure(
-    connection=context.config.attributes["connection"], target_metadata=metadata, version_table="alembic_version"
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table="alembic_version",
+    transaction_per_migration=True,
 )
-context.run_migrations()
+with context.begin_transaction():
+    context.run_migrations()

@@ -22,6 +22,9 @@ cards = sa.Table(
     sa.Column("result_schema", Json, nullable=False),
     # For approvals: a digest of the call's input.
     sa.Column("input_digest", sa.String(64)),
+    # For approvals: the rules that say who may approve, and whether the admins of the gateway are asked.
+    sa.Column("approvals", Json),
+    sa.Column("to_admins", sa.Boolean, nullable=False, server_default=sa.false()),
     # True if the run waits for the answer. Otherwise the answer is an event for a consciousness.
     sa.Column("paused", sa.Boolean, nullable=False),
     sa.Column("chain_depth", sa.Integer, nullable=False),

@@ -12,6 +12,8 @@ entities = sa.Table(
     sa.Column("name", sa.String(64), nullable=False),
     # The name folded for case and width. Unique among entities that are not deleted.
     sa.Column("name_key", sa.String(256), nullable=False),
+    # The name in the plainest characters that look like it, folded. Unique too.
+    sa.Column("look_key", sa.String(256)),
     sa.Column("role", sa.String(16), nullable=False, server_default="member"),
     sa.Column("external_id", sa.String(256)),
     # The number of the entity's newest notice in the event log.
@@ -22,6 +24,7 @@ entities = sa.Table(
     one_of("role", "owner", "admin", "member"),
 )
 index_where("uq_entities_name_key", entities.c.name_key, where=entities.c.deleted_at.is_(None), unique=True)
+index_where("uq_entities_look_key", entities.c.look_key, where=entities.c.deleted_at.is_(None), unique=True)
 index_where(
     "uq_entities_external_id",
     entities.c.external_id,
@@ -41,9 +44,23 @@ tokens = sa.Table(
     moment("created_at", nullable=False),
     moment("expires_at"),
     moment("ended_at"),
+    # The token (or `owner-token.…`) that this one was opened with and ends with.
+    sa.Column("parent_id", sa.String(64)),
+    # Separated by commas; null allows everything that the entity may do.
+    sa.Column("scopes", sa.String(64)),
     one_of("kind", "api", "session", "sign_in"),
 )
+index_where("ix_tokens_parent_id", tokens.c.parent_id, where=tokens.c.parent_id.is_not(None))
 
 gateway = sa.Table(
     "gateway", metadata, sa.Column("key", sa.String(64), primary_key=True), sa.Column("value", sa.Text, nullable=False)
+)
+
+# The entity does not want to be added to spaces by the blocked one.
+blocks = sa.Table(
+    "blocks",
+    metadata,
+    key("entity_id", sa.ForeignKey("entities.id"), primary_key=True),
+    key("blocked_id", sa.ForeignKey("entities.id"), primary_key=True),
+    moment("created_at", nullable=False),
 )

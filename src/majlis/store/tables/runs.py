@@ -25,12 +25,20 @@ runs = sa.Table(
     moment("lease_until"),
     sa.Column("fence", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
+    # Workers that have died with it in a row without a finished call in between, and the number of finished calls when
+    # the last one died (G1).
+    sa.Column("deaths", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("finished_calls", sa.Integer, nullable=False, server_default="0"),
     sa.Column("requests", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("input_tokens", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("cached_tokens", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("output_tokens", sa.BigInteger, nullable=False, server_default="0"),
-    # The latest model, as `provider:name` (up to 64 and 200 characters). The run's cost is this model's.
+    # The latest model, as `provider:name` (up to 64 and 200 characters).
     sa.Column("model", sa.String(300)),
+    # In USD, each request at the price of its time; null if no price is known.
+    sa.Column("cost", sa.Double),
+    # The model step with an answer that the agent wrote but did not send (E10).
+    sa.Column("unsent_step", sa.Integer),
     sa.Column("waits", sa.BigInteger, nullable=False, server_default="0"),
     # Working time, without waits (J6).
     sa.Column("working_millis", sa.BigInteger, nullable=False, server_default="0"),
@@ -42,7 +50,12 @@ runs = sa.Table(
     sa.Column("among_agents", sa.Boolean, nullable=False, server_default=sa.false()),
     # A cycle of a consciousness. It ends as one even if the agent's mind is changed meanwhile.
     sa.Column("cycle", sa.Boolean, nullable=False, server_default=sa.false()),
+    # Its trigger's: what the chain began with, and on whose behalf the run acts (O3).
+    key("cause_id"),
+    key("person_id"),
     sa.Column("error", Json),
+    # When a person asked its worker to stop it (L7).
+    moment("stopping_at"),
     moment("created_at", nullable=False),
     moment("started_at"),
     moment("ended_at"),
@@ -59,6 +72,7 @@ index_where("ix_runs_wait_space_id", runs.c.wait_space_id, where=runs.c.status =
 # As text: SQLite uses a partial index only if the query's condition reads like the index's.
 AMONG_AGENTS: sa.ColumnElement[bool] = sa.literal_column("runs.among_agents", sa.Boolean)
 index_where("ix_runs_among_agents", runs.c.status, where=sa.text("status = 'waiting_reply' AND among_agents"))
+index_where("ix_runs_cause_id", runs.c.cause_id, where=NOT_OVER)
 sa.Index("ix_runs_agent_id_id", runs.c.agent_id, runs.c.id)
 
 # At most one active cycle per agent, on all nodes (K2).
@@ -73,21 +87,53 @@ deliveries = sa.Table(
     sa.Column("type", sa.String(16), nullable=False),
     key("space_id", sa.ForeignKey("spaces.id")),
     key("message_id", index=True),
+    # Of its message.
+    sa.Column("seq", sa.BigInteger),
+    key("sender_id"),
+    key("cause_id"),
+    key("person_id"),
     sa.Column("payload", Json, nullable=False),
     sa.Column("chain_depth", sa.Integer, nullable=False, server_default="0"),
     sa.Column("state", sa.String(16), nullable=False, server_default="pending"),
     key("run_id", sa.ForeignKey("runs.id")),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     moment("not_before", nullable=False, server_default="0"),
+    # Set while it gathers with others of its cause: it is due at the latest then (E1).
+    moment("gather_until"),
+    # The agent that its message goes to first. The deliveries of the other agents stand by (E12).
+    key("elected_id"),
     moment("created_at", nullable=False),
     # An event is delivered to an agent once (T7).
     sa.UniqueConstraint("agent_id", "event_id"),
     one_of("type", "space_message", "plan", "service", "tool_result", "heartbeat"),
-    one_of("state", "pending", "taken", "done", "passed", "failed"),
+    one_of("state", "pending", "taken", "done", "passed", "failed", "collected", "parked", "withdrawn"),
 )
 index_where("ix_deliveries_run_id", deliveries.c.run_id, where=deliveries.c.run_id.is_not(None))
 index_where("ix_deliveries_pending", deliveries.c.not_before, deliveries.c.id, where=deliveries.c.state == "pending")
 index_where("ix_deliveries_owed", deliveries.c.agent_id, deliveries.c.id, where=deliveries.c.state == "pending")
+# As text: SQLite uses a partial index only if the query's condition reads like the index's.
+_GATHERING = sa.text("state = 'pending' AND gather_until IS NOT NULL")
+index_where("ix_deliveries_gathering", deliveries.c.space_id, deliveries.c.cause_id, where=_GATHERING)
+
+# The answers that a run has gathered, by the number of its wait (W4). A member's first answer counts.
+wait_answers = sa.Table(
+    "wait_answers",
+    metadata,
+    key("run_id", sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("wait_n", sa.Integer, primary_key=True),
+    key("entity_id", sa.ForeignKey("entities.id"), primary_key=True),
+    key("message_id", nullable=False, index=True),
+)
+
+# The run that decides again, of those of a cause whose messages are held in a space (E8).
+tickets = sa.Table(
+    "tickets",
+    metadata,
+    key("space_id", primary_key=True),
+    key("cause_id", primary_key=True),
+    key("run_id", nullable=False),
+    moment("expires_at", nullable=False),
+)
 
 steps = sa.Table(
     "steps",
@@ -123,7 +169,7 @@ cycles = sa.Table(
     metadata,
     key("agent_id", sa.ForeignKey("agents.id"), primary_key=True),
     sa.Column("n", sa.BigInteger, primary_key=True),
-    key("run_id", sa.ForeignKey("runs.id"), nullable=False),
+    key("run_id", sa.ForeignKey("runs.id"), nullable=False, index=True),
     sa.Column("messages", Json, nullable=False),
     sa.Column("summary", sa.Text),
     sa.Column("tokens", sa.Integer, nullable=False),

@@ -15,6 +15,11 @@ spaces = sa.Table(
     sa.Column("phase", sa.String(64)),
     # Which tools agents may use here; null allows all.
     sa.Column("tool_policy", Json),
+    # How long agents' messages gather at most (E1); 0 delivers them at once.
+    sa.Column("gather_millis", sa.Integer, nullable=False, server_default="12000"),
+    # While it is paused, no agent works here (E7).
+    moment("paused_at"),
+    key("paused_by"),
     # The numbers of the newest message and the newest event. Both are assigned under this row's lock, so they ascend in
     # commit order without gaps.
     sa.Column("head_seq", sa.BigInteger, nullable=False, server_default="0"),
@@ -22,9 +27,20 @@ spaces = sa.Table(
     moment("event_at", nullable=False),
     moment("created_at", nullable=False),
     moment("deleted_at"),
-    one_of("triggers", "everyone", "mentioned", "orchestrated"),
+    # Where chains of agents end here; null for the gateway's limit (E11).
+    sa.Column("max_chain_depth", sa.Integer),
+    # How many messages are pinned.
+    sa.Column("pins", sa.Integer, nullable=False, server_default="0"),
+    # True: messages that left the window are summarised (F3). Then the newest one that was.
+    sa.Column("summaries", sa.Boolean, nullable=False, server_default=sa.true()),
+    sa.Column("summarised_seq", sa.BigInteger, nullable=False, server_default="0"),
+    # The ids of the two members of a direct conversation, in order (L8).
+    sa.Column("direct_key", sa.String(64)),
+    one_of("triggers", "everyone", "mentioned", "orchestrated", "elected"),
     sa.CheckConstraint("triggers <> 'orchestrated' OR orchestrator_id IS NOT NULL", name="orchestrator"),
 )
+sa.Index("uq_spaces_direct_key", spaces.c.direct_key, unique=True)
+index_where("ix_spaces_paused_at", spaces.c.id, where=spaces.c.paused_at.is_not(None))
 
 members = sa.Table(
     "members",
@@ -81,3 +97,12 @@ turns = sa.Table(
 )
 sa.Index("ix_turns_request_id", turns.c.request_id, turns.c.id)
 index_where("ix_turns_open", turns.c.space_id, turns.c.id, where=turns.c.finished_at.is_(None))
+
+# The spaces to which a member has added people on a day (days since 1970, UTC).
+additions = sa.Table(
+    "additions",
+    metadata,
+    key("entity_id", primary_key=True),
+    sa.Column("day", sa.BigInteger, primary_key=True, autoincrement=False),
+    key("space_id", primary_key=True),
+)

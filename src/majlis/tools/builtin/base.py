@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_type_hints
@@ -12,6 +12,8 @@ from pydantic import BaseModel, ValidationError
 from majlis.agents.own_rows import MODEL_INPUT
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.context import CallContext, ToolResult
+from majlis.runs.engine import Engine
+from majlis.runs.run import Run
 from majlis.store.transactions import Tx
 from majlis.tools.json_schema import input_error, schema_of
 
@@ -25,6 +27,7 @@ class Ids(Input):
 
 
 Call = Callable[[Tx, CallContext, Any], ToolResult]
+Load = Callable[[Engine, Run, Any], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,11 @@ class BuiltIn:
     outside: Literal[False] = False
     own: bool = False
     visible: bool = False
+    # Reads what the call needs from outside the database, before its transaction.
+    load: Load | None = None
+
+    async def loaded(self, engine: Engine, run: Run, input: Any) -> Any:
+        return input if self.load is None else await self.load(engine, run, input)
 
     def parse(self, arguments: str) -> Input:
         try:
@@ -51,10 +59,13 @@ class BuiltIn:
         return ToolSpec(self.name, self.description, schema_of(self.input))
 
 
-def built_in(description: str, name: str | None = None) -> Callable[[Call], BuiltIn]:
-    """Makes a tool from a function, named like it unless `name` is given. The type of `input` is the input model."""
+def built_in(
+    description: str, name: str | None = None, input: type[Input] | None = None, load: Load | None = None
+) -> Callable[[Call], BuiltIn]:
+    """Makes a tool from a function, named like it unless `name` is given. The type of its `input` is the input model,
+    unless `load` makes something else of the input."""
 
     def decorate(call: Call) -> BuiltIn:
-        return BuiltIn(name or call.__name__, description, get_type_hints(call)["input"], call)
+        return BuiltIn(name or call.__name__, description, input or get_type_hints(call)["input"], call, load=load)
 
     return decorate

@@ -54,6 +54,8 @@ def peek_inbox(tx: Tx, call: CallContext, input: PeekInbox) -> ToolResult:
     wanted = _that_fit([each for each in arrived if _matches(each.event, input.filter)][: input.count])
     take_arrivals(tx, call.run.id, wanted)
     call.taken = [each.event for each in wanted]
+    for each in wanted:
+        call.run.was_told(each.delivery.space_id, each.delivery.seq)
     call.run.chain_depth = max([call.run.chain_depth, *(event["chainDepth"] for event in call.taken)])
     return {"success": True, "events": call.taken, "remaining": len(arrived) - len(wanted)}
 

@@ -20,7 +20,7 @@ class SetGoals(Input):
     '{"goals": [{"id": "q4", "status": "completed"}]}'
 )
 def set_goals(tx: Tx, call: CallContext, input: SetGoals) -> ToolResult:
-    return {"success": True, "goals": goals.set_goals(tx, call.run.agent_id, input.goals)}
+    return {"success": True, "goals": goals.set_goals(tx, call.run.agent_id, input.goals, call.run.source)}
 
 
 @built_in(
@@ -29,6 +29,6 @@ def set_goals(tx: Tx, call: CallContext, input: SetGoals) -> ToolResult:
     "in that case yours lists your goals with their ids."
 )
 def delete_goals(tx: Tx, call: CallContext, input: Ids) -> ToolResult:
-    deleted = goals.delete_goals(tx, call.run.agent_id, input.ids)
-    yours = {"yours": goals.known_goals(tx, call.run.agent_id)} if deleted["notFound"] else {}
+    deleted = goals.delete_goals(tx, call.run.agent_id, input.ids, call.run.source)
+    yours = {"yours": goals.known_goals(tx, call.run.agent_id, call.run.source)} if deleted["notFound"] else {}
     return {"success": True, **deleted, **yours}

@@ -27,7 +27,7 @@ class DeleteMemories(Input):
     '{"memories": [{"key": "q4_report", "value": "Waiting for the budget from Finance. Revenue $2.1M."}]}'
 )
 def set_memories(tx: Tx, call: CallContext, input: SetMemories) -> ToolResult:
-    return {"success": True, **memories.set_memories(tx, call.run.agent_id, input.memories)}
+    return {"success": True, **memories.set_memories(tx, call.run.agent_id, input.memories, call.run.source)}
 
 
 @built_in(
@@ -36,7 +36,10 @@ def set_memories(tx: Tx, call: CallContext, input: SetMemories) -> ToolResult:
 )
 def get_memories(tx: Tx, call: CallContext, input: GetMemories) -> ToolResult:
     # Some models send an empty list when they want all.
-    return {"success": True, "memories": memories.list_memories(tx, call.run.agent_id, input.keys or None)}
+    return {
+        "success": True,
+        "memories": memories.list_memories(tx, call.run.agent_id, input.keys or None, call.run.source),
+    }
 
 
 @built_in(
@@ -44,4 +47,4 @@ def get_memories(tx: Tx, call: CallContext, input: GetMemories) -> ToolResult:
     "The result lists the deleted keys and, under notFound, the keys you do not have."
 )
 def delete_memories(tx: Tx, call: CallContext, input: DeleteMemories) -> ToolResult:
-    return {"success": True, **memories.delete_memories(tx, call.run.agent_id, input.keys)}
+    return {"success": True, **memories.delete_memories(tx, call.run.agent_id, input.keys, call.run.source)}

@@ -26,7 +26,9 @@ class GetPlans(Input):
     'report in Daily Reports.", "cron": "0 9 * * *"}]}'
 )
 def set_plans(tx: Tx, call: CallContext, input: SetPlans) -> ToolResult:
-    return {"success": True, "plans": plans.set_plans(tx, call.run.agent_id, input.plans, call.run.chain_depth)}
+    run = call.run
+    made = plans.set_plans(tx, run.agent_id, input.plans, run.chain_depth, run.cause, run.source)
+    return {"success": True, "plans": made}
 
 
 @built_in(
@@ -34,7 +36,7 @@ def set_plans(tx: Tx, call: CallContext, input: SetPlans) -> ToolResult:
     'fire again. Example: {"status": "active"}'
 )
 def get_plans(tx: Tx, call: CallContext, input: GetPlans) -> ToolResult:
-    return {"success": True, "plans": plans.list_plans(tx, call.run.agent_id, input.status)}
+    return {"success": True, "plans": plans.list_plans(tx, call.run.agent_id, input.status, call.run.source)}
 
 
 @built_in(
@@ -42,4 +44,4 @@ def get_plans(tx: Tx, call: CallContext, input: GetPlans) -> ToolResult:
     "The result lists the deleted ids and, under notFound, the ids you do not have."
 )
 def delete_plans(tx: Tx, call: CallContext, input: Ids) -> ToolResult:
-    return {"success": True, **plans.delete_plans(tx, call.run.agent_id, input.ids)}
+    return {"success": True, **plans.delete_plans(tx, call.run.agent_id, input.ids, call.run.source)}

@@ -11,6 +11,7 @@ from majlis.clock import iso
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.end.cancel import absorb_own_run, stop_own_run
 from majlis.runs.view.shapes import RunStatus
+from majlis.spaces.acts_for import run_of_person
 from majlis.store.tables import runs
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
@@ -33,6 +34,8 @@ def get_my_runs(tx: Tx, call: CallContext, input: GetMyRuns) -> ToolResult:
     statement = (
         sa.select(runs).where(runs.c.agent_id == call.run.agent_id).order_by(runs.c.id.desc()).limit(input.limit)
     )
+    if call.run.limited_to is not None:
+        statement = statement.where(run_of_person(call.run.limited_to))
     if input.status is not None:
         statement = statement.where(has_status(input.status))
     return {"success": True, "runs": [_run(row, call) for row in tx.all(statement)]}

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from majlis.errors import Forbidden, Invalid, NotFound
+from majlis.runs.calls.behalf import access_as_run
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.run import Event, announce
-from majlis.spaces.access import access_space
 from majlis.spaces.phases import PhaseChange, change_phase
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import Input, built_in
@@ -40,16 +40,10 @@ class HandOver(Input):
     "oldest first."
 )
 def enter_space(tx: Tx, call: CallContext, input: EnterSpace) -> ToolResult:
-    try:
-        space = access_space(tx, call.run.caller, input.space_id)
-    except NotFound:
-        raise NotFound(
-            "not_a_member",
-            f"You are not a member of {input.space_id}, so you did not enter it; your active space is unchanged. "
-            "Your spaces and their ids are under YOUR SPACES.",
-        ) from None
-    page = newest(tx, space.id, space.head_seq, 0, input.limit)
-    remember_shown(call, space.id, space.head_seq)
+    refusal = "You did not enter it, and your active space is unchanged"
+    space = access_as_run(tx, call.run, input.space_id, refusal)
+    page = newest(tx, call.run, space.id, space.head_seq, 0, input.limit)
+    remember_shown(tx, call, space.id, space.head_seq)
     announce(tx, _presence(call, space.id))
     call.run.active_space_id = space.id
     return {

@@ -56,8 +56,9 @@ def route(tx: Tx, call: CallContext, input: Route) -> ToolResult:
             "turn has finished.",
         )
     depth = call.run.chain_depth + 1
-    if depth >= tx.hooks.max_chain_depth:
-        return _too_deep(tx, call, space_id, request_id)
+    limit = tx.hooks.depth_limit(space.max_chain_depth)
+    if depth >= limit:
+        return _too_deep(tx, call, space_id, request_id, limit)
     if input.phase is not None and input.phase != space.phase:
         change_phase(tx, call.run.caller, space_id, PhaseChange(input.phase, reason=input.reason))
     new = NewTurn(
@@ -104,9 +105,8 @@ def _agents(tx: Tx, call: CallContext, space_id: str, asked: list[str]) -> dict[
     return found
 
 
-def _too_deep(tx: Tx, call: CallContext, space_id: str, request_id: str) -> ToolResult:
+def _too_deep(tx: Tx, call: CallContext, space_id: str, request_id: str, limit: int) -> ToolResult:
     """Returned, not raised: an exception would roll back the notice that tells people why it ends here (T5)."""
-    limit = tx.hooks.max_chain_depth
     post_notice(
         tx,
         space_id,

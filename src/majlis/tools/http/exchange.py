@@ -14,9 +14,9 @@ from urllib.parse import urljoin
 import httpx
 
 from majlis.errors import Forbidden, Invalid, TooLarge, Unavailable
+from majlis.hosts import Target, parse_target
 from majlis.tools.http.request import OWN_HEADERS, Outgoing
 from majlis.tools.reach.reach import Reach
-from majlis.tools.reach.target import Target, parse_target
 
 MAX_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -50,6 +50,15 @@ class Exchange:
                 return response
             outgoing = _redirected(outgoing, response.status, location)
         raise Unavailable("too_many_redirects", f"the server redirected the request more than {MAX_REDIRECTS} times.")
+
+    async def send_only(self, outgoing: Outgoing) -> int:
+        """The status of the response, whose content is not read. Redirects are not followed."""
+        addresses = await self._reach.addresses(outgoing.target)
+        verify = self._tls() if outgoing.target.scheme == "https" else False
+        async with httpx.AsyncHTTPTransport(verify=verify, trust_env=False) as transport:
+            response = await _connect(transport, outgoing, addresses)
+            await response.aclose()
+            return response.status_code
 
     async def _send_once(self, outgoing: Outgoing, max_bytes: int) -> Response:
         addresses = await self._reach.addresses(outgoing.target)

@@ -17,14 +17,15 @@ from pydantic import JsonValue
 
 from majlis import __version__
 from majlis.agents.config.http import FORM, HEADER_VALUE, MARKUP, HttpExecution
-from majlis.agents.config.templates import ENV_TEMPLATE, INPUT_TEMPLATE
+from majlis.agents.config.templates import ENV_TEMPLATE, INPUT_TEMPLATE, SECRET_REFERENCE
 from majlis.errors import Invalid
+from majlis.hosts import Target, parse_target
 from majlis.tools.reach.secrets import Secrets
-from majlis.tools.reach.target import Target, parse_target
 
 OWN_HEADERS = {"user-agent": f"majlis/{__version__}", "accept": "application/json, text/*;q=0.9, */*;q=0.1"}
 MISSING: Any = object()
 _TEMPLATE = re.compile(f"{INPUT_TEMPLATE.pattern}|{ENV_TEMPLATE.pattern}")
+_WITH_SECRETS = re.compile(f"{_TEMPLATE.pattern}|{SECRET_REFERENCE.pattern}")
 _NOT_IN_MARKUP = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 Encode = Callable[[str, str], str]
@@ -41,13 +42,18 @@ class Outgoing:
 
 
 def compose(execution: HttpExecution, filler: Filler, idempotency_key: str) -> Outgoing:
-    headers = {name.lower(): filler.text(value, in_header) for name, value in execution.headers.items()}
+    headers = {name.lower(): filler.text(value, in_header, secrets=True) for name, value in execution.headers.items()}
     content, kind = _body(execution, filler)
     if kind is not None:
         headers.setdefault("content-type", kind)
     # Compressed content could expand far beyond the size limit.
     headers = OWN_HEADERS | {"idempotency-key": idempotency_key} | headers | {"accept-encoding": "identity"}
     return Outgoing(execution.method, parse_target(_url(execution, filler)), headers, content)
+
+
+def target_of(execution: HttpExecution) -> Target:
+    """The host and port, which no template can change."""
+    return parse_target("/".join(execution.url.partition("#")[0].partition("?")[0].split("/", 3)[:3]))
 
 
 def _url(execution: HttpExecution, filler: Filler) -> str:
@@ -85,16 +91,21 @@ def _body(execution: HttpExecution, filler: Filler) -> tuple[bytes | None, str |
 
 
 class Filler:
-    def __init__(self, input: Any, secrets: Secrets) -> None:
+    """`stored` are the values of stored secrets, by name."""
+
+    def __init__(self, input: Any, secrets: Secrets, stored: Mapping[str, str] | None = None) -> None:
         self._input = input
         self._secrets = secrets
+        self._stored = stored or {}
 
-    def text(self, template: str, encode: Encode) -> str:
+    def text(self, template: str, encode: Encode, secrets: bool = False) -> str:
+        """With `secrets`, `secret:NAME` is a template too."""
+
         def written(found: re.Match[str]) -> str:
             name, value = self._look_up(found[0])
             return encode(name, "" if value is MISSING or value is None else as_text(value))
 
-        return _TEMPLATE.sub(written, template)
+        return (_WITH_SECRETS if secrets else _TEMPLATE).sub(written, template)
 
     def value(self, template: Any) -> Any:
         """JSON with its templates filled in. A text that is exactly one template becomes the value with its type, or
@@ -112,6 +123,8 @@ class Filler:
         return template
 
     def _look_up(self, placeholder: str) -> tuple[str, Any]:
+        if placeholder.startswith("secret:"):
+            return placeholder, self._stored[placeholder.removeprefix("secret:")]
         inner = placeholder.strip("${} \t\n")
         if inner.startswith("env."):
             return inner, self._secrets.get(inner.removeprefix("env."))

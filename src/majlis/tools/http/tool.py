@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import mimetypes
+from email.message import Message
 from http.client import responses
 from typing import Any
 
@@ -10,11 +12,12 @@ import orjson
 
 from majlis.agents.config.tools import HttpTool
 from majlis.errors import MajlisError, Unavailable
+from majlis.runs.calls.made_files import MadeFile, WithFiles
 from majlis.runs.calls.result import plain
 from majlis.tool_decorator import ToolContext
 from majlis.tools.configured import ConfiguredTool
 from majlis.tools.http.exchange import Exchange, Response
-from majlis.tools.http.request import Filler, compose
+from majlis.tools.http.request import Filler, compose, target_of
 from majlis.tools.reach.secrets import Secrets
 
 _MAX_ERROR = 1000
@@ -43,7 +46,8 @@ class Http(ConfiguredTool):
 
     async def _send(self, context: ToolContext, input: Any) -> Response:
         try:
-            outgoing = compose(self._execution, Filler(input, self._secrets), context.idempotency_key)
+            stored = await self._secrets.stored(self._execution.headers.values(), target_of(self._execution))
+            outgoing = compose(self._execution, Filler(input, self._secrets, stored), context.idempotency_key)
             return await self._exchange.send(outgoing, self._execution.max_bytes)
         except MajlisError as error:
             message = self._secrets.mask(f"{self.name} failed: {error.message}")
@@ -52,7 +56,10 @@ class Http(ConfiguredTool):
     def _result(self, response: Response) -> dict[str, Any]:
         status, body = response.status, self._body(response)
         if status < 400:
-            return {"success": True, "status": status, **body}
+            found = WithFiles({"success": True, "status": status, **body})
+            if "note" in body:
+                found.made, found.instead = [MadeFile(_name(response), response.content)], ("note", "bytes")
+            return found
         shown = orjson.dumps(plain(next(iter(body.values()), ""))).decode()[:_MAX_ERROR]
         temporary = status == 429 or status >= 500
         advice = "Try again later." if temporary else "Fix the input, or tell people about the error."
@@ -73,6 +80,14 @@ class Http(ConfiguredTool):
             except orjson.JSONDecodeError:
                 pass  # The model may still understand it as text.
         return {"body": text}
+
+
+def _name(response: Response) -> str:
+    """As the server names it, or only with the ending of its type."""
+    given = Message()
+    given["content-disposition"] = response.headers.get("content-disposition", "")
+    kind = response.headers.get("content-type", "").partition(";")[0].strip()
+    return given.get_filename() or f"response{mimetypes.guess_extension(kind) or ''}"
 
 
 def _decoded(content: bytes, options: str) -> str:

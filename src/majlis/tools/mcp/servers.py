@@ -141,7 +141,7 @@ class Servers:
         return server
 
     async def _connected(self, config: McpServer, server: _Server) -> Connection:
-        route = find_route(config, self._reach, self._secrets, self._commands)
+        route = await find_route(config, self._reach, self._secrets, self._commands)
         if not self._loaded:
             # Takes a second: in a thread, so that the event loop continues.
             await asyncio.to_thread(import_alone, "majlis.tools.mcp.connection")

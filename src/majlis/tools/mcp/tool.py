@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import mimetypes
+from base64 import b64decode
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 import orjson
 
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
+from majlis.runs.calls.made_files import MadeFile, WithFiles
 from majlis.tool_decorator import ToolContext
 from majlis.tools.json_schema import parse_object
 from majlis.tools.mcp.offer import Offered
@@ -47,7 +52,8 @@ class Mcp:
             advice = "Your other tools work. Try this one again later, or continue without it."
             message = f"{self.name} failed: {error.message.rstrip('.')}. {effect}. {advice}"
             raise MajlisError(error.code, self._secrets.mask(message)) from None
-        found = self._secrets.mask_all(result_json(result))
+        found = WithFiles(self._secrets.mask_all(result_json(result)))
+        found.made, found.instead = await asyncio.to_thread(files_of, result), ("attachments",)
         if result.is_error:
             raise MajlisError("tool_error", f"{self.name} returned an error: {found.get('text') or found}")
         return found
@@ -61,7 +67,7 @@ def result_json(result: CallToolResult) -> dict[str, Any]:
     if result.structured_content is not None:
         found["structured"] = result.structured_content
         # Servers repeat structured content as text, for older clients.
-        texts = [text for text in texts if not _repeats(text, result.structured_content)]
+        texts = _without_repeats(texts, result.structured_content)
     if texts or result.structured_content is None:
         found["text"] = "\n".join(texts)
     if rest:
@@ -69,11 +75,38 @@ def result_json(result: CallToolResult) -> dict[str, Any]:
     return found
 
 
-def _repeats(text: str, value: Any) -> bool:
-    """Plain values are wrapped as `{"result": …}`."""
-    wrapped = value.get("result") if isinstance(value, dict) and len(value) == 1 else value
+def files_of(result: CallToolResult) -> list[MadeFile]:
+    """Pictures, sound, and embedded resources with binary content."""
+    found = []
+    for n, block in enumerate(result.content, 1):
+        match block.type:
+            case "image" | "audio":
+                ending = mimetypes.guess_extension(block.mime_type) or ""
+                found.append(_made(f"{block.type}-{n}{ending}", block.data))
+            case "resource" if isinstance(getattr(block.resource, "blob", None), str):
+                name = urlsplit(str(block.resource.uri)).path.rpartition("/")[2]
+                found.append(_made(name or f"resource-{n}", getattr(block.resource, "blob", "")))
+    return [each for each in found if each is not None]
+
+
+def _made(name: str, data: str) -> MadeFile | None:
     try:
-        return text == wrapped or orjson.loads(text) in (value, wrapped)
+        return MadeFile(name, b64decode(data, validate=True))
+    except ValueError:
+        return None
+
+
+def _without_repeats(texts: list[str], value: Any) -> list[str]:
+    """Plain values are wrapped as `{"result": …}`, and a list may come as one text per item."""
+    wrapped = value.get("result") if isinstance(value, dict) and len(value) == 1 else value
+    if isinstance(wrapped, list) and len(texts) == len(wrapped) and all(map(_says, texts, wrapped)):
+        return []
+    return [text for text in texts if not (_says(text, value) or _says(text, wrapped))]
+
+
+def _says(text: str, value: Any) -> bool:
+    try:
+        return bool(text == value or orjson.loads(text) == value)
     except orjson.JSONDecodeError:
         return False
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Literal
 
 from majlis.errors import Forbidden, Unavailable
-from majlis.tools.reach.target import Target
+from majlis.hosts import HostRule, Target
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 ASK = "Ask the operator of this gateway to allow it, or continue without it and say so."
@@ -42,30 +41,6 @@ _NOWHERE_6 = [ip_network(each) for each in ("2001::/23", "2001:db8::/32", "2002:
 async def look_up(host: str, port: int) -> list[str]:
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
-
-
-@dataclass(frozen=True, slots=True)
-class HostRule:
-    """An entry of the settings: `api.example.com`, `*.example.com`, `localhost:8080`, `[::1]:3000` or `*`."""
-
-    host: str
-    port: int | None
-    """None: 80 and 443."""
-
-    @classmethod
-    def parse(cls, text: str) -> HostRule:
-        """The settings have validated its form."""
-        host, colon, port = text.lower().rpartition(":")
-        if not colon or text.endswith("]"):
-            host, port = text.lower(), ""
-        return cls(host.strip("[]"), int(port) if port else None)
-
-    def covers(self, target: Target) -> bool:
-        if target.port != self.port and not (self.port is None and target.port in (80, 443)):
-            return False
-        if self.host.startswith("*."):
-            return target.host.endswith(self.host[1:]) and len(target.host) > len(self.host) - 1
-        return self.host in ("*", target.host)
 
 
 class Reach:

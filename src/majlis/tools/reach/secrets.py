@@ -1,4 +1,5 @@
-"""Secrets of tools: the environment variables in `tool_env`. Tools send them; results never show them."""
+"""Secrets of tools: the environment variables in `tool_env`, and stored secrets (G14). Tools send them; results never
+show them."""
 
 from __future__ import annotations
 
@@ -8,14 +9,20 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus
 
+from majlis.agents.config.templates import SECRET_REFERENCE
 from majlis.errors import Forbidden
+from majlis.hosts import Target
+from majlis.secret_store import SecretStore
 
 # A shorter value would match in almost any text.
 _SHORTEST_MASKED = 4
 
 
 class Secrets:
-    def __init__(self, names: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, names: Iterable[str] = (), environ: Mapping[str, str] | None = None, store: SecretStore | None = None
+    ) -> None:
+        self._store = store
         self._names = frozenset(names)
         self._environ = os.environ if environ is None else environ
 
@@ -34,10 +41,18 @@ class Secrets:
             )
         return value
 
+    async def stored(self, texts: Iterable[str], place: Target | str) -> dict[str, str]:
+        """The values of the `secret:NAME` in the texts, if they may be sent to this place."""
+        names = {name for text in texts for name in SECRET_REFERENCE.findall(text)}
+        if names and self._store is None:
+            raise Forbidden("unknown_secret", "stored secrets cannot be used here.")
+        return {name: await self._store.send_to(name, place) for name in sorted(names)} if self._store else {}
+
     def mask(self, text: str) -> str:
         """A server may echo a secret; the model and the journal must not see it."""
-        for name in self._names:
-            value = self._environ.get(name, "").strip()
+        stored = self._store.read if self._store is not None else {}
+        values = {name: self._environ.get(name, "").strip() for name in self._names} | stored
+        for name, value in values.items():
             if len(value) >= _SHORTEST_MASKED:
                 for form in _forms(value):
                     text = text.replace(form, f"[secret {name}]")

@@ -1,4 +1,4 @@
-"""Parses a URL strictly and once: the checked target is the one that is connected to."""
+"""Hosts: the target of a URL, parsed strictly and once, and rules for the hosts that may be used."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*
 # Some resolvers read a name with such a last label as an address: 2130706433, 0x7f.1, 127.1.
 _NUMBER = re.compile(r"(\d+|0x[0-9a-f]*)")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
+HOST = re.compile(r"(\*|(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
+"""The form of a rule."""
 _PATH_MARKS = "/%:@!$&'()*+,;=~?-._"
 
 
@@ -35,6 +37,32 @@ class Target:
         """As in the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class HostRule:
+    """An entry of the settings: `api.example.com`, `*.example.com`, `localhost:8080`, `[::1]:3000` or `*`."""
+
+    host: str
+    port: int | None
+    """None: 80 and 443."""
+
+    @classmethod
+    def parse(cls, text: str) -> HostRule:
+        """`HOST` has matched it."""
+        host, colon, port = text.lower().rpartition(":")
+        if not colon or text.endswith("]"):
+            host, port = text.lower(), ""
+        return cls(host.strip("[]"), int(port) if port else None)
+
+    def covers(self, target: Target, any_port: bool = False) -> bool:
+        """`any_port`: a rule without a port stands for all ports of the host."""
+        usual = any_port or target.port in (80, 443)
+        if target.port != self.port and not (self.port is None and usual):
+            return False
+        if self.host.startswith("*."):
+            return target.host.endswith(self.host[1:]) and len(target.host) > len(self.host) - 1
+        return self.host in ("*", target.host)
 
 
 def parse_target(url: str) -> Target:

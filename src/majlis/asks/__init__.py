@@ -1,0 +1,1 @@
+"""Asks: questions that programs put to the members of a space (D5)."""

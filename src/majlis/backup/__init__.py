@@ -1,0 +1,1 @@
+"""Backups of a whole gateway in one file, made while it runs."""

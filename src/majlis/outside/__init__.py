@@ -1,0 +1,1 @@
+"""Outside agents: programs elsewhere take an agent's events, answer them and settle them (D2)."""

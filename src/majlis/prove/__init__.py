@@ -1,0 +1,1 @@
+"""`majlis prove`: runs the real code under thousands of simulated schedules and checks what Majlis promises."""

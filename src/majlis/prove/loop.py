@@ -1,0 +1,166 @@
+"""An event loop for several simulated machines: virtual time, and a seeded choice of which machine runs next.
+
+Each machine runs its callbacks in order, as a real event loop does; between machines any order is possible. Time moves
+when a callback has run, and jumps when nothing is left to run. The same seed gives the same order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import logging
+import random
+from collections import deque
+from collections.abc import Callable
+from contextvars import Context, ContextVar, copy_context
+from typing import Any
+
+# A callback takes up to this many seconds.
+_STEP_SECONDS = 0.0004
+# A thread of the pool starts within this time.
+_THREAD_SECONDS = 0.002
+
+
+class Machine:
+    """Where callbacks run. `skew_millis` is how far its clock is off."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.alive = True
+        self.skew_millis = 0
+        self.frozen_until = 0.0
+        self.ready: deque[asyncio.Handle] = deque()
+        self.context: Context = copy_context()
+        self.context.run(_MACHINE.set, self)
+
+    def entered(self) -> None:
+        """Its code is about to run."""
+
+
+_MACHINE: ContextVar[Machine] = ContextVar("majlis_machine")
+
+
+class SimulatedLoop(asyncio.BaseEventLoop):
+    def __init__(self, seed: str, epoch_millis: int, outside: Machine) -> None:
+        super().__init__()
+        self._random = random.Random(seed)  # noqa: S311
+        self._epoch_millis = epoch_millis
+        self._seconds = 0.0
+        self._timers: list[tuple[float, int, Machine, asyncio.TimerHandle]] = []
+        self._timer_count = 0
+        self.machines = [outside]
+        # The machine whose code runs now.
+        self.here = outside
+        self.steps = 0
+        # Called before each step of a machine. It may kill the machine.
+        self.before_step: Callable[[Machine], None] = lambda _: None
+        # All of them, so that none is collected, and cleaned up, during the simulation: a dead process does nothing.
+        self._tasks: list[asyncio.Task[Any]] = []
+        # Exceptions that nothing has caught.
+        self.errors: list[BaseException] = []
+        self.set_exception_handler(self._keep_error)
+
+    def time(self) -> float:
+        return self._seconds
+
+    def now_millis(self) -> int:
+        """The time on the clock of the machine whose code runs."""
+        return self._epoch_millis + int(self._seconds * 1000) + self.here.skew_millis
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Any, *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        self._machine(context).ready.append(handle)
+        return handle
+
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Any, *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        handle = asyncio.TimerHandle(when, callback, args, self, context)
+        self._timer_count += 1
+        heapq.heappush(self._timers, (when, self._timer_count, self._machine(context), handle))
+        return handle
+
+    def create_task(self, coro: Any, **more: Any) -> asyncio.Task[Any]:
+        task = super().create_task(coro, **more)
+        self._tasks.append(task)
+        return task
+
+    def dispose(self) -> None:
+        """Tasks of dead machines have not ended. Closing them runs their clean-up, which reaches nothing any more."""
+        logging.disable()
+        for task in self._tasks:
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            coroutine = task.get_coro()
+            with contextlib.suppress(BaseException):
+                if not task.done() and coroutine is not None:
+                    coroutine.close()
+        self._tasks.clear()
+        self._timers.clear()
+        self.machines.clear()
+        self.close()
+        logging.disable(logging.NOTSET)
+
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]
+        """The work of a thread happens at once, a moment later."""
+        done = self.create_future()
+
+        def work() -> None:
+            if done.cancelled():
+                return
+            try:
+                done.set_result(func(*args))
+            except Exception as error:
+                done.set_exception(error)
+
+        self.call_later(self._random.random() * _THREAD_SECONDS, work)
+        return done
+
+    def _machine(self, context: Context | None) -> Machine:
+        return self.here if context is None else context.get(_MACHINE, self.here)
+
+    def _run_once(self) -> None:
+        self._fire_timers()
+        able = [each for each in self.machines if each.ready and each.alive and each.frozen_until <= self._seconds]
+        if not able:
+            self._jump()
+            return
+        machine = able[0] if len(able) == 1 else able[self._random.randrange(len(able))]
+        handle = machine.ready.popleft()
+        if handle.cancelled():
+            return
+        self.steps += 1
+        self._seconds += self._random.random() * _STEP_SECONDS
+        self.here = machine
+        machine.entered()
+        self.before_step(machine)
+        if machine.alive:
+            handle._run()
+
+    def _fire_timers(self) -> None:
+        while self._timers and self._timers[0][0] <= self._seconds:
+            _, _, machine, handle = heapq.heappop(self._timers)
+            if machine.alive and not handle.cancelled():
+                machine.ready.append(handle)
+
+    def _jump(self) -> None:
+        """To the next timer, or until a frozen machine goes on."""
+        while self._timers and (self._timers[0][3].cancelled() or not self._timers[0][2].alive):
+            heapq.heappop(self._timers)
+        frozen = [each.frozen_until for each in self.machines if each.alive and each.ready]
+        upcoming = [*frozen, *(timer[0] for timer in self._timers[:1])]
+        if not upcoming:
+            raise RuntimeError("The simulation has nothing left to do.")
+        self._seconds = max(self._seconds, min(upcoming))
+
+    def _keep_error(self, _loop: object, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, Exception):
+            self.errors.append(error)
+
+    def _write_to_self(self) -> None:
+        """There are no threads to wake."""

@@ -1,0 +1,116 @@
+"""How many tokens a run's requests may have (F1), and what happens if the provider refuses one as too long (F2).
+
+The view gets what the tools and the answer leave. During the run, results are shortened so that each leaves half of the
+rest free, and if the calls exceed the room all the same, earlier ones are shortened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from majlis.agents.config.config import AgentConfig
+from majlis.minds.consciousness.cut import cut_json, cut_pieces
+from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN
+from majlis.models.context_size import DEFAULT_CONTEXT, context_size
+from majlis.models.port import Said, ToolSpec, Turn
+from majlis.models.tokens import estimate_tools, estimate_turns, surely_fits
+from majlis.runs.run import Run
+from majlis.store.tables import agents
+from majlis.store.transactions import Tx
+
+MIN_CONTEXT = 4_000
+_DAY_MILLIS = 24 * 3600 * 1000
+# For the answer: an eighth of the context, within bounds.
+_MAX_ANSWER = 4_096
+# A shorter result would be of no use.
+_MIN_RESULT = 500
+_BYTES_SHOWN_PER_TOKEN = 3
+
+_REMEMBER = (
+    agents.update()
+    .where(agents.c.id == sa.bindparam("agent"))
+    .values(context_limit=sa.bindparam("limit", type_=agents.c.context_limit.type))
+)
+
+
+class Room:
+    """None as the context means no limit: the demo model."""
+
+    def __init__(self, context: int | None = None, tools: Sequence[ToolSpec] = (), answer: int | None = None) -> None:
+        self.context = context
+        self._tools = estimate_tools(tools) if context is not None else 0
+        self._answer = answer
+        # The turns after these were added during the run.
+        self.begins = 0
+
+    @property
+    def for_turns(self) -> int | None:
+        if self.context is None:
+            return None
+        answer = self._answer if self._answer is not None else min(_MAX_ANSWER, self.context // 8)
+        return max(self.context // 4, self.context - self._tools - min(answer, self.context // 2))
+
+    def halve(self) -> bool:
+        """After a refusal. False if the context is as small as it gets."""
+        if self.context is not None and self.context <= MIN_CONTEXT:
+            return False
+        # The name `demo` may stand for a real model.
+        self.context = max(MIN_CONTEXT, (self.context or 2 * DEFAULT_CONTEXT) // 2)
+        return True
+
+    def config_of(self, config: AgentConfig) -> AgentConfig:
+        """A consciousness counts four bytes as a token; in its requests a token is three bytes and more."""
+        room = self.for_turns
+        most = config.consciousness.max_tokens
+        if room is None or config.mind != "consciousness" or most <= room * 3 // 4:
+            return config
+        smaller = config.consciousness.model_copy(update={"max_tokens": room * 3 // 4})
+        return config.model_copy(update={"consciousness": smaller})
+
+    def bounded(self, turns: Sequence[Turn], content: str) -> str:
+        room = self.for_turns
+        if room is None or len(content) <= _MIN_RESULT or (surely_fits(turns, room // 2) and len(content) <= room // 2):
+            return content
+        free = max(_MIN_RESULT, (room - estimate_turns(turns)) // 2)
+        return cut_json(content, free * _BYTES_SHOWN_PER_TOKEN)
+
+    def make(self, turns: list[Turn]) -> bool:
+        """Shortens calls and results that the model has read, then the others. True if any was."""
+        room = self.for_turns
+        if room is None or surely_fits(turns, room) or estimate_turns(turns) <= room:
+            return False
+        mine = turns[self.begins :]
+        asked = max((at for at, turn in enumerate(mine) if isinstance(turn, Said)), default=0)
+        left = max(_MIN_RESULT, room - estimate_turns(turns[: self.begins]))
+        read = list(cut_pieces(mine[:asked], _pieces(left // 2)))
+        turns[self.begins :] = [*read, *cut_pieces(mine[asked:], _pieces(left - estimate_turns(read)))]
+        return True
+
+
+async def room_of(config: AgentConfig, tools: Sequence[ToolSpec], run: Run | None = None) -> Room:
+    context = config.context_tokens or await context_size(config.model)
+    if context is not None and run is not None:
+        context = min(context, _limit_of(run) or context)
+    settings = getattr(config.model, "settings", None)
+    return Room(context, tools, settings.max_tokens if settings is not None else None)
+
+
+def _limit_of(run: Run) -> int | None:
+    """The limit that an earlier refusal left for this model, for a day."""
+    limit = run.context_limit or {}
+    if limit.get("model") != run.config.model_name or limit.get("until", 0) <= run.began_at:
+        return None
+    return int(limit["tokens"])
+
+
+def remember_limit(tx: Tx, run: Run, tokens: int) -> None:
+    limit: dict[str, Any] = {"model": run.config.model_name, "tokens": tokens, "until": tx.now + _DAY_MILLIS}
+    tx.execute(_REMEMBER, {"agent": run.agent_id, "limit": limit})
+
+
+def _pieces(tokens: int) -> int:
+    """For `cut_pieces`, which counts four bytes as a token."""
+    return max(1, tokens) * _BYTES_SHOWN_PER_TOKEN // BYTES_PER_TOKEN

@@ -1,0 +1,94 @@
+"""`make storm`: storms with real processes, one after another."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from tests.cli.processes import Commands
+from tests.databases import PostgresDatabases, postgres_server
+from tests.nats_servers import NatsServer
+from tests.storms.network import Host, missing, network
+from tests.storms.storm import Report, Storm
+
+_ROUND_SECONDS = 60.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make storm")
+    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--one-machine", action="store_true", help="no hosts of their own, no faults of the network")
+    parser.add_argument("--pace", type=float, default=2.0, help="seconds between faults, on average")
+    given = parser.parse_args()
+    commands, reports = Commands(), list[Report]()
+    left_out = "--one-machine was given" if given.one_machine else missing()
+    if left_out:
+        print(f"all nodes run on this machine, without partitions, one-way loss and slow links: {left_out}")
+    with postgres_server() as url, tempfile.TemporaryDirectory(prefix="majlis-storm-") as folder:
+        databases = PostgresDatabases(url)
+        ends_at = time.monotonic() + given.minutes * 60
+        while time.monotonic() < ends_at:
+            seconds = min(_ROUND_SECONDS, max(5.0, ends_at - time.monotonic()))
+            seed = given.seed + len(reports)
+            with nullcontext(()) if left_out else network(3) as hosts:
+                folder_of_round = Path(folder) / str(seed)
+                reports.append(_round(databases, commands, folder_of_round, seed, seconds, given.pace, hosts))
+            _print(seed, reports[-1])
+    commands.close()
+    _summarize(reports)
+    return 1 if any(report.broken for report in reports) else 0
+
+
+def _round(
+    databases: PostgresDatabases,
+    commands: Commands,
+    folder: Path,
+    seed: int,
+    seconds: float,
+    pace: float,
+    hosts: Sequence[Host],
+) -> Report:
+    folder.mkdir()
+    url, nats = databases.fresh(), NatsServer(hosts[0].gateway if hosts else "127.0.0.1")
+    nats.start()
+    try:
+        crashes = "MAJLIS_TEST_DATABASE_URL" not in os.environ
+        return asyncio.run(Storm(url, nats, commands, folder, seed, crashes, hosts).run(seconds, 1, pace))
+    finally:
+        nats.stop()
+        databases.drop(url)
+
+
+def _print(seed: int, report: Report) -> None:
+    faults = ", ".join(f"{count} {name}" for name, count in sorted(report.faults.items()))
+    print(
+        f"seed {seed}: {report.messages} messages, {report.runs} runs, {report.events} events; {faults}; "
+        f"quiet {report.recovery_seconds:.1f} s after the faults; refused requests {report.refusals}",
+        flush=True,
+    )
+    for broken in report.broken:
+        print(f"  broken: {broken}", flush=True)
+
+
+def _summarize(reports: list[Report]) -> None:
+    faults: Counter[str] = sum((report.faults for report in reports), Counter())
+    take_overs = sorted(seconds for report in reports for seconds in report.take_overs)
+    print(f"\n{len(reports)} storms: {sum(r.messages for r in reports)} messages, {sum(r.runs for r in reports)} runs")
+    print(f"faults: {dict(faults)}")
+    print(f"broken promises: {sum(len(report.broken) for report in reports)}")
+    if take_overs:
+        middle = take_overs[len(take_overs) // 2]
+        print(f"take-overs: {len(take_overs)}, median {middle:.1f} s, longest {take_overs[-1]:.1f} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
