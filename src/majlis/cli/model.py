@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from majlis.cli.command import AsJson, over_http
-from majlis.cli.terminal import note, print_json, print_line, print_list, print_result, safe_line
+from majlis.cli.terminal import ask_hidden, note, print_json, print_line, print_list, print_result, safe_line
 from majlis.errors import ConfigurationError, MajlisError, NotFound
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _read_key(provider: shapes.ProviderJson, base_url: str | None) -> str | None
     if not sys.stdin.isatty():
         return sys.stdin.read().strip() or None
     fallback = f"{provider['keyVariable']} of the server" if provider["keySet"] and base_url is None else "none"
-    return str(typer.prompt(f"Key (empty: {fallback})", hide_input=True, default="", show_default=False)) or None
+    return ask_hidden(f"Key (empty: {fallback})") or None
 
 
 async def _print_offers(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from majlis.cli.command import AsJson, Where, on_database
-from majlis.cli.terminal import local_time, print_list, print_result
+from majlis.cli.terminal import ask_hidden, local_time, print_list, print_result
 
 app = typer.Typer(rich_markup_mode=None, help="Store model keys and other secrets, encrypted, under a name.")
 
@@ -30,7 +30,7 @@ async def set_(
     from majlis.cli.local import as_owner
     from majlis.secret_store import Cipher, put_secret
 
-    value = typer.prompt("Value", hide_input=True) if sys.stdin.isatty() else sys.stdin.read().removesuffix("\n")
+    value = ask_hidden("Value") if sys.stdin.isatty() else sys.stdin.read().removesuffix("\n")
     made = await as_owner(
         where.settings(),
         lambda tx, hasher, owner: put_secret(tx, owner, Cipher(hasher.secret_key), name, value, host or []),

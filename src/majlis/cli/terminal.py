@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from getpass import getpass
 from typing import TYPE_CHECKING
 
 import typer
@@ -54,6 +55,16 @@ def local_time(iso: str | None) -> str:
 def print_line(text: str) -> None:
     typer.echo(text)
     sys.stdout.flush()
+
+
+def ask_hidden(label: str) -> str:
+    """Asks for a key or password without echo. The prompt appears once typing is hidden, since the switch drops what
+    was typed before it. (`typer.prompt` shows it earlier.)
+    """
+    try:
+        return getpass(f"{label}: ")
+    except EOFError:
+        raise typer.Abort from None
 
 
 def note(text: str) -> None:
