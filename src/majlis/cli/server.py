@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -94,9 +95,20 @@ def _run(settings: Settings, work: Coroutine[Any, Any, None]) -> None:
 
     set_up_logging(settings)
     end_tracing = set_up_tracing()
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(work)
+    # Start-up makes little garbage, and looking for it takes a fifth of the time. `_started` turns it on again.
+    gc.disable()
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(work)
+    finally:
+        gc.enable()
     end_tracing()
+
+
+def _started() -> None:
+    """What exists now stays until the end: later collections skip it."""
+    gc.freeze()
+    gc.enable()
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -119,6 +131,7 @@ async def _serve(settings: Settings, wait: bool) -> None:
     link = await gateway.sign_in_link(base_url) if sys.stdout.isatty() else None
     how = f"Sign in once with {link}" if link else "To sign in, get a one-time link with: majlis sign-in-link"
     server = Server(gateway)
+    _started()
     _log_models(settings)
     print_line(f"Majlis is running at {base_url}\n{how}\nPress Ctrl-C to stop.")
     await server.serve(sockets=[listener])
@@ -137,6 +150,7 @@ async def _work(settings: Settings, wait: bool) -> None:
         loop.add_signal_handler(number, stop.set)
     _log_models(settings)
     await gateway.start()
+    _started()
     print_line(f"Majlis worker is running, with up to {settings.workers} runs at once. Press Ctrl-C to stop.")
     await stop.wait()
     await gateway.close()
