@@ -14,6 +14,9 @@ from tests.runs.house import House, open_house, says
 
 LIMIT = 20
 
+# Gathered messages are due at once, not after their time.
+pytestmark = pytest.mark.usefixtures("standing_clock")
+
 
 @pytest.fixture
 async def house(settings: Settings) -> AsyncIterator[House]:

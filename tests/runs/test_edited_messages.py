@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+import majlis.erase
 from majlis import clock
 from majlis.settings import Settings
 from majlis.store.tables import cycles, erasures, events, messages, runs, steps, versions, views
@@ -20,7 +21,15 @@ from tests.model_server import Asked, Reply, call, say, sequence, silent
 from tests.runs.cards import card_in, submit
 from tests.runs.house import House, open_house
 
+# Copies are removed in passes, seconds apart.
+pytestmark = pytest.mark.usefixtures("standing_clock", "erase_often")
+
 SECRET = "The vault code is zyxwv-48151623-quintessence."
+
+
+@pytest.fixture
+def erase_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(majlis.erase, "_EVERY_SECONDS", 0.05)
 
 
 @pytest.fixture
