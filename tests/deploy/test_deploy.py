@@ -19,8 +19,10 @@ from typing import Any
 import pytest
 import typer
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 from typer.core import TyperGroup
 
+from majlis import metrics
 from majlis.api.app import openapi_document
 from majlis.cli.main import app
 from majlis.settings import PREFIX, Settings, unknown_variables
@@ -177,3 +179,26 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
 def _exec_form(instruction: str) -> list[str]:
     [found] = re.findall(rf"^{instruction} (\[.*\])$", FINAL, re.MULTILINE)
     return [str(part) for part in json.loads(found)]
+
+
+def test_every_metric_of_the_dashboard_exists_and_every_metric_is_on_it() -> None:
+    """D7"""
+    dashboard = (DEPLOY / "grafana" / "majlis.json").read_text("utf-8")
+    exposed = {family.name: family.type for family in text_string_to_metric_families(metrics.render().decode())}
+    series = {
+        f"{name}{suffix}"
+        for name, kind in exposed.items()
+        if not name.endswith("_created")
+        for suffix in {"counter": ("_total",), "histogram": ("_bucket",)}.get(kind, ("",))
+    }
+    assert set(re.findall(r"majlis_\w+", dashboard)) == series
+
+
+def test_the_panels_of_the_dashboard_stand_side_by_side() -> None:
+    places = set[tuple[int, int]]()
+    for panel in json.loads((DEPLOY / "grafana" / "majlis.json").read_text("utf-8"))["panels"]:
+        at = panel["gridPos"]
+        assert at["x"] + at["w"] <= 24, panel["title"]
+        mine = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+        assert not places & mine, panel["title"]
+        places |= mine

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
@@ -97,7 +98,9 @@ def create_app(gateway: Gateway) -> ASGIApp:
         await app.state.mcp.close()
         await gateway.close()
 
-    app = FastAPI(openapi_url=None, lifespan=lifespan)
+    # Its own spans would tell paths and queries, which hold search words and secret addresses.
+    telemetry: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
+    app = FastAPI(openapi_url=None, lifespan=lifespan, telemetry=telemetry)
     app.router.routes = _routes().router.routes
     app.add_exception_handler(MajlisError, handle_error)
     app.add_exception_handler(RequestValidationError, handle_error)

@@ -1,4 +1,4 @@
-"""Middleware for every request: request id, body limit, security headers, metrics, unexpected errors.
+"""Middleware for every request: request id, body limit, security headers, metrics, spans, unexpected errors.
 
 Plain ASGI: a stream that stays open for hours must not hold a stack of wrapped responses.
 """
@@ -11,7 +11,7 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from majlis import metrics
+from majlis import metrics, telemetry
 from majlis.api.error_responses import DATABASE, error_response, failure_response
 from majlis.errors import TooLarge
 
@@ -22,6 +22,8 @@ CLOSE = "majlis.close"
 # Set once the response has started.
 STATUS = "majlis.status"
 
+_TRACED = ("/api/", "/v1/", "/mcp", "/hooks/")
+_NOT_TRACED = "/api/health"
 _UPLOAD = re.compile(r"/api/spaces/[^/]+/files")
 _WITHOUT_DATABASE = frozenset({"/api/health/live", "/api/openapi.json"})
 _SECURITY = {
@@ -48,6 +50,10 @@ class Middleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        with _request_span(scope) as span:
+            await self._answer(scope, receive, send, span)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, span: telemetry.Span) -> None:
         request_id = scope[REQUEST_ID] = secrets.token_hex(8)
         started = time.perf_counter()
 
@@ -69,6 +75,7 @@ class Middleware:
                     if DATABASE.failures and status < 300 and scope["path"] not in _WITHOUT_DATABASE:
                         DATABASE.worked()
                 metrics.count_request(scope, status, time.perf_counter() - started)
+                _responded(span, scope, status)
             await send(message)
 
         try:
@@ -92,6 +99,26 @@ class CatchErrors:
             if scope["type"] != "http" or STATUS in scope:
                 raise
             await failure_response(error, scope[REQUEST_ID], scope["path"])(scope, receive, send)
+
+
+def _request_span(scope: Scope) -> telemetry.Span:
+    """Runs that the request causes are linked to it (D7). Without its path, which may hold ids and the secret of an
+    address. Its route is told when it is known."""
+    path: str = scope["path"]
+    if not telemetry.is_heard() or not path.startswith(_TRACED) or path.startswith(_NOT_TRACED):
+        return telemetry.SILENT
+    parent = next((value for name, value in scope["headers"] if name == b"traceparent"), b"").decode("latin-1")
+    about = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
+    return telemetry.span(scope["method"], about, "server", parent=parent)
+
+
+def _responded(span: telemetry.Span, scope: Scope, status: int) -> None:
+    route = getattr(scope.get("route"), "path", None)
+    if route is not None:
+        span.rename(f"{scope['method']} {route}")
+    span.tell({"http.route": route, "http.response.status_code": status})
+    if status >= 500:
+        span.fail(str(status))
 
 
 async def _limited(scope: Scope, receive: Receive) -> Receive:

@@ -285,6 +285,7 @@ def new_delivery(
         "not_before": 0,
         "gather_until": None,
         "elected_id": None,
+        "trace": tx.trace,
         "created_at": tx.now,
     }
 

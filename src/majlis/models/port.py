@@ -119,6 +119,8 @@ class Answer:
     usage: Usage
     # The external session that the server put this into, if it says so (R7).
     session_id: str | None = None
+    # The model that answered, if the server says so.
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from majlis import telemetry
 from majlis.store.hot import PostgresDriver
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, dump_json, keep_inside
 
@@ -54,8 +55,11 @@ class PostgresDatabase:
         )
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        trace = telemetry.here()
+
         def run(conn: sa.Connection) -> tuple[T, list[object]]:
             tx = self._tx(conn)
+            tx.trace = trace
             return work(tx, *args, **kwargs), tx.outbox
 
         for attempt in range(_TRIES):

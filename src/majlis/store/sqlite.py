@@ -25,7 +25,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
 
-from majlis import clock
+from majlis import clock, telemetry
 from majlis.errors import Unavailable
 from majlis.store.hot import SqliteDriver
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, dump_json, keep_inside
@@ -294,8 +294,8 @@ class Connection:
         self._driver = SqliteDriver(self.raw)
         self._changes = 0
 
-    def tx(self) -> Tx:
-        return Tx(self.conn, self._hooks, self._driver)
+    def tx(self, trace: str | None = None) -> Tx:
+        return Tx(self.conn, self._hooks, self._driver, trace=trace)
 
     def begin(self) -> None:
         self.raw.execute("BEGIN IMMEDIATE")
@@ -314,7 +314,7 @@ class Connection:
 class Job:
     """Work in a transaction, its outcome, and the future that waits for it."""
 
-    __slots__ = ("_work", "error", "future", "loop", "outbox", "result")
+    __slots__ = ("_work", "error", "future", "loop", "outbox", "result", "trace")
 
     def __init__(self, work: Callable[[Tx], object]) -> None:
         self._work = work
@@ -323,9 +323,11 @@ class Job:
         self.result: object = None
         self.error: BaseException | None = None
         self.outbox: list[object] = []
+        # Here, since the writer has its own thread.
+        self.trace = telemetry.here()
 
     def run(self, connection: Connection) -> bool:
-        tx = connection.tx()
+        tx = connection.tx(self.trace)
         self.error = None
         try:
             self.result = self._work(tx)

@@ -61,6 +61,8 @@ class Tx:
     driver: Driver
     now: int = field(default_factory=lambda: clock.now())
     outbox: list[object] = field(default_factory=list)
+    # The span that it is part of, for the runs that it causes (D7).
+    trace: str | None = None
 
     @property
     def dialect(self) -> Dialect:

@@ -40,10 +40,13 @@ class AnswerBuilder:
         self._begun = False
         self.finish_reason: str | None = None
         self.session_id: str | None = None
+        self.model: str | None = None
 
     def add(self, chunk: dict[str, Any]) -> Iterator[port.ModelEvent]:
         if "session_id" in chunk or "metadata" in chunk:
             self.session_id = session_in_chunk(chunk) or self.session_id
+        if self.model is None and isinstance(chunk.get("model"), str):
+            self.model = port.word(chunk["model"])[:200] or None
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self.usage = _usage(usage)
@@ -68,7 +71,7 @@ class AnswerBuilder:
             # The request was billed all the same.
             problem.usage = self.usage
             raise problem
-        return port.Answer(port.plain_text(self._text), calls, self.usage, self.session_id)
+        return port.Answer(port.plain_text(self._text), calls, self.usage, self.session_id, self.model)
 
     def _problem(self, errors: ProviderErrors, calls: Sequence[port.Call]) -> port.ModelFailed | None:
         if not self._begun:

@@ -87,7 +87,7 @@ def answer(errors: ProviderErrors, response: messages.ModelResponse) -> port.Ans
         # The request was billed all the same.
         failed.usage = usage
         raise failed
-    return port.Answer(text, calls, usage)
+    return port.Answer(text, calls, usage, model=response.model_name)
 
 
 def _problem(

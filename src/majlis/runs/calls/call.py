@@ -56,11 +56,13 @@ _logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The result as the model reads it. `paused`: no further request now, because the run waits or has ended."""
+    """The result as the model reads it. `paused`: no further request now, because the run waits or has ended.
+    `failed`: the code of its error."""
 
     content: str
     paused: bool = False
     output: Any = None
+    failed: str | None = None
 
 
 class Calls:
@@ -285,7 +287,8 @@ class Calls:
             stream.fail(entry.output["error"])
         else:
             stream.complete(entry.output)
-        return Done(dump(entry.output), output=entry.output)
+        failed = "tool_failed" if entry.state == "error" else None
+        return Done(dump(entry.output), output=entry.output, failed=failed)
 
     def _keep(self, entry: Entry) -> Keep:
         async def keep(result: WithFiles) -> dict[str, Any]:
@@ -335,7 +338,7 @@ class Calls:
         await self._engine.write(write_journal, self._run, [*entries, entry])
         stream.fail(error.message)
         metrics.tool_calls.labels("error").inc()
-        return Done(dump(entry.output))
+        return Done(dump(entry.output), failed=error.code)
 
 
 async def outcome(

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager, aclosing
+from contextlib import aclosing
 from typing import Any
-
-from opentelemetry import trace
 
 from majlis import clock, metrics
 from majlis.agents.config.policy import verdict
 from majlis.live.bus import Unsubscribe
-from majlis.models.port import Answer, CallDelta, CallStarted, Finished, Model, ModelFailed, Prompt, TextDelta, Usage
+from majlis.models.port import (
+    Answer,
+    Call,
+    CallDelta,
+    CallStarted,
+    Finished,
+    Model,
+    ModelFailed,
+    Prompt,
+    TextDelta,
+    Usage,
+)
 from majlis.models.prices import Prices
 from majlis.models.tokens import estimate_tools, estimate_turns
 from majlis.runs.budget.check import Charge, Scope, check_budgets
@@ -22,18 +31,13 @@ from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
 from majlis.runs.loop.crossing import Crossing
 from majlis.runs.loop.deltas import UNSTREAMED, CallStream, Deltas, SpokenStream
+from majlis.runs.loop.observe import answered, request_span
 from majlis.runs.run import Run
 
 # The longest delay before a model request is retried within the run.
 MAX_RETRY_SECONDS = 30
 _CHARACTERS_PER_TOKEN = 4
 _MESSAGE = b'"space.message"'
-_tracer = trace.get_tracer("majlis")
-
-
-def span(name: str, **attributes: str) -> AbstractContextManager[trace.Span]:
-    """Exceptions are not recorded, since their text may contain messages. The run stores its own error."""
-    return _tracer.start_as_current_span(name, attributes=attributes, record_exception=False)
 
 
 class Parked(Exception):
@@ -41,11 +45,19 @@ class Parked(Exception):
 
 
 class Requests:
-    """The model requests of one run. `streamed` gives the schema of a tool whose calls are streamed."""
+    """The model requests of one run. `streamed` gives the schema of a tool whose calls are streamed, `shown` the
+    arguments of a call without secrets."""
 
-    def __init__(self, engine: Engine, run: Run, streamed: Callable[[str], Mapping[str, Any] | None]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        run: Run,
+        streamed: Callable[[str], Mapping[str, Any] | None],
+        shown: Callable[[Call], str],
+    ) -> None:
         self._engine = engine
         self._run = run
+        self._shown = shown
         self._streamed = streamed
         self._deltas: Deltas | None = None
         # Spaces from which the agent was removed while it ran: nothing is streamed there any more (A7).
@@ -168,22 +180,23 @@ class Requests:
 
     async def _answer(self, model: Model, prompt: Prompt) -> Answer:
         assert self._deltas is not None
-        with span("majlis.model_request") as current:
+        with request_span(self._run, prompt, self._shown) as span:
             # Closes the connection at once when the run is cancelled.
             async with aclosing(model.stream(prompt)) as events:
                 async for event in events:
                     match event:
                         case TextDelta() | CallStarted() | CallDelta():
                             self._deltas.hear(event)
+                            if not self._heard:
+                                span.started_to_answer()
                             self._heard += _length(event)
                         case Finished(answer):
                             self._deltas.flush()
                             metrics.model_requests.labels("answered").inc()
                             metrics.count_tokens(answer.usage.input, answer.usage.cached, answer.usage.output)
-                            current.set_attribute("gen_ai.usage.input_tokens", answer.usage.input)
-                            current.set_attribute("gen_ai.usage.output_tokens", answer.usage.output)
+                            answered(span, answer, self._shown)
                             return answer
-        raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
+            raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
 
     def _spend(self, usage: Usage, prices: Prices, at: int) -> float | None:
         cost = prices.cost(self._run.config.model_name, usage, at)

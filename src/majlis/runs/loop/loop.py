@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import structlog
 
-from majlis import clock, metrics
+from majlis import clock, metrics, telemetry
 from majlis.errors import Invalid, MajlisError
 from majlis.minds.consciousness.remember import Lived
 from majlis.minds.view import View
@@ -30,9 +30,10 @@ from majlis.runs.end.settle import complete, fail, hand_back, split
 from majlis.runs.end.unsent import NUDGE, is_expected_to_answer, may_offer
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry, Fenced, failed_entry, model_entry, pack_view
-from majlis.runs.loop.ask import MAX_RETRY_SECONDS, Parked, Requests, span
+from majlis.runs.loop.ask import MAX_RETRY_SECONDS, Parked, Requests
 from majlis.runs.loop.earlier_calls import next_step
 from majlis.runs.loop.live_cycle import LiveCycle
+from majlis.runs.loop.observe import agent_span, call_span, causes
 from majlis.runs.loop.perceive import Mind, mind_of
 from majlis.runs.loop.room import Room, remember_limit, room_of
 from majlis.runs.loop.sight import Sight, with_pictures
@@ -57,12 +58,13 @@ class Loop:
         self._engine = engine
         self._scene = scene
         self._calls = Calls(engine, run)
-        self._requests = Requests(engine, run, self._calls.streamed)
+        self._requests = Requests(engine, run, self._calls.streamed, self._calls.shown_arguments)
         self._step = 0
         # Journal entries that wait for the next transaction.
         self._entries: list[Entry] = []
         # Only of a consciousness.
         self._cycle: LiveCycle | None = None
+        self._span = telemetry.SILENT
         # How many tokens its requests may have.
         self._room = Room()
         # Blocks of messages before what it was shown that have no summary (F3).
@@ -88,7 +90,7 @@ class Loop:
             # Written by another version of Majlis: retrying cannot help.
             await self._fail("invalid_config", error.message, False)
             return
-        with span("majlis.run", **{"majlis.run": run.id, "majlis.agent": run.agent_name}):
+        with agent_span(run, await self._causes()) as self._span:
             await self._guarded()
         self._engine.summarise(self._unsummarised)
         metrics.run_seconds.observe((clock.now() - run.began_at) / 1000)
@@ -96,6 +98,13 @@ class Loop:
     def left_space(self, space_id: str) -> None:
         self._requests.leave(space_id)
         self._calls.leave(space_id)
+
+    async def _causes(self) -> list[str]:
+        if telemetry.is_heard():
+            # No run fails because of its telemetry.
+            with suppress(Exception):
+                return await self._engine.db.read(causes, self.run.id)
+        return []
 
     async def _guarded(self) -> None:
         try:
@@ -318,9 +327,14 @@ class Loop:
         outputs = []
         for index, call in enumerate(answer.calls):
             stream = self._requests.stream_of_call(index)
-            with span("majlis.tool", **{"majlis.tool": call.name[:64]}):
+            with call_span(self.run, call) as span:
                 rest = [other.name for other in answer.calls[index + 1 :]]
                 done = await self._calls.make(call, self._step, self._take_entries(), stream, rest)
+                if done.failed is not None:
+                    span.fail(done.failed)
+                if telemetry.hears_content():
+                    shown = self._calls.shown_arguments(call)
+                    span.tell_content({"gen_ai.tool.call.arguments": shown, "gen_ai.tool.call.result": done.content})
             self._step += 1
             self.proven = True
             bounded = self._cycle.bounded if self._cycle is not None else partial(self._room.bounded, turns)
@@ -388,6 +402,7 @@ class Loop:
 
     async def _fail(self, code: str, message: str, retryable: bool, rest_seconds: float | None = None) -> None:
         _logger.warning("run failed", run=self.run.id, agent=self.run.agent_name, code=code, reason=message)
+        self._span.fail(code)
         attempts = self.run.config.limits.attempts if retryable else 0
         rest_millis = int((rest_seconds or 0) * 1000)
         await self._settle("fail", fail, self._take_entries(), code, message, attempts, rest_millis)

@@ -40,6 +40,7 @@ REVISIONS = (
     "0037",
     "0038",
     "0039",
+    "0046",
 )
 
 # They change what the version before them uses, or lock a table with rows: stop all nodes. All others run online.

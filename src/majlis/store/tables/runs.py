@@ -102,6 +102,8 @@ deliveries = sa.Table(
     moment("gather_until"),
     # The agent that its message goes to first. The deliveries of the other agents stand by (E12).
     key("elected_id"),
+    # The span in which its event happened, as in `traceparent`; only if spans are sent somewhere (D7).
+    sa.Column("trace", sa.String(55)),
     moment("created_at", nullable=False),
     # An event is delivered to an agent once (T7).
     sa.UniqueConstraint("agent_id", "event_id"),
