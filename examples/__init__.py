@@ -1,1 +1,1 @@
-"""Agents for real uses, each a folder with one file that describes it. `python -m examples NAME --model …` runs one."""
+"""Programs that work with a Majlis: outside agents and an MCP client. `majlis new` has templates of agents."""

@@ -202,8 +202,8 @@ async def test_agents_become_what_a_file_says_and_applying_it_again_changes_noth
 
     (folder / "team.yaml").write_text(TEAM.replace("limits: {steps: 5}", "window: 9"), "utf-8")
     applied = (await majlis.ok("agent", "apply", "team.yaml")).out.splitlines()
-    assert applied[1].split() == ["Scout", "changed", "limits,", "window"]
-    assert applied[2].split() == ["Guide", "unchanged"]
+    assert applied[1].split() == ["Scout", "agent", "changed", "limits,", "window"]
+    assert applied[2].split() == ["Guide", "agent", "unchanged"]
     config = await config_of(world, "Scout")
     assert (config["window"], config["limits"]["steps"]) == (9, 20)
 
@@ -227,6 +227,46 @@ async def test_toml_and_json_describe_agents_too_and_missing_spaces_can_be_made(
     assert [member["name"] for member in space["members"]] == ["Owner", "Scout", "Guide"]
 
 
+SCENE = """
+people: [Sara]
+spaces:
+  - {name: Team, description: Where we meet, members: [sara], orchestrator: Scout}
+agents:
+  - {name: Scout, spaces: [Team]}
+"""
+
+
+async def test_a_file_describes_people_and_spaces_too(majlis: Command, world: World, folder: Path) -> None:
+    (folder / "scene.yaml").write_text(SCENE, "utf-8")
+
+    async def outcomes(*arguments: str) -> list[tuple[str, str, str, list[str]]]:
+        done = (await majlis.ok("agent", "apply", "scene.yaml", "--json", *arguments)).json
+        return [(each["type"], each["name"], each["outcome"], each["settings"]) for each in done]
+
+    created = [
+        ("person", "Sara", "created", []),
+        ("space", "Team", "created", ["members", "description", "orchestrator"]),
+        ("agent", "Scout", "created", []),
+    ]
+    assert await outcomes("--dry-run") == created
+    assert await world.owner.ok("GET", "/api/spaces") == await world.owner.ok("GET", "/api/agents") == []
+    ran = await majlis.ok("agent", "apply", "scene.yaml")
+    assert ran.err.strip() == "majlis: Send each new person a sign-in link: majlis person invite 'Sara'"
+    [space] = await world.owner.ok("GET", "/api/spaces")
+    [scout] = await world.owner.ok("GET", "/api/agents")
+    assert sorted(member["name"] for member in space["members"]) == ["Owner", "Sara", "Scout"]
+    assert (space["description"], space["triggers"], space["orchestratorId"]) == (
+        "Where we meet", "orchestrated", scout["id"],
+    )  # fmt: skip
+    assert {outcome for _, _, outcome, _ in await outcomes()} == {"unchanged"}
+    (folder / "scene.yaml").write_text(SCENE.replace("Where we meet", "Where we work"), "utf-8")
+    assert (await outcomes("--dry-run"))[1] == ("space", "Team", "changed", ["description"])
+    assert (await outcomes())[1] == ("space", "Team", "changed", ["description"])
+    (folder / "scene.yaml").write_text(SCENE.replace("[sara]", "[Sarah]"), "utf-8")
+    line = await majlis.line("agent", "apply", "scene.yaml", code=1)
+    assert line == "There is no person, agent or service named 'Sarah'. Did you mean 'Sara'?"
+
+
 BAD_FILES = [
     ("a.yaml", "name: [", "a.yaml is not valid YAML: "),
     ("a.json", '{"name": }', "a.json is not valid JSON: "),
@@ -246,6 +286,13 @@ BAD_FILES = [
     ("a.yaml", "name: A\nconfig: {}\nwindow: 9", "a.yaml: window should be under config."),
     ("a.yaml", "name: A\ninstructions: 2026-01-01", "a.yaml: instructions should be JSON"),
     ("a.yaml", "agents: [{name: A}, {name: a}]", "a.yaml: 'a' is already described in a.yaml."),
+    ("a.yaml", "agents: []\npeople: Sara", "a.yaml: people should be a list of names."),
+    ("a.yaml", "agents: []\nspaces: Team", "a.yaml: spaces should be a list."),
+    ("a.yaml", "agents: []\nspaces: [Team]", "a.yaml: spaces.0 should be an object with a name."),
+    ("a.yaml", "agents: []\nspaces: [{name: A, x: 1}]", "a.yaml: spaces.0.x is not known. Use name, description"),
+    ("a.yaml", "agents: []\nspaces: [{name: A, members: [1]}]", "a.yaml: spaces.0.members should be a list"),
+    ("a.yaml", "agents: []\nspaces: [{name: A, orchestrator: 1}]", "a.yaml: spaces.0.orchestrator should be text."),
+    ("a.yaml", "agents: []\nspaces: [{name: A}, {name: a}]", "a.yaml: the space 'a' is described twice."),
     ("a.yaml", "x: &x [1]\nname: !!python/object:os.system A", "a.yaml is not valid YAML: "),
     ("a.json", "[" * 100_000, "a.json is not valid JSON: "),
 ]

@@ -36,7 +36,7 @@ async def test_the_tour_runs(world: World, settings: Settings, tmp_path: Path) -
     )
     assert await run.wait() == 0
     named = {space["name"]: space for space in await world.owner.ok("GET", "/api/spaces")}
-    assert set(named) == {"Lobby", "Research"}
+    assert set(named) == {"Lobby", "Research", "Team"}
     space = named["Research"]
     said = (await world.owner.history(space["id"]))["messages"]
     assert [message["text"] for message in said] == ["Hello, everyone", "The sizes", "Two\nlines"]

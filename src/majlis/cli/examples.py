@@ -18,6 +18,7 @@ EXAMPLES = {
     "upgrade": ("majlis upgrade --check",),
     "doctor": ("majlis doctor", "majlis doctor --json"),
     "prove": ("majlis prove", "majlis prove --help"),
+    "new": ("majlis new", "majlis new deploy-bot", "majlis new team-vote --play"),
     "chat": ("majlis chat Lobby", "majlis chat @Sara"),
     "send": ('majlis send Lobby "Hello, everyone"', "git log -1 | majlis send Releases -"),
     "ask": ('majlis ask Releases "Ship it?" --choice yes --choice no --wait',),

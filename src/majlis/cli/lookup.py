@@ -44,7 +44,7 @@ async def open_space(client: MajlisClient, asked: str) -> shapes.SpaceJson:
 async def find_entity(client: MajlisClient, asked: str) -> shapes.EntityJson:
     if looks_like_id(asked):
         return await client.get_entity(asked)
-    entities = await _all_pages(client.list_entities)
+    entities = await all_entities(client)
     for entity in entities:
         if name_key(entity["name"]) == name_key(asked):
             return entity
@@ -65,6 +65,10 @@ async def find_agent(client: MajlisClient, asked: str) -> shapes.AgentJson:
     if entity["type"] != "agent":
         raise not_an_agent(entity["name"], entity["type"])
     return await client.get_agent(entity["id"])
+
+
+async def all_entities(client: MajlisClient) -> list[shapes.EntityJson]:
+    return await _all_pages(client.list_entities)
 
 
 async def all_people(client: MajlisClient) -> list[shapes.EntityJson]:

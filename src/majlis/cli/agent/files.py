@@ -15,6 +15,8 @@ from majlis.errors import ConfigurationError, Invalid
 Config = dict[str, Any]
 
 _EXPECTED = "an agent ({name, …}) or {agents: [...]}"
+# A file may describe these next to its agents; see `places.py`.
+BESIDE = ("people", "spaces")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,9 @@ def _agents_in(file: Path) -> list[Described]:
     if "agents" not in data:
         return [_described(file, "", data)]
     listed = data["agents"]
-    if len(data) > 1 or not isinstance(listed, list):
-        raise ConfigurationError(f"{file} should contain {_EXPECTED}, with a list and no other key next to agents.")
+    if data.keys() - {"agents", *BESIDE} or not isinstance(listed, list):
+        others = " and ".join(BESIDE)
+        raise ConfigurationError(f"{file} should contain {_EXPECTED}, with a list; {others} may stand next to it.")
     return [_described(file, f"agents.{n}", each) for n, each in enumerate(listed)]
 
 

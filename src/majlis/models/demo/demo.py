@@ -18,6 +18,7 @@ from majlis.models import port
 from majlis.models.demo.outline import Outline, Seen, names
 from majlis.models.demo.rules import GREETING, Step, otherwise, remark, reminder_steps, rule_steps, say, unaddressed
 from majlis.models.demo.welcome import welcome_steps
+from majlis.models.demo.work import report_reminder, route_steps, turn_steps, work_steps
 from majlis.store import ids
 
 _WORDS = re.compile(r"\S+\s*")
@@ -25,6 +26,8 @@ _WORDS = re.compile(r"\S+\s*")
 _CONFIRMED = ("set_plans", "set_memories")
 # A demo agent answers an agent that answers a person, and no agent further down the chain.
 _MAX_DEPTH = 1
+
+Made = tuple[tuple[str, Any], ...]
 
 
 class DemoModel:
@@ -46,25 +49,26 @@ def _next_step(prompt: port.Prompt) -> Step | None:
     if prompt.outline is None:
         return None
     outline = prompt.outline()
-    steps = _all_steps(prompt, outline)
     calls, failed = _this_invocation(prompt.turns)
+    steps = _all_steps(prompt, outline, calls)
+    names_called = [name for name, _ in calls]
     done = outline.calls_made + len(calls)
     if failed:
         seen = steps[done - 1][0] if 0 < done <= len(steps) else None
-        if seen is None or seen.active is None or calls[-1] not in _CONFIRMED:
+        if seen is None or seen.active is None or names_called[-1] not in _CONFIRMED:
             return None
-        return say(seen, f"Sorry, that did not work: {calls[-1]} was refused.")
+        return say(seen, f"Sorry, that did not work: {names_called[-1]} was refused.")
     return steps[done][1] if done < len(steps) else None
 
 
-def _all_steps(prompt: port.Prompt, outline: Outline) -> list[tuple[Seen, Step]]:
+def _all_steps(prompt: port.Prompt, outline: Outline, calls: Made) -> list[tuple[Seen, Step]]:
     """In a cycle the agent enters the space of each event that it answers."""
     tools = {spec.name: frozenset(spec.schema.get("properties", {})) for spec in prompt.tools}
     here = outline.active_space_id
     steps: list[tuple[Seen, Step]] = []
     for event in outline.events:
-        seen = replace(event, tools=tools)
-        found = _steps_for(seen)
+        seen = replace(event, tools=tools, made=(*event.made, *calls))
+        found = _steps_for(seen) if outline.routing is None else route_steps(seen, outline.routing)
         if found and seen.active is not None and seen.active.id != here:
             found = [Step("enter_space", {"spaceId": seen.active.id}), *found]
         for step in found:
@@ -76,13 +80,17 @@ def _all_steps(prompt: port.Prompt, outline: Outline) -> list[tuple[Seen, Step]]
 def _steps_for(seen: Seen) -> list[Step]:
     match seen.event["type"]:
         case "plan":
-            return reminder_steps(seen)
+            return report_reminder(seen) or reminder_steps(seen)
         case "service":
             return welcome_steps(seen)
+        case "space_message" if "turnId" in seen.event:
+            return turn_steps(seen)
         case "space_message" if seen.event["chainDepth"] <= _MAX_DEPTH and _is_for_me(seen):
             if seen.event["senderType"] == "agent":
                 return [say(seen, remark(seen))]
-            steps = rule_steps(seen, unaddressed(seen.text))
+            steps = work_steps(seen)
+            if steps is None:
+                steps = rule_steps(seen, unaddressed(seen.text))
             return otherwise(seen) if steps is None else steps
     return []
 
@@ -121,28 +129,31 @@ def _addressee(seen: Seen) -> str | None:
     return min([seen.name, *others], key=str.casefold)
 
 
-def _this_invocation(turns: Sequence[port.Turn]) -> tuple[list[str], bool]:
-    """The names of the calls made since the prompt was built, and whether the last one failed. A message that was held
-    is sent again: the rules do not depend on what has arrived (E8).
+def _this_invocation(turns: Sequence[port.Turn]) -> tuple[Made, bool]:
+    """The names and outputs of the calls made since the prompt was built, and whether the last one failed. A message
+    that was held is sent again: the rules do not depend on what has arrived (E8).
 
     Turns of earlier cycles, and earlier messages in the roles mind, end with text that has no calls."""
     calls: list[port.Call] = []
     results: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
     for turn in reversed(turns):
         if isinstance(turn, port.Result):
-            results.setdefault(turn.call_id, _object(turn.content))
+            output = _parsed(turn.content)
+            outputs.setdefault(turn.call_id, output)
+            results.setdefault(turn.call_id, output if isinstance(output, dict) else {})
         elif isinstance(turn, port.Said):
             if not turn.calls:
                 break
             calls[:0] = turn.calls
     made = [call for call in calls if results.get(call.id, {}).get("status") != "held"]
     last = results.get(made[-1].id, {}) if made and made[-1] is calls[-1] else {}
-    return [call.name for call in made], last.get("success") is False or "error" in last
+    named = tuple((call.name, outputs.get(call.id)) for call in made)
+    return named, last.get("success") is False or "error" in last
 
 
-def _object(result: str) -> dict[str, Any]:
+def _parsed(result: str) -> Any:
     try:
-        found = json.loads(result)
+        return json.loads(result)
     except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        return result

@@ -19,6 +19,7 @@ class Space(NamedTuple):
     id: str
     name: str
     others: tuple[Member, ...]
+    phase: str | None = None
 
 
 class Line(NamedTuple):
@@ -44,7 +45,7 @@ class Seen:
     # How a wait ended. The answer may be missing if it is not in view.
     resumed: Literal["replied", "timeout"] | None = None
     answer: Line | None = None
-    # Names and outputs of earlier calls of this run; None if a call failed or its outcome is unknown.
+    # Names and outputs of the calls of this run; None if a call failed or its outcome is unknown.
     made: tuple[tuple[str, Any], ...] = ()
     # Tools and their inputs, which differ between agents (M2, M3). The model fills this in.
     tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -69,6 +70,14 @@ class Seen:
         return [member.name for member in self.active.others if member.type == "agent"] if self.active else []
 
 
+class Routing(NamedTuple):
+    """An orchestrator decides by this (R8)."""
+
+    agents: tuple[str, ...]
+    finished_turns: int
+    under_way: bool
+
+
 class Outline(NamedTuple):
     # One event in a run, the whole inbox in a cycle.
     events: tuple[Seen, ...] = ()
@@ -76,6 +85,7 @@ class Outline(NamedTuple):
     active_space_id: str | None = None
     # Calls made by earlier invocations of this run, or by earlier attempts.
     calls_made: int = 0
+    routing: Routing | None = None
 
 
 def names(text: str, name: str) -> bool:

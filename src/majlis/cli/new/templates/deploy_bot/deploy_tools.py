@@ -1,8 +1,10 @@
-"""The tools of the deploy bot: put a version onto a stage. Here a stage is a folder, and the version a file in it."""
+"""The tools of the deploy bot: put a version onto a stage. Here a stage is a folder, and the version a file in it.
+
+Replace `_deploy` by what deploys for you.
+"""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,7 @@ from pydantic import Field
 
 import majlis
 
+FOLDER = Path(__file__).parent / "deployments"
 Version = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$", description="Such as 1.4")]
 
 
@@ -27,7 +30,7 @@ def deploy_live(version: Version, *, ctx: majlis.ToolContext) -> dict[str, str]:
 
 def _deploy(stage: str, version: str, ctx: majlis.ToolContext) -> dict[str, str]:
     ctx.progress(f"Deploying {version} to {stage}")
-    folder = Path(os.environ.get("EXAMPLE_DEPLOYMENTS", "example-data/deployments")) / stage
+    folder = FOLDER / stage
     folder.mkdir(parents=True, exist_ok=True)
     # The key is the same if this very call is made again: a log of deployments has it once.
     with (folder / "log").open("a") as log:

@@ -1,7 +1,4 @@
-"""A scripted model for each example. It follows the instructions, as a pure function of its prompt.
-
-`python -m examples NAME --play` and the tests use these instead of a model.
-"""
+"""A scripted model for each template of `majlis new`. It follows the instructions, as a pure function of its prompt."""
 
 from __future__ import annotations
 
@@ -59,7 +56,7 @@ def maestro(asked: Asked) -> Reply:
     if "Turn 2 is finished" in view:
         return say("Your site is ready.")
     if "Turn 1 is finished" in view:
-        return call("route", agents=["Coder"])
+        return call("route", agents=["Programmer"])
     return call("route", agents=["Planner"], phase="plan")
 
 
@@ -69,7 +66,7 @@ def planner(asked: Asked) -> Reply:
     return silent() if asked.step else both
 
 
-def coder(asked: Asked) -> Reply:
+def programmer(asked: Asked) -> Reply:
     return silent() if asked.step else say("Built.")
 
 
@@ -83,11 +80,11 @@ def secretary(asked: Asked) -> Reply:
 
 
 SCRIPTS: dict[str, Script] = {
-    "deploy_bot": deployer,
-    "team_vote": teller,
+    "deploy-bot": deployer,
+    "team-vote": teller,
     "report": reporter,
-    "hand_over": by_agent({"Maestro": maestro, "Planner": planner, "Coder": coder}),
-    "mcp_agent": secretary,
+    "hand-over": by_agent({"Maestro": maestro, "Planner": planner, "Programmer": programmer}),
+    "mcp-agent": secretary,
 }
 
 

@@ -1,0 +1,1 @@
+"""`majlis new`: templates of agents. `templates/` has a folder for each."""
