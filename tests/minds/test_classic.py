@@ -43,6 +43,7 @@ YOUR SPACES:
 GOALS:
   - Complete Q4 revenue analysis (priority: 2)
   - Maintain daily report pipeline (long-term, priority: 1)
+  (ids in this order: gol_1, gol_2)
 
 MEMORIES:
   - [Q4] Revenue source breakdown uses the new categorization from October

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from majlis.settings import Settings
 from majlis.store.tables import members
 from majlis.store.transactions import Tx
+from tests.minds.roles.scenes import TIMES
 from tests.model_server import Asked, Reply, by_agent, call, say, sequence, silent
 from tests.runs.cards import asked as asked_people
 from tests.runs.cards import submit
@@ -25,9 +26,10 @@ async def roles(house: House, name: str, **config: Any) -> Person:
 
 
 def conversation(asked: Asked) -> list[tuple[str, str]]:
-    """The turns after the system message."""
-    assert asked.messages[0]["role"] == "system"
-    return [(turn["role"], turn["content"]) for turn in asked.messages[1:]]
+    """The turns after the system message, without the times of the messages."""
+    first, *rest = asked.messages
+    assert first["role"] == "system"
+    return [(turn["role"], turn["content"]) for turn in rest if not turn["content"].startswith(TIMES)]
 
 
 async def known(house: House, agent: Person, space: str) -> int | None:

@@ -72,7 +72,8 @@ async def test_f6_an_event_of_a_service_is_for_admins_and_the_agent_says_it_itse
     posted = await last_message(house.owner, room)
     assert await why(house.owner, posted) == [{"kind": "service", "hidden": False, "text": 'Shop: {"order":7}'}]
     assert await why(sara, posted) == [{"kind": "service", "hidden": True}]
-    assert posted["origin"] is None
+    # Everyone sees what kind of event it was.
+    assert posted["origin"] == {"kind": "service"}
     # Asked about it, the agent sees the reason in its own line and with its tool.
     house.model.script = sequence(call("explain_message", messageId=f"msg:{posted['id']}"), silent())
     await sara.say(room, "@Scout why did you post that?")
@@ -108,4 +109,5 @@ async def _when_posted(house: House, room: str) -> list[Any]:
         return bool((await last_message(house.owner, room))["text"] == "The digest.")
 
     await until(posted)
+    assert (await last_message(house.owner, room))["origin"] == {"kind": "plan"}
     return await why(house.owner, await last_message(house.owner, room))

@@ -1,4 +1,5 @@
-"""The model server of the browser tests, as a process: it follows the command in the message that triggered the run.
+"""The model server of the browser tests, as a process: it follows the command in the message or the payload that
+triggered the run.
 
 Prints its address. On standard input, an empty line releases the held responses. `key KEY` sets the key that requests
 need. Any other line is JSON that maps message texts to commands: `{"What is left?": "hold: Three things"}`.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 
 from tests.model_server import Asked, ModelServer, Reply, call, calls, say, silent
@@ -26,7 +28,7 @@ class Script:
             return say("Hello from the test.")
         if asked.step > 0 and not asked.trigger_text.startswith("mutter: "):
             return silent()
-        text = asked.trigger_text.removeprefix(f"@{asked.agent} ")
+        text = (asked.trigger_text or _payload(asked)).removeprefix(f"@{asked.agent} ")
         verb, _, words = self.commands.get(text, text).partition(": ")
         if verb in _WAITING and not self._first_time(asked.agent, text):
             return silent()
@@ -70,6 +72,12 @@ class Script:
     def release(self) -> None:
         self.held.set()
         self.held = asyncio.Event()
+
+
+def _payload(asked: Asked) -> str:
+    """The payload of a service's event, if it is text."""
+    found = re.search(r"^  payload: (\".*\")$", asked.text, re.MULTILINE)
+    return str(json.loads(found[1])) if found else ""
 
 
 async def main() -> None:

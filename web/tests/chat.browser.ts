@@ -154,10 +154,24 @@ describe('reading', () => {
     await lina!.client.messages.post(space.id, { text: `go: ${other.id} Good news from the other room.` })
     await message(hers, 'Good news').getByText(/In response to Lina in Project Alpha: “go: /).waitFor()
     await message(his, 'Good news').getByText('In response to activity in another space').waitFor()
+    await message(his, 'Good news').getByRole('button', { name: 'Why' }).click()
+    await message(his, 'Good news').getByText('a message in a space you don’t have access to').waitFor()
     await message(hers, 'Good news').getByRole('link', { name: 'Project Alpha' }).click()
     await expect.poll(() => new URL(hers.url()).pathname).toMatch(`/spaces/${space.id}/messages/`)
     await app.closePages()
     await app.owner.client.spaces.delete(other.id)
+  })
+
+  test('a message that an event caused says so, and opens its chain', async () => {
+    await app.owner.client.agents.trigger(ada!.id, { serviceName: 'Shop', payload: `go: ${space.id} A new order.` })
+    const hers = await app.open(lina!, at())
+    const order = message(hers, 'A new order.')
+    await order.getByText('Because of an event from a service', { exact: true }).waitFor()
+    await order.getByRole('button', { name: 'Why' }).click()
+    await order.getByRole('listitem').getByText('Because of an event from a service').waitFor()
+    const its = await app.open(app.owner, at())
+    await message(its, 'A new order.').getByRole('button', { name: 'Why' }).click()
+    await message(its, 'A new order.').getByText(`go: ${space.id} A new order.`).waitFor()
   })
 
   test('the prompt of a run is shown in blocks and compared with the previous run', async () => {

@@ -14,6 +14,16 @@ from majlis.entities.caller import EntityType
 Triggers = Literal["everyone", "mentioned", "orchestrated", "elected"]
 SpaceRole = Literal["admin", "member", "viewer"]
 MessageKind = Literal["text", "tool", "notice"]
+OriginKind = Literal["plan", "service", "card", "heartbeat"]
+
+
+# By the type of the event.
+_ORIGINS: dict[str, OriginKind] = {
+    "plan": "plan",
+    "service": "service",
+    "tool_result": "card",
+    "heartbeat": "heartbeat",
+}
 
 
 class SenderJson(TypedDict):
@@ -57,8 +67,11 @@ class ToolJson(TypedDict):
 
 
 class OriginJson(TypedDict):
-    sourceSpace: str
-    sourceEvent: str
+    """The ids of a message in another space, or the kind of another event (F6). `why` tells the rest."""
+
+    sourceSpace: NotRequired[str]
+    sourceEvent: NotRequired[str]
+    kind: NotRequired[OriginKind]
 
 
 class StopperJson(TypedDict):
@@ -254,12 +267,12 @@ def _iso(at: int | None) -> str | None:
 
 
 def _origin(kept: Mapping[str, Any] | None) -> OriginJson | None:
-    """Only the ids: the source message is for members of its space (M14). Other origins are told by `why` (F6)."""
-    return (
-        {"sourceSpace": kept["sourceSpace"], "sourceEvent": kept["sourceEvent"]}
-        if kept and "sourceSpace" in kept
-        else None
-    )
+    """Only the ids: the source message is for members of its space (M14). The name of a plan or service may be private
+    to its agent."""
+    if kept and "sourceSpace" in kept:
+        return {"sourceSpace": kept["sourceSpace"], "sourceEvent": kept["sourceEvent"]}
+    kind = _ORIGINS.get(str(kept["kind"])) if kept and "kind" in kept else None
+    return {"kind": kind} if kind else None
 
 
 def member_json(row: sa.Row[Any]) -> MemberJson:

@@ -13,6 +13,7 @@ from majlis.models.port import Prompt
 from tests.minds.scenes import ALPHA, ANALYST, config, in_alpha, message, trigger_of
 
 Said = tuple[Who, str]
+TIMES = "=== TIMES of the messages"
 
 
 def scene(*said: Said, since: int | None = None, **more: Any) -> Scene:
@@ -37,10 +38,10 @@ def asked(history: tuple[Message, ...], trigger: Message, since: int | None = No
 
 
 def turns(scene: Scene) -> list[tuple[str, str]]:
-    """Everything after the system message, as (role, text)."""
+    """Everything after the system message, as (role, text), without the times of the messages."""
     first, *rest = chat_messages(Prompt(perceive(scene).turns))
     assert first["role"] == "system"
-    return [(turn["role"], turn["content"]) for turn in rest]
+    return [(turn["role"], turn["content"]) for turn in rest if not turn["content"].startswith(TIMES)]
 
 
 def routed(routing: Routing, *said: Said) -> Scene:

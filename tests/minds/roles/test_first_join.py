@@ -9,7 +9,9 @@ import pytest
 
 from majlis.minds.roles.perceive import perceive
 from majlis.minds.timeline.scene import Action, ActiveSpace, Resume, Who
-from tests.minds.roles.scenes import Said, asked, scene, turns
+from majlis.models.chat.wire_format import chat_messages
+from majlis.models.port import Prompt
+from tests.minds.roles.scenes import TIMES, Said, asked, scene, turns
 from tests.minds.scenes import AHMAD, ANALYST, DESIGNER, HUSAM, history, message
 
 SHOP = Who("ent_shop", "Shop", "service")
@@ -26,6 +28,15 @@ BLOCK = """\
 
 === NEW INTERACTION ==="""
 
+TIMES_OF_SIX = """\
+=== TIMES of the messages, oldest first ===
+  2026-02-18T14:51:00.000Z Husam
+  2026-02-18T14:52:00.000Z Designer
+  2026-02-18T14:53:00.000Z you
+  2026-02-18T14:54:00.000Z Husam
+  2026-02-18T14:56:00.000Z Husam: the last message
+  2026-02-18T15:07:00.000Z now
+==="""
 # R3 and R4: agent, messages, what it has seen → exactly these turns.
 CASES: dict[str, tuple[list[Said], int | None, list[tuple[str, str]]]] = {
     "first time, by the space's first message": ([ASKED], None, [("user", "Pull the numbers")]),
@@ -214,6 +225,23 @@ def test_the_system_message_says_how_to_speak_and_nothing_that_changes_with_ever
     assert "YOUR INSTRUCTIONS:\nBe exact." in text
     assert 'today: "2026-02-18"' in text
     assert 'ACTIVE SPACE: "Project Alpha" (id: spc_alpha), phase: "build"' in text
+
+
+@pytest.mark.parametrize(("projection", "role"), [("portable", "user"), ("seed", "system")])
+def test_f8_the_times_of_the_messages_are_apart_from_their_turns(projection: str, role: str) -> None:
+    said = [*OPENING, (HUSAM, "Which colours?"), (DESIGNER, " "), ASKED]
+    messages = chat_messages(Prompt(perceive(scene(*said, since=3, projection=projection)).turns))
+    [at] = [n for n, turn in enumerate(messages) if turn["content"].startswith(TIMES)]
+    assert messages[at] == {"role": role, "content": TIMES_OF_SIX}
+    assert messages[at + 1]["content"].startswith("=== MESSAGES WHILE YOU WERE AWAY")
+    # A history that follows the system message should stay cached.
+    assert "currentTime" not in messages[0]["content"]
+
+
+def test_f8_without_a_history_the_time_ends_the_system_message() -> None:
+    messages = chat_messages(Prompt(perceive(scene(ASKED)).turns))
+    assert messages[0]["content"].endswith('NOW:\n  currentTime: "2026-02-18T15:07:00.000Z"')
+    assert len(messages) == 2
 
 
 def test_j2_a_resumed_run_sees_what_it_has_done_and_its_active_space() -> None:

@@ -3379,12 +3379,20 @@ export interface components {
             /** Waits */
             waits: components["schemas"]["OpenWaitJson"][];
         };
-        /** OriginJson */
+        /**
+         * OriginJson
+         * @description The ids of a message in another space, or the kind of another event (F6). `why` tells the rest.
+         */
         OriginJson: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind?: "plan" | "service" | "card" | "heartbeat";
             /** Sourceevent */
-            sourceEvent: string;
+            sourceEvent?: string;
             /** Sourcespace */
-            sourceSpace: string;
+            sourceSpace?: string;
         };
         /**
          * OutgoingWebhookJson

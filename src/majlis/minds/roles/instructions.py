@@ -1,7 +1,7 @@
 """The system message: rules, the owner's instructions, identity and memories.
 
 It is the prefix of every prompt, so it contains nothing that changes between runs: the date instead of the time, and
-the times of plans instead of countdowns.
+the times of plans instead of countdowns. If no history follows it, the time is its last line.
 """
 
 from __future__ import annotations
@@ -59,5 +59,6 @@ def system_text(scene: Scene) -> str:
         blocks.memories_block(scene.common),
         blocks.plans_block(scene.common),
         blocks.active_space_block(scene.common.active),
+        None if scene.history else f"NOW:\n{blocks.current_time(scene.common)}",
     )
     return "\n\n".join(part for part in parts if part is not None)

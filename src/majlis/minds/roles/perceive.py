@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from majlis.clock import iso
 from majlis.minds import summaries
 from majlis.minds.describe import describe_roles
 from majlis.minds.fit import fit_roles, perceive_within, pictures_of
@@ -70,6 +71,7 @@ def _conversation(scene: Scene) -> list[Turn]:
     return [
         *_beginning(scene, history),
         *history,
+        *([_ours(scene, _times(scene))] if scene.history else []),
         *([_ours(scene, block)] if block else []),
         *(_ours(scene, f"=== {each} ===") for each in _late_summaries(scene)),
         *(_ours(scene, f"=== {block}\n===") for block in (pins, reactions) if block),
@@ -77,6 +79,18 @@ def _conversation(scene: Scene) -> list[Turn]:
         *([_ours(scene, _SPOKE_SINCE)] if scene.place.spoke_since and not scene.common.actions else []),
         *trigger_turns(scene),
     ]
+
+
+def _times(scene: Scene) -> str:
+    """F8: apart from the messages, whose turns stay plain, in their order; then of the trigger, and now."""
+    said = [f"  {iso(each.created_at)} {_who(scene, each)}" for each in scene.history if words_of(scene, each)]
+    trigger = scene.common.trigger
+    ends = f"  {trigger['timestamp']} {trigger['senderName']}: the last message", f"  {iso(scene.common.now)} now"
+    return "\n".join(["=== TIMES of the messages, oldest first ===", *said, *ends, "==="])
+
+
+def _who(scene: Scene, message: Message) -> str:
+    return "you" if is_own(scene, message) else message.sender.name
 
 
 def _turns_of(scene: Scene, message: Message) -> list[Turn]:

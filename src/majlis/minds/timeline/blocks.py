@@ -128,10 +128,12 @@ def spaces_block(scene: Scene) -> str:
 
 
 def goals_block(scene: Scene) -> str | None:
-    """`classic` shows no ids, as in the original design; get_goals has them."""
+    """`classic` lists the ids in a line of their own (F8): its other lines are those of the original design."""
     goals = sorted(scene.goals, key=lambda goal: (-goal.priority, goal.id))
-    classic = scene.config.mind == "timeline" and scene.config.layout == "classic"
-    return _listed("GOALS:", (f"{_goal(goal)}{'' if classic else f' [id: {goal.id}]'}" for goal in goals))
+    if scene.config.mind != "timeline" or scene.config.layout != "classic":
+        return _listed("GOALS:", (f"{_goal(goal)} [id: {goal.id}]" for goal in goals))
+    block = _listed("GOALS:", map(_goal, goals))
+    return block and f"{block}\n  (ids in this order: {', '.join(goal.id for goal in goals)})"
 
 
 def _goal(goal: Goal) -> str:

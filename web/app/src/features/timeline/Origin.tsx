@@ -3,24 +3,49 @@ import { useMajlis, useStore } from '@majlis/client/react'
 import { useEffect, useState } from 'react'
 
 import { messagePath } from '../../router.ts'
+import { lazyPart } from '../../ui/lazyPart.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { lineOf } from '../markdown/plainText.ts'
 
-/** Names the message in another space that an agent responds to. Readers without access to that space get no details (M14). */
+const Why = lazyPart(() => import('../inspector/Why.tsx'))
+
+const EVENTS = {
+  plan: 'Because of a plan',
+  service: 'Because of an event from a service',
+  card: 'Because of an answer to a card',
+  heartbeat: 'Because of a scheduled wake-up',
+}
+
+/** Names what an agent responds to if that is not in this space, and opens the chain of causes (F6). */
 export function Origin({ message }: { message: Message }) {
+  const [open, setOpen] = useState(false)
+  const { kind } = message.origin!
+  return (
+    <div className="text-small text-ink-soft">
+      <p className="flex items-baseline gap-2">
+        <span className="truncate italic">{kind ? EVENTS[kind] : <Source message={message} />}</span>
+        <button type="button" aria-expanded={open} className="shrink-0 rounded-sm underline underline-offset-4 hover:text-ink" onClick={() => setOpen(!open)}>Why</button>
+      </p>
+      {open && <div className="my-1 border-l-2 border-line pl-3"><Why messageId={message.id} /></div>}
+    </div>
+  )
+}
+
+/** The message in another space. Readers without access to that space get no details (M14). */
+function Source({ message }: { message: Message }) {
   const store = useStore()
-  const origin = message.origin!
-  const place = useMajlis((state) => state.spaces[origin.sourceSpace]?.facts.name ?? null)
+  const { sourceSpace = '', sourceEvent = '' } = message.origin!
+  const place = useMajlis((state) => state.spaces[sourceSpace]?.facts.name ?? null)
   const [source, setSource] = useState<Message | null>(null)
   useEffect(() => {
-    if (place && origin.sourceEvent) store.client.messages.get(origin.sourceEvent).then(setSource, () => {})
-  }, [store, place, origin.sourceEvent])
-  if (!place) return <p className="text-small text-ink-soft italic">In response to activity in another space</p>
+    if (place && sourceEvent) store.client.messages.get(sourceEvent).then(setSource, () => {})
+  }, [store, place, sourceEvent])
+  if (!place) return <>In response to activity in another space</>
   return (
-    <p className="truncate text-small text-ink-soft italic">
+    <>
       In response to {source ? source.sender.name : 'activity'} in{' '}
-      <Link href={messagePath(origin.sourceSpace, origin.sourceEvent)} className="underline underline-offset-4 hover:text-ink">{place}</Link>
+      <Link href={messagePath(sourceSpace, sourceEvent)} className="underline underline-offset-4 hover:text-ink">{place}</Link>
       {source && <>: “{lineOf(source).slice(0, 80)}”</>}
-    </p>
+    </>
   )
 }
