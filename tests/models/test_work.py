@@ -1,4 +1,4 @@
-"""What the demo model does in the templates of `majlis new`, beyond what their plays show."""
+"""The demo model in the templates of `majlis new`, beyond what their plays show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the spans of a run, its requests and its calls say (D7)."""
+"""The spans of a run, its requests and its calls (D7)."""
 
 from __future__ import annotations
 
