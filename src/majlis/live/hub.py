@@ -25,6 +25,7 @@ from majlis.live.bus import Bus, Handler, Unsubscribe
 from majlis.live.channel import Channel
 from majlis.live.cursor import parse_gateway_cursor, parse_space_cursor
 from majlis.live.log import LoggedEvent, Signal, TokenEnded
+from majlis.live.presence import Presence
 from majlis.live.replay import REPLAY_LIMIT, Start, is_member, start_gateway_stream, start_space_stream, valid_tokens
 from majlis.live.stream import Listener, Stream
 from majlis.store.transactions import Database
@@ -37,6 +38,8 @@ _HEARTBEAT_SECONDS = 10.0
 _CONTROL = "control"
 _MAX_REPEAT_SPACES = 1000
 _RESYNC = "resync", '{"type":"resync"}'
+# Only for streams that asked for presence: older clients do not know it.
+_TYPING = "space.typing"
 _logger = structlog.get_logger(__name__)
 
 # Returns the data of the `connected` event.
@@ -70,6 +73,7 @@ class Hub:
         self._stop_control: Unsubscribe | None = None
         self._name = token_hex(8)
         self._texts: dict[str, dict[str, TextInProgress]] = {}
+        self.presence = Presence(db, bus, self._name, self._channels)
 
     @property
     def open_streams(self) -> int:
@@ -78,11 +82,14 @@ class Hub:
     async def start(self) -> None:
         self._db.after_commit = self.publish
         self._stop_control = self._bus.subscribe(_CONTROL, self._on_control)
+        self.presence.start()
         self._spawn(self._poll_forever())
         self._spawn(self._beat_forever())
+        self._spawn(self._update_presence_forever())
 
     async def close(self) -> None:
         self.end_streams()
+        self.presence.close()
         if self._stop_control is not None:
             self._stop_control()
         for task in tuple(self._tasks):
@@ -111,6 +118,10 @@ class Hub:
             return
         payload = {"t": topic, "k": type, "d": orjson.dumps({"type": type, **data}).decode()}
         self._bus.publish(_shard(topic), orjson.dumps(payload))
+
+    def tell_typing(self, space_id: str, entity_id: str) -> None:
+        if self.presence.is_typing(space_id, entity_id):
+            self.publish_ephemeral(space_id, _TYPING, {"spaceId": space_id, "entityId": entity_id})
 
     def watch(self, topic: str, heard: Handler) -> Unsubscribe:
         """For hints inside this process: events of this topic, and of others in its shard, as the bus has them. Some
@@ -145,9 +156,11 @@ class Hub:
         start = self._db.snapshot(start_space_stream, caller, space_id, cursor, last_id is not None)
         return await self._open(stream, [space_id, caller.id], start, state)
 
-    async def open_gateway(self, caller: Listener, last_id: str | None, state: ReadState) -> Stream | None:
+    async def open_gateway(
+        self, caller: Listener, last_id: str | None, state: ReadState, presence: bool = False
+    ) -> Stream | None:
         cursor = parse_gateway_cursor(last_id, caller.id) if last_id else None
-        stream = self._count(Stream(caller, None, lambda: self._verified_at))
+        stream = self._count(Stream(caller, None, lambda: self._verified_at, presence))
         start = self._db.snapshot(start_gateway_stream, caller, cursor, last_id is not None, self._kept)
         return await self._open(stream, [caller.id], start, state)
 
@@ -156,6 +169,7 @@ class Hub:
         stream.close()
         if stream in self._streams:
             self._streams.remove(stream)
+            self.presence.leave(stream)
             self._counts[stream.caller.id] -= 1
             if not self._counts[stream.caller.id]:
                 del self._counts[stream.caller.id]
@@ -193,6 +207,7 @@ class Hub:
             )
         self._streams.add(stream)
         self._counts[stream.caller.id] += 1
+        self.presence.enter(stream)
         return stream
 
     def _begin(self, stream: Stream, begin: Start, state: str) -> None:
@@ -273,7 +288,8 @@ class Hub:
             self._take(channel, LoggedEvent(event["t"], event["s"], event["k"], event["d"], event["a"]))
             return
         for stream in tuple(channel.streams):
-            stream.pass_on(event["k"], event["d"])
+            if event["k"] != _TYPING or stream.presence:
+                stream.pass_on(event["k"], event["d"])
 
     def _on_control(self, payload: bytes) -> None:
         control = orjson.loads(payload)
@@ -301,6 +317,8 @@ class Hub:
         """A member that left stops following the space at once; streams over all spaces follow a joined space."""
         data = orjson.loads(event.data)
         own_notice = channel.topic == data["entityId"]
+        if event.type == "space.member.joined":
+            self.presence.moved(data["entityId"])
         for stream in tuple(channel.streams):
             if event.type == "space.member.joined":
                 if own_notice and stream.space is None:
@@ -323,6 +341,7 @@ class Hub:
         stream.position[space_id] = seq
         stream.moved_at[space_id] = clock.now()
         await self._catch_up(stream, [space_id])
+        self.presence.moved(stream.caller.id)
 
     async def _follow_again(self, stream: Stream, space_id: str, seq: int) -> None:
         """The entity may have joined again, and that notice may have arrived before the one about leaving."""
@@ -402,6 +421,14 @@ class Hub:
                     stream.close()
                 elif beat:
                     stream.beat()
+
+    async def _update_presence_forever(self) -> None:
+        while True:
+            await asyncio.sleep(_TICK_SECONDS)
+            try:
+                await self.presence.update()
+            except Exception as error:
+                _logger.warning("telling who is online failed; retrying", error=str(error))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -39,6 +39,8 @@ class Stream:
     space: str | None
     # All events logged before this time have reached this process (for the cursor over all spaces).
     verified_at: Callable[[], int]
+    # Its owner is online while it is open, and it is told who else is and who types.
+    presence: bool = False
     position: dict[str, int] = field(default_factory=dict)
     moved_at: dict[str, int] = field(default_factory=dict)
     # Topics that are being caught up from the log, with the events that arrive meanwhile.

@@ -10,7 +10,7 @@ import { showSavedTheme } from './theme.ts'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
 
 showSavedTheme()
-const store = new Store({ outboxStorage })
+const store = new Store({ outboxStorage, presence: true })
 reconnectOnWake(store)
 createRoot(document.getElementById('root')!).render(
   <MajlisProvider store={store}>

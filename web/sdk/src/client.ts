@@ -61,6 +61,8 @@ export function createClient(options: ClientOptions = {}) {
         empty(http.DELETE('/api/spaces/{space_id}/members/{entity_id}', { params: { path: { space_id, entity_id } } })),
       read: (id: string, lastMessageId: string) =>
         data(http.POST('/api/spaces/{space_id}/read', { params: space(id), body: { lastMessageId } })),
+      /** Tells the members that the user is writing. Call it every few seconds meanwhile. */
+      type: (id: string) => empty(http.POST('/api/spaces/{space_id}/typing', { params: space(id) })),
       enterPhase: (id: string, body: Bodies['NewPhase']) =>
         data(http.POST('/api/spaces/{space_id}/phase', { params: space(id), body })),
       /** The newest pin first. */

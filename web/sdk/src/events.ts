@@ -31,6 +31,8 @@ export interface Connected {
   activeAgents: ActiveAgent[]
   pendingToolCalls: PendingCall[]
   streams: OpenStream[]
+  /** Only if the stream asked for presence. */
+  online?: string[]
 }
 
 export type Reacted = InSpace & { type: 'message.reactions'; messageId: string; seq: number; reactions: Reaction[]; revision: number }
@@ -75,4 +77,18 @@ export interface ProgressEvent {
   text: string
 }
 
-export type LiveEvent = Connected | { type: 'resync' } | SpaceEvent | RunEvent | StreamEvent | ProgressEvent | UnsentEvent
+/** People who came or left, among those with whom the user shares a space. */
+export interface PresenceEvent {
+  type: 'presence'
+  online: string[]
+  offline: string[]
+}
+
+/** A member is writing a message. Sent again every few seconds meanwhile. */
+export interface TypingEvent {
+  type: 'space.typing'
+  spaceId: string
+  entityId: string
+}
+
+export type LiveEvent = PresenceEvent | TypingEvent | Connected | { type: 'resync' } | SpaceEvent | RunEvent | StreamEvent | ProgressEvent | UnsentEvent

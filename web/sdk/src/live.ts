@@ -12,6 +12,8 @@ export interface LiveOptions {
   baseUrl?: string
   headers?: Record<string, string>
   fetch?: typeof fetch
+  /** For apps of people: the user is online while the connection is open, and events say who else is and who types. */
+  presence?: boolean
   /** Called in order. If it throws, the client reconnects and gets the events again. */
   onEvents: (events: LiveEvent[]) => Promise<void>
   onDown: (error: Error) => void
@@ -92,9 +94,9 @@ export class Live {
   }
 
   async #open(signal: AbortSignal): Promise<Response> {
-    const { baseUrl = '', headers = {}, fetch: get = fetch } = this.#options
+    const { baseUrl = '', headers = {}, fetch: get = fetch, presence = false } = this.#options
     const position = this.#lastId ? { 'Last-Event-ID': this.#lastId } : {}
-    const answer = await get(`${baseUrl}/api/events`, {
+    const answer = await get(`${baseUrl}/api/events${presence ? '?presence=true' : ''}`, {
       headers: { ...headers, ...position, Accept: 'text/event-stream' },
       signal,
       cache: 'no-store',

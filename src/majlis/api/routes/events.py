@@ -63,14 +63,22 @@ async def follow_space(
 
 @router.get("/api/events", response_class=Response, responses={**_STREAM, **refusals()})
 async def follow_all(
-    gateway: TheGateway, entry: TheEntry, header: LastEventId = None, last_event_id: LastEventIdParam = None
+    gateway: TheGateway,
+    entry: TheEntry,
+    header: LastEventId = None,
+    last_event_id: LastEventIdParam = None,
+    presence: Annotated[
+        bool, Query(description="For apps of people: you are online while the stream is open, and it says who else is.")
+    ] = False,
 ) -> Response:
     caller = await entry.caller()
+    presence = presence and caller.type == "human"
 
     async def state() -> str:
-        return await _state(gateway, await gateway.db.read(spaces_of, caller.id), caller.id, None)
+        online = {"online": await gateway.hub.presence.online_for(caller.id)} if presence else {}
+        return await _state(gateway, await gateway.db.read(spaces_of, caller.id), caller.id, None, online)
 
-    stream = await gateway.hub.open_gateway(caller, header or last_event_id, state)
+    stream = await gateway.hub.open_gateway(caller, header or last_event_id, state, presence)
     if stream is None:
         raise invalid_token()
     return EventStream(gateway.hub, stream)
@@ -104,7 +112,9 @@ async def _close_on_disconnect(receive: Receive, stream: Stream) -> None:
     stream.close()
 
 
-async def _state(gateway: Gateway, space_ids: list[str], entity_id: str, space_id: str | None) -> str:
+async def _state(
+    gateway: Gateway, space_ids: list[str], entity_id: str, space_id: str | None, more: dict[str, Any] | None = None
+) -> str:
     """The data of `connected`, read after the stream has subscribed, so that no change is missed."""
 
     def current(tx: Tx) -> dict[str, Any]:
@@ -114,4 +124,5 @@ async def _state(gateway: Gateway, space_ids: list[str], entity_id: str, space_i
             "pendingToolCalls": open_cards(tx, entity_id, space_id),
         }
 
-    return orjson.dumps(await gateway.db.read(current) | {"streams": gateway.hub.texts_in_progress(space_ids)}).decode()
+    streams = {"streams": gateway.hub.texts_in_progress(space_ids)}
+    return orjson.dumps(await gateway.db.read(current) | streams | (more or {})).decode()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from majlis.api.auth import TheEntry
+from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import (
     Direct,
     IdText,
@@ -22,6 +22,7 @@ from majlis.api.bodies import (
 )
 from majlis.api.error_responses import refusals
 from majlis.inbox.pause import PausedJson, pause_space
+from majlis.spaces.access import access_space
 from majlis.spaces.direct import open_direct
 from majlis.spaces.members import add_member, list_members, remove_member
 from majlis.spaces.phases import PhaseChange, change_phase, list_phases
@@ -129,6 +130,15 @@ async def remove(entry: TheEntry, space_id: PathId, entity_id: PathId) -> Respon
 @router.post("/api/spaces/{space_id}/read", response_model=ReadJson, responses=refusals(404))
 async def read(entry: TheEntry, space_id: PathId, body: ReadPosition) -> Response:
     return reply(await entry.write_brief(mark_read, space_id, body.last_message_id))
+
+
+@router.post("/api/spaces/{space_id}/typing", status_code=204, responses=refusals(404))
+async def type_message(gateway: TheGateway, entry: TheEntry, space_id: PathId) -> Response:
+    """Tells the members who follow the space that you are writing a message. Call it every few seconds meanwhile."""
+    caller = await entry.caller()
+    await entry.read(access_space, space_id, "write")
+    gateway.hub.tell_typing(space_id, caller.id)
+    return nothing()
 
 
 @router.get("/api/spaces/{space_id}/pins", response_model=PinsJson, responses=refusals(404))

@@ -83,12 +83,19 @@ export function useRuns(spaceId: string): { working: readonly WorkingRun[]; wait
 export const usePendingTools = (spaceId: string): readonly PendingCall[] =>
   useMajlis((state) => Object.values(state.agents.pending).filter((call) => call.spaceId === spaceId))
 
+/** True while the person has the app open. Needs `presence` of the store. */
+export const useIsOnline = (entityId: string): boolean => useMajlis((state) => state.people.online.has(entityId))
+
+/** When each member of a space was last writing. */
+export const useTyping = (spaceId: string): Readonly<Record<string, number>> => useMajlis((state) => state.people.typing[spaceId] ?? NO_TYPING)
+
 /** The latest progress text of a running tool, if any. */
 export const useProgress = (callId: string): string | null => useMajlis((state) => state.agents.progress[callId] ?? null)
 
 const latest = (space: SpaceState): string => space.lastMessage?.createdAt ?? space.facts.createdAt
 
 const NONE: readonly never[] = []
+const NO_TYPING = {}
 
 function alike(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true

@@ -21,6 +21,7 @@ import {
 } from './activity.ts'
 import { addPage, type History } from './history.ts'
 import { removeStored, type OutgoingState } from './outgoing.ts'
+import { applyPresence, applyTyping, connectedPeople, endTyping, noPeople, type PeopleState } from './people.ts'
 import { addMessage, applyToSpace, loadedSpace, setSeen, type SpaceState } from './space.ts'
 
 export interface State {
@@ -29,6 +30,7 @@ export interface State {
   readonly connection: 'connecting' | 'live' | 'lost' | 'ended'
   readonly spaces: Readonly<Record<string, SpaceState>>
   readonly agents: AgentsState
+  readonly people: PeopleState
   readonly outgoing: OutgoingState
   /** Joined spaces, and spaces where events were missed: fetch them and call `loadSpace`. */
   readonly toFetch: ReadonlySet<string>
@@ -39,6 +41,7 @@ export const emptyState: State = {
   connection: 'connecting',
   spaces: {},
   agents: noActivity,
+  people: noPeople,
   outgoing: {},
   toFetch: new Set(),
 }
@@ -99,11 +102,13 @@ export function markSeen(state: State, spaceId: string, seq: number, messageId: 
 }
 
 export function apply(state: State, event: LiveEvent, now: number): State {
-  if (event.type === 'connected') return { ...state, agents: applyConnected(state.agents, event, now) }
+  if (event.type === 'connected') return { ...state, agents: applyConnected(state.agents, event, now), people: connectedPeople(event) }
+  if (event.type === 'presence') return { ...state, people: applyPresence(state.people, event) }
   if (event.type === 'resync' || !('spaceId' in event)) return state
   if (event.type === 'tool-call.progress') {
     return state.spaces[event.spaceId] ? { ...state, agents: applyProgress(state.agents, event) } : state
   }
+  if (event.type === 'space.typing') return { ...state, people: applyTyping(state.people, event, now) }
   if (event.type === 'run.unsent') return { ...state, agents: applyUnsent(state.agents, event) }
   if (isStreamEvent(event)) {
     return state.spaces[event.spaceId] ? { ...state, agents: applyStream(state.agents, event) } : state
@@ -121,7 +126,8 @@ function applySpaceEvent(state: State, space: SpaceState, event: SpaceEvent): St
   if (event.type !== 'space.message') return next
   const stored = withoutStored(next, event.message)
   const agents = applyToolMessage(stored.agents, event.message)
-  return { ...stored, agents: event.streamId ? finishStream(agents, event.streamId) : agents }
+  const people = endTyping(stored.people, event.message)
+  return { ...stored, people, agents: event.streamId ? finishStream(agents, event.streamId) : agents }
 }
 
 /** Applied even if the space already includes it: `connected` listed the working runs before the space was loaded. */

@@ -5,6 +5,7 @@
  */
 import { createClient, headersOf, type Client, type ClientOptions } from '../client.ts'
 import type { LiveEvent } from '../events.ts'
+import type { Message } from '../types.ts'
 import { Live } from '../live.ts'
 import { apply, emptyState, type State } from '../state/state.ts'
 import { Loader } from './loader.ts'
@@ -15,6 +16,8 @@ import { ReadPositions } from './readPositions.ts'
 export interface StoreOptions extends ClientOptions {
   /** Keeps unsent messages across reloads. */
   outboxStorage?: OutboxStorage
+  /** For apps of people: see `LiveOptions`. */
+  presence?: boolean
   now?: () => number
   /** When to notify subscribers; by default with the next frame, so that many events cause one render. */
   schedule?: (notify: () => void) => void
@@ -31,6 +34,7 @@ export class Store {
   #notified: State = emptyState
   #scheduled = false
   #listeners = new Set<() => void>()
+  #onMessage = new Set<(message: Message) => void>()
   #live: Live
   readonly #now: () => number
   readonly #schedule: (notify: () => void) => void
@@ -61,6 +65,12 @@ export class Store {
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Calls the listener with each message that is posted from now on. Returns a function that ends this. */
+  onMessage(listener: (message: Message) => void): () => void {
+    this.#onMessage.add(listener)
+    return () => this.#onMessage.delete(listener)
   }
 
   change(change: Change): void {
@@ -96,7 +106,9 @@ export class Store {
   async #apply(events: LiveEvent[]): Promise<void> {
     for (const event of events) {
       const reload = event.type === 'resync' || (event.type === 'connected' && this.#state.me === null)
+      const posted = event.type === 'space.message' && event.message.seq > (this.#state.spaces[event.spaceId]?.headSeq ?? Infinity) ? event.message : null
       this.change((state) => apply(state, event, this.#now()))
+      if (posted) for (const listener of this.#onMessage) listener(posted)
       if (reload) await this.#loadEverything()
       if (event.type === 'connected') this.#onConnected()
       if (this.#state.toFetch.size > 0) await this.loader.missing()

@@ -7,11 +7,12 @@ import { Stop } from '../../ui/icons.tsx'
 import { hueOf } from '../../ui/Avatar.tsx'
 import { duration, useNow } from '../../ui/time.ts'
 import { activityOf, type Activity } from './activity.ts'
+import { TypingPeople } from './TypingPeople.tsx'
 import { useStopRun } from './useStopRun.ts'
 
 const SHOWN = 3
 
-/** One line about the agents of this space: those that need a decision first, then those at work, then those that wait. */
+/** One line about the agents of this space: those that need a decision first, then those at work, then those that wait. People who are writing come last. */
 export function ActiveAgents({ space }: { space: SpaceState }) {
   const { working, waiting } = useRuns(space.facts.id)
   const writing = new Set(useStreams(space.facts.id).map((stream) => stream.agentId))
@@ -22,6 +23,7 @@ export function ActiveAgents({ space }: { space: SpaceState }) {
       {all.slice(0, SHOWN).map((each, n) => <Line key={`${each.agentId} ${each.state}`} activity={each} name={nameOf(each.agentId)} spaceId={space.facts.id} narrow={n === 0} />)}
       {all.length > 1 && <Others count={all.length - 1} className="md:hidden" />}
       {all.length > SHOWN && <Others count={all.length - SHOWN} className="hidden md:flex" />}
+      <TypingPeople space={space} className={all.length > 0 ? 'hidden md:block' : ''} />
     </ul>
   )
 }

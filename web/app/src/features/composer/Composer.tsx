@@ -16,6 +16,7 @@ import { onEditMessage } from './editMessage.ts'
 import { Suggestions } from './Suggestions.tsx'
 import { isOffered } from './useOpenQuestion.ts'
 import { useSuggestions } from './useSuggestions.ts'
+import { useTellTyping } from './useTellTyping.ts'
 
 interface Props {
   spaceId: string
@@ -33,6 +34,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
   const hint = useId()
   const attachments = useAttachments(me?.id ?? '', spaceId)
   const attach = useAttach(spaceId)
+  const tellTyping = useTellTyping(spaceId)
   const suggestions = useSuggestions(box, text, space?.members ?? [], me?.id ?? '')
 
   const [editing, setEditing] = useState<Message | null>(null)
@@ -158,6 +160,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
             className="max-h-[40vh] min-h-9 flex-1 resize-none bg-transparent px-2.5 py-1.5 outline-none"
             onChange={(event) => {
               setText(event.target.value)
+              if (event.target.value && !editing) tellTyping()
               suggestions.onSelect()
             }}
             onSelect={suggestions.onSelect}

@@ -10,6 +10,7 @@ import { Chat, Close } from '../../ui/icons.tsx'
 import { duration, useNow } from '../../ui/time.ts'
 import { useAgentStatus, type AgentStatus } from '../agents/agentStatus.ts'
 import { InviteButton } from '../invites/InviteButton.tsx'
+import { OnlineDot } from '../spaces/OnlineDot.tsx'
 import { openDirect } from '../spaces/openDirect.ts'
 import { AddMember } from './AddMember.tsx'
 
@@ -51,7 +52,10 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
   const setRole = (role: SpaceRole) => store.client.spaces.add(spaceId, { entityId: member.id, role }).catch((error: Error) => setProblem(error.message))
   const body = (
     <>
-      <Avatar id={member.id} name={member.name} type={member.type} />
+      <span className="relative">
+        <Avatar id={member.id} name={member.name} type={member.type} />
+        {member.type === 'human' && !mine && <OnlineDot id={member.id} corner />}
+      </span>
       <span className="min-w-0 flex-1 text-left">
         <span className="block truncate leading-tight font-medium"><bdi>{member.name}</bdi>{mine ? ' (you)' : ''}</span>
         <span className="block text-small leading-tight text-ink-soft">

@@ -7,6 +7,7 @@ import { plural } from '../../ui/format.ts'
 import { Back, Panel } from '../../ui/icons.tsx'
 import { StatusDot } from '../agents/StatusDot.tsx'
 import { useAgentStatus } from '../agents/agentStatus.ts'
+import { OnlineDot } from './OnlineDot.tsx'
 import { SpaceMenu } from './SpaceMenu.tsx'
 
 const SHOWN = 5
@@ -45,6 +46,7 @@ function Face({ member, spaceId, narrow }: { member: Member; spaceId: string; na
   return (
     <span className={`relative ${narrow ? 'inline-flex' : 'hidden md:inline-flex'}`} title={member.name}>
       <Avatar id={member.id} name={member.name} type={member.type} size="small" />
+      {member.type === 'human' && <OnlineDot id={member.id} corner />}
       {state !== 'idle' && <span className="absolute -right-0.5 -bottom-0.5 grid rounded-full bg-paper p-0.5"><StatusDot state={state} /></span>}
     </span>
   )

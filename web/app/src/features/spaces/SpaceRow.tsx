@@ -10,11 +10,14 @@ import { draftOf } from '../composer/drafts.ts'
 import { attachmentsOf } from '../files/attachments.ts'
 import { fileNames } from '../files/kinds.ts'
 import { lineOf } from '../markdown/plainText.ts'
+import { OnlineDot } from './OnlineDot.tsx'
 
 /** Memoized, because there can be hundreds of rows. `today` is a prop so that times are formatted again after midnight. */
 export const SpaceRow = memo(function SpaceRow({ space, here, muted }: { space: SpaceState; here: boolean; muted: boolean; today: string }) {
   const count = unread(space)
   const { facts, lastMessage } = space
+  const me = useMe()?.id
+  const other = facts.direct ? space.members.find((member) => member.id !== me && member.type === 'human') : undefined
   return (
     <Link
       href={spacePath(facts.id)}
@@ -24,6 +27,7 @@ export const SpaceRow = memo(function SpaceRow({ space, here, muted }: { space: 
     >
       <span className="flex items-baseline gap-2">
         <bdi className={`min-w-0 flex-1 truncate text-left ${count > 0 && !muted ? 'font-semibold' : 'font-medium'} ${muted ? 'text-ink-soft' : ''}`}>{facts.name}</bdi>
+        {other && <OnlineDot id={other.id} />}
         {lastMessage && <time dateTime={lastMessage.createdAt} className="text-tiny text-ink-soft">{brief(lastMessage.createdAt)}</time>}
       </span>
       <span className="flex items-center gap-2 text-small text-ink-soft">

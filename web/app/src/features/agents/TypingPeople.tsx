@@ -1,0 +1,22 @@
+import type { SpaceState } from '@majlis/client'
+import { useMe, useTyping } from '@majlis/client/react'
+
+import { useNow } from '../../ui/time.ts'
+
+/** Twice as long as the pause between two messages about it. */
+const SHOWN_MS = 6000
+
+/** "Omar is typing" */
+export function TypingPeople({ space, className }: { space: SpaceState; className: string }) {
+  const typing = useTyping(space.facts.id)
+  if (Object.keys(typing).length === 0) return null
+  return <Recent typing={typing} space={space} className={className} />
+}
+
+function Recent({ typing, space, className }: { typing: Readonly<Record<string, number>>; space: SpaceState; className: string }) {
+  const [now, me] = [useNow(), useMe()?.id]
+  const names = space.members.filter((member) => member.id !== me && now - (typing[member.id] ?? 0) < SHOWN_MS).map((member) => member.name)
+  if (names.length === 0) return null
+  const text = names.length > 2 ? `${names.length} people are typing` : `${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} typing`
+  return <li className={`min-w-0 animate-rise truncate ${className}`}><bdi>{text}</bdi></li>
+}
