@@ -19,7 +19,12 @@ from tests.world import World
 
 FOLDER = Path(majlis.api.__file__).parent / "page"
 SCRIPTS = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.js"))}
-TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
 ASTRAY = [
     "/page/",
     "/page/sign-in-link.html",
@@ -59,6 +64,20 @@ async def test_a_cached_file_is_not_sent_again(browser: httpx.AsyncClient) -> No
     assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
     other = await browser.get("/page/sign-in.js", headers={"If-None-Match": '"other"'})
     assert (other.status_code, other.content) == (200, first.content)
+
+
+async def test_the_service_worker_is_served_at_the_top_and_changes_with_the_files_that_it_stores(
+    browser: httpx.AsyncClient,
+) -> None:
+    answer = await browser.get("/service-worker.js")
+    assert answer.headers["content-type"] == TYPES[".js"]
+    assert answer.headers["cache-control"] == "no-cache"
+    assert re.match(r"const VERSION = '[0-9a-f]{16}';\n", answer.text)
+    stored = re.findall(r"'(/[\w./-]+)'", re.findall(r"FILES = \[(.*)\]", answer.text)[0])
+    for path in (*stored, "/offline"):
+        assert (await browser.get(path)).status_code == 200, path
+    # Elsewhere it would control no page of the app.
+    assert (await browser.get("/page/service-worker.js")).status_code == 404
 
 
 async def test_no_path_reaches_another_file(world: World) -> None:

@@ -63,7 +63,8 @@ export class TestApp {
 
   /** A page in a browser context of its own, signed in. */
   async open(person: Person, path = '/', options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.#browser.newContext({ baseURL: this.gateway.url, viewport: { width: 1280, height: 800 }, ...options })
+    // Playwright does not see requests that pass through a service worker.
+    const context = await this.#browser.newContext({ baseURL: this.gateway.url, viewport: { width: 1280, height: 800 }, serviceWorkers: 'block', ...options })
     this.#contexts.push(context)
     const signedIn = await context.request.post('/api/session', { data: { token: person.token }, headers: { Origin: this.gateway.url } })
     if (!signedIn.ok()) throw new Error(`${person.name} could not sign in: ${signedIn.status()}`)
@@ -83,7 +84,7 @@ export class TestApp {
   }
 
   signedOut(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    return this.#browser.newContext({ baseURL: this.gateway.url, ...options })
+    return this.#browser.newContext({ baseURL: this.gateway.url, serviceWorkers: 'block', ...options })
   }
 
   async closePages(): Promise<void> {

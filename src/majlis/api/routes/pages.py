@@ -24,7 +24,15 @@ router = APIRouter(tags=["pages"], include_in_schema=False)
 
 # Link previews and uptime monitors use HEAD.
 GET = ["GET", "HEAD"]
-_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "woff2": "font/woff2"}
+_TYPES = {
+    "css": "text/css",
+    "js": "text/javascript",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "webmanifest": "application/manifest+json",
+    "woff2": "font/woff2",
+}
+_WORKER = "service-worker.js"
 _FOLDER = files("majlis.api").joinpath("page")
 
 
@@ -53,10 +61,26 @@ async def use_link(gateway: TheGateway, request: Request, code: str) -> Response
     return answer
 
 
+@router.api_route("/offline", methods=GET)
+async def offline() -> Response:
+    """The service worker stores it, and shows it while the server cannot be reached."""
+    return page("offline.html")
+
+
 @router.api_route("/page/{name}", methods=GET)
 async def asset(name: str, known: Annotated[str | None, Header(alias="If-None-Match")] = None) -> Response:
-    if name not in _ASSETS:
+    if name not in _ASSETS or name == _WORKER:
         raise NotFound("unknown_page", "There is no such file.")
+    return _file(name, known)
+
+
+@router.api_route(f"/{_WORKER}", methods=GET)
+async def service_worker(known: Annotated[str | None, Header(alias="If-None-Match")] = None) -> Response:
+    """At the top, since a service worker only controls pages below its own path."""
+    return _file(_WORKER, known)
+
+
+def _file(name: str, known: str | None) -> Response:
     content, media_type, etag = _ASSETS[name]
     # Revalidated on each use, so that a page never loads a file of another version.
     headers = {"ETag": etag, "Cache-Control": "no-cache"}
@@ -87,12 +111,17 @@ def _read_pages() -> dict[str, str]:
 
 def _read_assets() -> dict[str, tuple[bytes, str, str]]:
     """Content, media type and ETag of each file that is not a page."""
-    assets = {}
-    for file in _FOLDER.iterdir():
-        if media_type := _TYPES.get(file.name.rpartition(".")[2]):
-            content = file.read_bytes()
-            assets[file.name] = content, media_type, f'"{sha256(content).hexdigest()[:16]}"'
-    return assets
+    found = {file.name: file.read_bytes() for file in _FOLDER.iterdir() if file.name.rpartition(".")[2] in _TYPES}
+    # Browsers install the service worker again when its text changes, so it changes with every file it may store.
+    stored = b"".join(content for _, content in sorted(found.items())) + PAGES["offline.html"].encode()
+    found[_WORKER] = f"const VERSION = '{_short_hash(stored)}';\n".encode() + found[_WORKER]
+    return {
+        name: (content, _TYPES[name.rpartition(".")[2]], f'"{_short_hash(content)}"') for name, content in found.items()
+    }
+
+
+def _short_hash(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]
 
 
 PAGES = _read_pages()

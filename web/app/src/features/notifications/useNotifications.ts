@@ -1,45 +1,55 @@
-import type { Message, SpaceState, State } from '@majlis/client'
+import type { Message, SpaceState, Store } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useEffect } from 'react'
 
 import { go, messagePath } from '../../router.ts'
 import { lineOf } from '../markdown/plainText.ts'
 import { preferencesOf } from '../spaces/preferences.ts'
+import { mayNotify, watchAttention } from './attention.ts'
+import { isQuiet } from './quiet.ts'
+import { playSound } from './sound.ts'
+import { activeWorker, registerWorker } from './serviceWorker.ts'
 
-/** Shows a desktop notification for messages that arrive while the page has no focus, as the person set it for the space. */
+/** Shows a desktop notification for messages that arrive while the user looks elsewhere, as they set it for the space. */
 export function useNotifications(): void {
   const store = useStore()
   useEffect(() => {
-    let before = store.snapshot()
-    return store.subscribe(() => {
-      const [old, state] = [before, store.snapshot()]
-      before = state
-      // Not after a reload of everything: those messages are not new.
-      if (old.me && old.spaces !== state.spaces && !document.hasFocus()) notifyNew(old, state)
-    })
-  }, [store])
+    registerWorker()
+    watchAttention()
+  }, [])
+  useEffect(() => store.onMessage((message) => notifyOf(store, message)), [store])
 }
 
-function notifyNew(old: State, state: State): void {
-  if (!('Notification' in window) || Notification.permission !== 'granted') return
-  for (const space of Object.values(state.spaces)) {
-    const [last, known] = [space.lastMessage, old.spaces[space.facts.id]]
-    if (last && known && last.seq > known.headSeq && wanted(state.me!.id, space, last)) show(space, last)
-  }
+function notifyOf({ state }: Store, message: Message): void {
+  const space = state.spaces[message.spaceId]
+  if (state.me && space && isWanted(state.me.id, space, message)) void notify(state.me.id, space, message)
 }
 
-function wanted(me: string, space: SpaceState, message: Message): boolean {
-  const { muted, notify } = preferencesOf(me)
+function isWanted(me: string, space: SpaceState, message: Message): boolean {
+  const { muted, notify, quiet } = preferencesOf(me)
   const level = notify[space.facts.id] ?? 'mentions'
-  if (message.sender.id === me || muted.includes(space.facts.id) || level === 'none') return false
-  return level === 'all' || message.mentions.includes(me) || (message.tool?.ui != null && message.tool.status === 'running')
+  if (message.sender.id === me || muted.includes(space.facts.id) || level === 'none' || isQuiet(quiet, new Date())) return false
+  const decision = message.tool?.ui != null && message.tool.status === 'running'
+  if (level === 'decisions') return decision
+  // In a direct conversation every message is for the user.
+  return level === 'all' || decision || message.mentions.includes(me) || space.facts.direct
 }
 
-function show(space: SpaceState, message: Message): void {
-  const note = new Notification(`${message.sender.name} · ${space.facts.name}`, { body: lineOf(message), tag: space.facts.id, icon: '/page/icon.svg' })
+async function notify(me: string, space: SpaceState, message: Message): Promise<void> {
+  if (!(await mayNotify())) return
+  if (preferencesOf(me).sound) playSound()
+  if (!('Notification' in window) || Notification.permission !== 'granted') return
+  const title = space.facts.direct ? message.sender.name : `${message.sender.name} · ${space.facts.name}`
+  const path = messagePath(space.facts.id, message.id)
+  // The newest message of a space replaces the one before.
+  const options = { body: lineOf(message), tag: space.facts.id, icon: '/page/icon-192.png', data: { path } }
+  const worker = await activeWorker()
+  // Phones show notifications of service workers only.
+  if (worker) return worker.showNotification(title, options)
+  const note = new Notification(title, options)
   note.onclick = () => {
     window.focus()
-    go(messagePath(space.facts.id, message.id))
+    go(path)
     note.close()
   }
 }

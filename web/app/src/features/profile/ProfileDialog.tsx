@@ -2,6 +2,7 @@ import { useMe, useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
 import { AccessList } from '../admin/AccessList.tsx'
+import { NotificationSettings } from '../notifications/NotificationSettings.tsx'
 import { chooseTheme, savedTheme, THEMES, type Theme } from '../../theme.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -9,7 +10,7 @@ import { Dialog } from '../../ui/Dialog.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 
-/** The person's own name, appearance, and the browsers and tokens with which they are signed in. */
+/** The person's own name, appearance, notifications, and the browsers and tokens with which they are signed in. */
 export default function ProfileDialog({ onClose }: { onClose: () => void }) {
   const me = useMe()!
   const { client } = useStore()
@@ -22,6 +23,7 @@ export default function ProfileDialog({ onClose }: { onClose: () => void }) {
         <p role="alert" className="text-bad empty:hidden">{problem}</p>
         <Name attempt={attempt} />
         <Appearance />
+        <NotificationSettings />
         <section aria-labelledby="access">
           <h3 id="access" className="mb-1 font-sans text-ink-soft">Where you are signed in</h3>
           {access.data ? <AccessList entityId={me.id} list={access.data} onChange={access.reload} attempt={attempt} /> : <QueryStatus problem={access.problem} />}

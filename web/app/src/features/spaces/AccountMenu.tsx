@@ -7,6 +7,7 @@ import { go } from '../../router.ts'
 import { chooseTheme, savedTheme, THEMES, type Theme } from '../../theme.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { More } from '../../ui/icons.tsx'
+import { useInstall } from '../notifications/install.ts'
 
 const ITEM = 'flex cursor-pointer items-center rounded-md px-2.5 py-1.5 outline-none data-[highlighted]:bg-hover'
 
@@ -14,6 +15,7 @@ export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
   const me = useMe()!
   const store = useStore()
   const [theme, setTheme] = useState(savedTheme)
+  const install = useInstall()
   // The menu is rendered inside the sidebar, so that it belongs to a landmark.
   const [footer, setFooter] = useState<HTMLElement | null>(null)
   const signOut = () => void store.client.signOut().finally(() => location.assign('/'))
@@ -46,6 +48,7 @@ export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
             <DropdownMenu.Separator className="my-1.5 h-px bg-line" />
             <DropdownMenu.Item className={ITEM} onSelect={() => onOver('profile')}>Your profile</DropdownMenu.Item>
             {me.role !== 'member' && <DropdownMenu.Item className={ITEM} onSelect={() => go('/admin/people')}>Administration</DropdownMenu.Item>}
+            {install && <DropdownMenu.Item className={ITEM} onSelect={install}>Install app</DropdownMenu.Item>}
             <DropdownMenu.Item className={ITEM} onSelect={() => onOver('keys')}>Keyboard shortcuts <kbd className="ml-auto font-sans text-ink-soft">?</kbd></DropdownMenu.Item>
             <DropdownMenu.Item className={ITEM} onSelect={signOut}>Sign out</DropdownMenu.Item>
           </DropdownMenu.Content>

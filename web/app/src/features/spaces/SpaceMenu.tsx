@@ -8,7 +8,7 @@ import { allowNotifications } from '../notifications/permission.ts'
 import { changePreferences, toggled, usePreferences, type Notify } from './preferences.ts'
 
 const ITEM = 'flex cursor-pointer items-center rounded-md px-2.5 py-1.5 outline-none data-[highlighted]:bg-hover'
-const LEVELS: Record<Notify, string> = { all: 'All messages', mentions: 'Mentions and decisions', none: 'None' }
+const LEVELS: Record<Notify, string> = { all: 'All messages', mentions: 'Mentions and decisions', decisions: 'Decisions only', none: 'None' }
 
 /** Pins or mutes a space, and sets its notifications. */
 export function SpaceMenu({ spaceId }: { spaceId: string }) {

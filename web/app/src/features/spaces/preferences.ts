@@ -2,16 +2,19 @@
 import { useSyncExternalStore } from 'react'
 
 import { loadItem, saveItem } from '../../ui/storage.ts'
+import type { QuietHours } from '../notifications/quiet.ts'
 
-export type Notify = 'all' | 'mentions' | 'none'
+export type Notify = 'all' | 'mentions' | 'decisions' | 'none'
 
 export interface Preferences {
   pinned: readonly string[]
   muted: readonly string[]
   notify: Readonly<Record<string, Notify>>
+  sound: boolean
+  quiet: QuietHours | null
 }
 
-const NONE: Preferences = { pinned: [], muted: [], notify: {} }
+const NONE: Preferences = { pinned: [], muted: [], notify: {}, sound: false, quiet: null }
 const listeners = new Set<() => void>()
 let known: { me: string; value: Preferences } | null = null
 
@@ -39,6 +42,13 @@ function load(me: string): Preferences {
     return NONE
   }
 }
+
+// Another tab has changed them.
+addEventListener('storage', ({ key }) => {
+  if (!known || key !== keyOf(known.me)) return
+  known = null
+  listeners.forEach((each) => each())
+})
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)

@@ -1,0 +1,13 @@
+/** Hours without notifications, in the time of this computer. They may span midnight. */
+export interface QuietHours {
+  /** As "22:00". */
+  from: string
+  to: string
+}
+
+export function isQuiet(hours: QuietHours | null, now: Date): boolean {
+  if (!hours || hours.from === hours.to) return false
+  const time = `${String(now.getHours()).padStart(2, '0')}:${String(now.getMinutes()).padStart(2, '0')}`
+  const [after, before] = [time >= hours.from, time < hours.to]
+  return hours.from < hours.to ? after && before : after || before
+}
