@@ -1,4 +1,4 @@
-"""Who is online and who is typing: told to those who share a space, and to streams that ask for it only."""
+"""Presence and typing: told to those who share a space, and to streams that ask for it only."""
 
 from __future__ import annotations
 

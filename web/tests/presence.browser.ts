@@ -1,4 +1,4 @@
-/** Who is online and who is typing. */
+/** Presence and typing of people. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { composer, message, send } from './harness/locators.ts'
