@@ -132,6 +132,7 @@ OPERATIONS = {
     "runs_list_failed": "get /api/failures",
     "usage_report": "get /api/usage",
     "spaces_read": "post /api/spaces/{space_id}/read",
+    "spaces_type_message": "post /api/spaces/{space_id}/typing",
     "spaces_remove": "delete /api/spaces/{space_id}/members/{entity_id}",
     "tokens_create": "post /api/entities/{entity_id}/tokens",
     "tokens_create_sign_in_link": "post /api/entities/{entity_id}/sign-in-links",
