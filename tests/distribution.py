@@ -14,7 +14,7 @@ LONGEST = (
     "acceptance/test_crash.py",
     "acceptance/test_cycle_crashes.py",
     "acceptance/test_run_crashes.py",
-    "cli/test_docs.py",
+    "docs/test_commands.py",
     "acceptance/test_two_processes.py",
     "acceptance/test_permission_crashes.py",
     "acceptance/test_two_workers.py",

@@ -24,7 +24,9 @@ async def test_l4_files_are_sent_listed_and_downloaded(majlis: Command, world: W
     assert [each["name"] for each in page["files"]] == ["notes.txt", "report.csv"]
     assert "report.csv" in (await majlis.ok("file", "list", "Lobby")).out
     file = message["files"][0]["id"]
-    await majlis.ok("file", "get", file, "-o", str(copy))
+    got = await majlis.ok("file", "get", file, "-o", str(copy), "--json")
+    assert got.json == {"id": file, "file": str(copy), "bytes": copy.stat().st_size}
+    assert "--output" in await majlis.line("file", "get", file, "--json", code=2)
     assert copy.read_bytes() == b"a,b\n1,2\n"
     assert "There is no file" in await majlis.line("file", "get", "fil_1m7r60pfq81na0q7", "-o", str(copy), code=1)
     assert "Cannot read" in await majlis.line("send", "Lobby", "x", "--file", str(tmp_path / "none"), code=1)

@@ -51,6 +51,12 @@ def test_every_command_has_examples_that_parse() -> None:
                 group.make_context(path, arguments, parent=context)  # type: ignore[attr-defined]
 
 
+def test_every_command_that_ends_prints_json() -> None:
+    for path, command in every_command():
+        options = {name for parameter in command.params for name in parameter.opts}  # type: ignore[attr-defined]
+        assert ("--json" in options) == (path not in ("serve", "worker")), path
+
+
 async def test_help_imports_nothing_heavy() -> None:
     code = "import sys; from majlis.cli.main import execute; execute(['--help']); print(*sys.modules, file=sys.stderr)"
     run = await create_subprocess_exec(sys.executable, "-c", code, stdout=PIPE, stderr=PIPE)

@@ -30,6 +30,7 @@ async def test_d4_webhooks_of_both_directions(majlis: Command, world: World) -> 
     assert (await majlis.ok("webhook", "deliveries", made["id"])).out == "Nothing was sent yet.\n"
     assert "no delivery" in await majlis.line("webhook", "retry", made["id"], "whd_0000000000000000", code=1)
     for each in (made, posted):
-        await majlis.ok("webhook", "remove", each["id"])
+        removed = await majlis.ok("webhook", "remove", each["id"], "--json")
+        assert removed.json == {"id": each["id"], "removed": True}
     assert (await majlis.ok("webhook", "list")).out == "No webhooks.\n"
     assert "not allowed" in await majlis.line("webhook", "add", "http://127.0.0.1:2/", code=1)

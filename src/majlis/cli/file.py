@@ -10,7 +10,7 @@ import typer
 
 from majlis.cli.command import AsJson, Space, over_http
 from majlis.cli.lookup import open_space
-from majlis.cli.terminal import local_time, note, print_list
+from majlis.cli.terminal import local_time, note, print_json, print_list
 from majlis.errors import ConfigurationError, Invalid
 
 if TYPE_CHECKING:
@@ -46,8 +46,11 @@ async def get(
     client: MajlisClient,
     file_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the file.")],
     output: Annotated[str, typer.Option("--output", "-o", help="File to write, or - for stdout.")] = "-",
+    as_json: AsJson = False,
 ) -> None:
-    """Download a file."""
+    """Download a file. With --json, tells what was written, so it needs --output."""
+    if output == "-" and as_json:
+        raise ConfigurationError("--json needs a file to write: majlis file get ID --output FILE --json")
     if output == "-" and sys.stdout.isatty():
         raise ConfigurationError("A file may contain anything. Name a file to write with --output, or redirect stdout.")
     content = await client.download_file(file_id)
@@ -55,7 +58,10 @@ async def get(
         sys.stdout.buffer.write(content)
         return
     _write(Path(output), content)
-    note(f"Wrote {len(content)} bytes to {output}.")
+    if as_json:
+        print_json({"id": file_id, "file": output, "bytes": len(content)})
+    else:
+        note(f"Wrote {len(content)} bytes to {output}.")
 
 
 def _write(path: Path, content: bytes) -> None:

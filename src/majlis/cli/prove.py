@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from majlis.cli.terminal import print_table
+from majlis.cli.command import AsJson
+from majlis.cli.terminal import print_json, print_table
 
 # The simulator loads the whole gateway, which `majlis --help` must not wait for.
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def prove(
     seed: int = typer.Option(1, min=0, help="The first seed. The same seed gives the same schedule."),
     trace: bool = typer.Option(False, "--trace", help="Run one schedule and print what happens, step by step."),
     jobs: int = typer.Option(0, min=0, help="Processes; 0: one for each core."),
+    as_json: AsJson = False,
 ) -> None:
     """Check what Majlis promises, under simulated faults.
 
@@ -31,26 +33,28 @@ def prove(
     get lost. No server is needed, and your data is not touched.
     """
     if trace:
-        _replay(seed)
+        _replay(seed, as_json)
     else:
-        _run(seed, schedules, jobs or os.cpu_count() or 1)
+        _run(seed, schedules, jobs or os.cpu_count() or 1, as_json)
 
 
-def _replay(seed: int) -> None:
+def _replay(seed: int, as_json: bool) -> None:
     from majlis.prove.many import run_schedules
 
     found: list[Outcome] = []
     asyncio.run(run_schedules(seed, 1, 1, True, found.append))
-    for line in found[0].trace:
-        typer.echo(line)
-    for broken in found[0].broken:
-        typer.echo(f"Broken: {broken}")
+    if as_json:
+        print_json({"seed": seed, "trace": found[0].trace, "broken": found[0].broken})
+    else:
+        for line in (*found[0].trace, *(f"Broken: {broken}" for broken in found[0].broken)):
+            typer.echo(line)
     if found[0].broken:
         raise typer.Exit(1)
-    typer.echo("Every promise was kept.")
+    if not as_json:
+        typer.echo("Every promise was kept.")
 
 
-def _run(first: int, count: int, jobs: int) -> None:
+def _run(first: int, count: int, jobs: int, as_json: bool) -> None:
     from majlis.prove.many import run_schedules
     from majlis.transfer.report import Progress
 
@@ -64,7 +68,12 @@ def _run(first: int, count: int, jobs: int) -> None:
             progress.advance(1)
 
         asyncio.run(run_schedules(first, count, jobs, False, add))
-    _print_outcomes(outcomes, time.monotonic() - began)
+    if as_json:
+        totals: Counter[str] = sum((Counter(outcome.counts) for outcome in outcomes), Counter())
+        broken = [{"seed": each.seed, "broken": each.broken} for each in outcomes if each.broken]
+        print_json({"schedules": len(outcomes), "counts": totals, "broken": broken})
+    else:
+        _print_outcomes(outcomes, time.monotonic() - began)
     if any(outcome.broken for outcome in outcomes):
         raise typer.Exit(1)
 

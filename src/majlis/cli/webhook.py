@@ -8,7 +8,7 @@ import typer
 
 from majlis.cli.command import AsJson, over_http
 from majlis.cli.lookup import find_agent, find_space
-from majlis.cli.terminal import local_time, note, print_list, print_result
+from majlis.cli.terminal import local_time, print_list, print_result
 from majlis.errors import NotFound
 
 if TYPE_CHECKING:
@@ -70,13 +70,13 @@ async def list_(client: MajlisClient, as_json: AsJson = False) -> None:
 
 @app.command()
 @over_http
-async def remove(client: MajlisClient, webhook_id: Id) -> None:
+async def remove(client: MajlisClient, webhook_id: Id, as_json: AsJson = False) -> None:
     """Remove a webhook of either direction."""
     try:
         await client.delete_outgoing_webhook(webhook_id)
     except NotFound:
         await client.delete_incoming_webhook(webhook_id)
-    note(f"Removed {webhook_id}.")
+    print_result({"id": webhook_id, "removed": True}, as_json, f"Removed {webhook_id}.")
 
 
 @app.command()

@@ -40,7 +40,7 @@ class Template:
     space: str
     say: str
     play: list[Act]
-    # Variables that the server needs.
+    # The server needs these variables.
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -93,7 +93,7 @@ def load(asked: str) -> Template:
 
 
 def _filled(text: str, folder: Path, model: str = "") -> str:
-    """With the facts that a file cannot know: its folder, the Python that runs here, and the model."""
+    """Fills in what a file cannot know: where it lies, which Python runs here, and the model."""
     known = {"{folder}": folder.resolve(), "{python}": sys.executable}
     for placeholder, value in known.items():
         # The quotes around it are those of YAML, which reads JSON.

@@ -23,7 +23,7 @@ _NEEDED = ("revenue", "budget")
 _REPORT_MEMORY = re.compile(r"Report (?P<name>\w+), known: (?P<known>.*?), missing: (?P<missing>.*)", re.DOTALL)
 _REPORT_PLAN = re.compile(r"Ask (?P<who>.+) in space (?P<space>\S+) for the (?P<what>.+)", re.DOTALL)
 _TASK = re.compile(
-    r"\b(?:note|write down|add)\b(?: that)?[:,]?(?: (?:someone|we|i|you) (?:has|have) to)? (?P<task>.+)", _FLAGS
+    r"\b(?:note|write down|add)\b(?: that)?[:,]?(?: (?:some\w+|we|i|you) (?:has|have) to)? (?P<task>.+)", _FLAGS
 )
 
 
