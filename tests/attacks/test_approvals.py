@@ -92,6 +92,36 @@ async def test_g5_without_an_approver_in_the_space_the_gateways_admins_decide(ho
     assert len(deployed) == 1
 
 
+async def waits(person: Person, **params: Any) -> list[Any]:
+    found: list[Any] = (await person.ok("GET", "/api/waits", **params))["waits"]
+    return found
+
+
+async def test_w10_g5_a_wait_is_for_those_who_may_approve(house: House) -> None:
+    sara, max_, ali = [await house.person(name) for name in ("Sara", "Max", "Ali")]
+    space, card = await asked(house, sara, max_, ali, approvers=[max_.id])
+    for person in (sara, max_, ali):
+        [wait] = await waits(person)
+        assert (wait["kind"], wait["spaceId"], wait["messageId"]) == ("card", space, card["id"])
+    assert await waits(sara, **{"for": "me"}) == []
+    assert await waits(ali, **{"for": "me"}) == []
+    assert await waits(max_, **{"for": "me"}) == await waits(max_)
+
+
+async def test_w10_g5_the_gateways_admins_see_what_was_given_to_them(house: House) -> None:
+    sara, ada = await house.person("Sara"), await house.world.person("Ada", role="admin")
+    bot = await house.agent("Bot", tools=[tool("deploy")], policy=[{"tools": "deploy*", "do": "ask"}])
+    space = await house.space("Releases", bot, sara)
+    await house.leave_to(space, sara)
+    house.model.script = sequence(call("deploy", version="1.4"), say("Done."))
+    await sara.say(space, "Deploy 1.4")
+    await house.until_waiting()
+    assert await waits(sara, **{"for": "me"}) == []
+    [wait] = await waits(ada, **{"for": "me"})
+    assert (wait["kind"], wait["agentId"], wait["question"]) == ("card", bot.id, "deploy")
+    assert await waits(ada) == [wait]
+
+
 @pytest.mark.parametrize(
     "rule",
     [

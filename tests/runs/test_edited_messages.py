@@ -231,12 +231,36 @@ async def test_w9_a_wait_ends_when_its_question_is_deleted(house: House) -> None
     await house.until_waiting()
     question = (await house.owner.history(space))["messages"][-1]
     await house.owner.ok("DELETE", f"/api/messages/{question['id']}")
+    await house.until_idle()
+    [run] = await house.runs()
+    assert run["status"] == "completed"
+    resumed = house.invocations("Ada")[-1].text
+    assert "← RESUME: withdrawn, your question was deleted. Continue from here." in resumed
+    assert await _result_of_wait(house, run) == {"success": True, "messageId": question["id"], "status": "withdrawn"}
 
-    async def is_over() -> bool:
-        [run] = await house.runs()
-        return bool(run["status"] == "completed")
 
-    await until(is_over)
+async def test_w9_a_deleted_question_keeps_the_answers_that_it_has(house: House) -> None:
+    husam, sara = await house.person("Husam"), await house.person("Sara")
+    ada = await house.agent("Ada")
+    space = await house.space("Plans", ada, husam, sara)
+    house.model.script = sequence(say("Which one?", wait={"from": ["Husam", "Sara"], "need": "all"}), silent())
+    await house.owner.say(space, "Choose")
+    await house.until_waiting()
+    question = (await house.owner.history(space))["messages"][-1]
+    await sara.say(space, "The first one")
+    await house.owner.ok("DELETE", f"/api/messages/{question['id']}")
+    await house.until_idle()
+    resumed = house.invocations("Ada")[-1].text
+    assert "← ANSWER 1 of 2" in resumed
+    assert "← RESUME: withdrawn, your question was deleted, 1 of 2 answered. Continue from here." in resumed
+    [run] = await house.runs()
+    assert (await _result_of_wait(house, run))["missing"] == ["Husam"]
+
+
+async def _result_of_wait(house: House, run: Any) -> Any:
+    steps = await house.owner.ok("GET", f"/api/runs/{run['id']}/steps")
+    [output] = [step["output"] for step in steps if step.get("name") == "send_message"]
+    return output
 
 
 async def test_l2_on_sqlite_no_file_contains_the_text(house: House, settings: Settings) -> None:

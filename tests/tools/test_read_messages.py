@@ -40,6 +40,19 @@ async def test_m13_fifty_from_the_newest_unless_asked_otherwise(house: House) ->
     assert result["total"] == 53
 
 
+async def test_f8_own_messages_are_marked(house: House) -> None:
+    scout = await house.agent("Scout")
+    space = await house.space("Project Alpha", scout)
+    house.model.script = sequence(
+        call("send_message", text="mine"), call("read_messages"), call("search_messages", query="mine"), silent()
+    )
+    await house.owner.say(space, "not mine")
+    await house.until_idle()
+    _, page, found = house.model.asked[-1].results
+    assert [line["sender"].get("you") for line in page["messages"]] == [None, True]
+    assert any(line["sender"].get("you") for line in found["messages"])
+
+
 async def test_m13_nonsense_is_an_error_that_says_what_is_wrong(house: House) -> None:
     _, results = await read(house, {"limit": 0}, {"limit": 201}, {"offset": -1}, {"limit": "many"}, {"page": 2}, said=1)
     assert [result["success"] for result in results] == [False] * 5

@@ -9,15 +9,15 @@ from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Forbidden
 from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.turns import settled_in_turn
-from majlis.inbox.wake import WorkAvailable
 from majlis.spaces.attachments import drop_files
 from majlis.spaces.edit import change, lock_message
 from majlis.spaces.pins import unpinned
 from majlis.spaces.shapes import MessageJson, message_of
 from majlis.spaces.summaries import drop_summary
-from majlis.store.tables import deliveries, erasures, runs, versions, wait_answers
+from majlis.store.tables import deliveries, erasures, versions
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
+from majlis.waits.collect import forget_message
 
 # Its event has the time at which the transaction began, which is earlier if it had to wait for the space's lock.
 _LOCK_MILLIS = 600_000
@@ -43,7 +43,7 @@ def delete_message(tx: Tx, caller: Caller, message_id: str) -> MessageJson:
     texts = [each.text for each in tx.all(sa.select(versions.c.text).where(versions.c.message_id == message_id))]
     tx.execute(versions.delete().where(versions.c.message_id == message_id))
     _withdraw(tx, message_id, caller.name)
-    _leave_waits(tx, row.space_id, message_id)
+    forget_message(tx, row.space_id, message_id)
     for hook in tx.hooks.deleted:
         hook(tx, row)
     queued = {
@@ -84,14 +84,3 @@ def _withdraw(tx: Tx, message_id: str, name: str) -> None:
         tx.execute(deliveries.update().where(deliveries.c.id == row.id).values(state="withdrawn", payload=kept))
         if turn_id is not None:
             settled_in_turn(tx, turn_id)
-
-
-def _leave_waits(tx: Tx, space_id: str, message_id: str) -> None:
-    """W9: as an answer it no longer counts while the wait is open. As a question it ends its wait, like a timeout."""
-    waits = runs.c.wait_space_id == space_id, runs.c.status == word("waiting_reply")
-    open_waits = sa.select(runs.c.id).where(*waits)
-    answers = wait_answers.c.message_id == message_id, wait_answers.c.run_id.in_(open_waits)
-    tx.execute(wait_answers.delete().where(*answers))
-    asked = runs.update().where(*waits, runs.c.wait_message_id == message_id)
-    if tx.execute(asked.values(deadline=tx.now)).rowcount:
-        tx.outbox.append(WorkAvailable())

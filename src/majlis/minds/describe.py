@@ -36,7 +36,7 @@ def describe_cycle(waking: Waking) -> Outline:
 
 
 def _run(scene: Scene, place: ActiveSpace | Place | None, before: Iterable[Message], answer: Message | None) -> Outline:
-    timed_out = scene.resume is not None and scene.resume.status == "timeout"
+    timed_out = scene.resume is not None and scene.resume.status in ("timeout", "withdrawn")
     seen = replace(
         _seen(scene, scene.trigger, place.id if place else None, place.phase if place else None),
         history=tuple(map(_line, before)),

@@ -1,5 +1,5 @@
 """Answers to waits: which messages count (W2, W6), how they gather in the one waiting run (W4), and what happens to a
-wait when a named member leaves (W9).
+wait when a named member leaves, or an answer or the question is deleted (W9).
 
 All of it happens under the lock of the space that the run waits in, so answers arrive one after another. The run's row
 decides between an answer and the timeout.
@@ -35,6 +35,10 @@ _INSERT: dict[Dialect, Any] = {
 }
 _WAITING = sa.select(runs.c.id, runs.c.agent_id, runs.c.wait, runs.c.chain_depth).where(
     runs.c.wait_space_id == sa.bindparam("space"), runs.c.status == word("waiting_reply")
+)
+
+_FORGET_ANSWER = wait_answers.delete().where(
+    wait_answers.c.run_id == sa.bindparam("run"), wait_answers.c.message_id == sa.bindparam("message")
 )
 
 
@@ -127,6 +131,17 @@ def _strike(tx: Tx, run: sa.Row[Any], wait: Wait, entity_id: str) -> None:
         tell_wait(tx, run.id, run.agent_id, rest, answers)
         return
     tx.outbox.append(WorkAvailable(payload=QUEUED))
+
+
+def forget_message(tx: Tx, space_id: str, message_id: str) -> None:
+    """A deleted answer no longer counts while its wait is open. A deleted question ends its wait (W9)."""
+    for run in tx.all(_WAITING, {"space": space_id}):
+        wait = Wait.model_validate(run.wait)
+        if wait.message_id == message_id:
+            if end_unanswered(tx, run, status="withdrawn"):
+                tx.outbox.append(WorkAvailable(payload=QUEUED))
+        elif wait.n is not None and tx.execute(_FORGET_ANSWER, {"run": run.id, "message": message_id}).rowcount:
+            tell_wait(tx, run.id, run.agent_id, wait, load_answers(tx, run.id, wait)[0])
 
 
 def tell_wait(tx: Tx, run_id: str, agent_id: str, wait: Wait, answers: Sequence[Answer] = ()) -> None:

@@ -190,18 +190,22 @@ def end_reply_wait(tx: Tx, run_id: str, wait: Wait, depth: int, outcome: Outcome
     return True
 
 
-def end_unanswered(tx: Tx, run: Any, reason: str | None = None, left: str | None = None) -> bool:
+def end_unanswered(
+    tx: Tx,
+    run: Any,
+    reason: str | None = None,
+    left: str | None = None,
+    status: Literal["timeout", "withdrawn"] = "timeout",
+) -> bool:
     """Ends a wait without the answers that it needs, with those it has. `run` has `id`, `wait` and `chain_depth`."""
     wait = Wait.model_validate(run.wait)
     if wait.is_plain:
-        return end_reply_wait(
-            tx, run.id, wait, run.chain_depth, Outcome(status="timeout", at=iso(tx.now), reason=reason)
-        )
+        return end_reply_wait(tx, run.id, wait, run.chain_depth, Outcome(status=status, at=iso(tx.now), reason=reason))
     answers, depth = load_answers(tx, run.id, wait)
     heard = {answer.entity_id for answer in answers}
     named = zip(wait.from_ or (), wait.from_names or (), strict=True)
     outcome = Outcome(
-        status="timeout",
+        status=status,
         at=iso(tx.now),
         reason=reason,
         answers=answers,

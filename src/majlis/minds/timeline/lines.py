@@ -114,6 +114,8 @@ def _how(resume: Resume) -> str:
     answered = f"{len(resume.answers or ())} of {resume.need} answered"
     if resume.status == "replied":
         return f"{resume.sender_name} replied" if resume.need == 1 else answered
+    if resume.status == "withdrawn":
+        return f"withdrawn, your question was deleted{f', {answered}' if resume.answers is not None else ''}"
     if resume.reason == "deadlock":
         return "timeout (deadlock: everyone who could answer was waiting, too)"
     if resume.reason == "left":

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from typing_extensions import TypedDict
 
 from majlis.asks.queries import names_of, needed, open_asks
-from majlis.cards.queries import PendingToolCallJson, open_cards
+from majlis.cards.queries import PendingToolCallJson, list_pending
 from majlis.clock import iso
 from majlis.entities.caller import Caller
 from majlis.spaces.access import access_space
@@ -42,11 +42,6 @@ _WAITING = (
 )
 _WAITING_IN_SPACE = _WAITING.where(members.c.space_id == sa.bindparam("space"))
 _ANSWERS = sa.select(wait_answers).where(wait_answers.c.run_id.in_(sa.bindparam("runs", expanding=True)))
-_WRITES_IN = sa.select(members.c.space_id).where(
-    members.c.entity_id == sa.bindparam("who"),
-    members.c.role != word("viewer"),
-    members.c.space_id.in_(sa.bindparam("spaces", expanding=True)),
-)
 
 
 class AnsweredJson(TypedDict):
@@ -86,7 +81,8 @@ class OpenWaitsJson(TypedDict):
 
 
 def list_waits(tx: Tx, caller: Caller, for_me: bool, space_id: str | None = None) -> OpenWaitsJson:
-    """In the caller's spaces, oldest first; with `for_me` only those that the caller can answer."""
+    """In the caller's spaces, oldest first; with `for_me` only those that the caller can answer. Admins of the gateway
+    also see the cards that they were given (G5)."""
     if space_id is not None:
         access_space(tx, caller, space_id)
     found = [
@@ -135,16 +131,7 @@ def _reply(row: sa.Row[Any], wait: Wait, answered: list[AnsweredJson]) -> OpenWa
 
 
 def _cards(tx: Tx, caller: Caller, for_me: bool, space_id: str | None) -> list[OpenWaitJson]:
-    found = open_cards(tx, caller.id, space_id)
-    if for_me and found:
-        given = {"who": caller.id, "spaces": sorted({card["spaceId"] for card in found})}
-        writes_in = {row.space_id for row in tx.all(_WRITES_IN, given)}
-        found = [card for card in found if card["spaceId"] in writes_in and _may_close(caller, card)]
-    return [_card(card) for card in found]
-
-
-def _may_close(caller: Caller, card: PendingToolCallJson) -> bool:
-    return caller.id != card["agentId"] and (card["purpose"] == "answer" or caller.type == "human")
+    return [_card(card) for card in list_pending(tx, caller, space_id, for_me)]
 
 
 def _card(card: PendingToolCallJson) -> OpenWaitJson:

@@ -346,7 +346,7 @@ def search_messages(tx: Tx, call: CallContext, input: SearchMessages) -> ToolRes
     place = {row.id: row.name for row in names}
     found = []
     for row in reversed(rows):
-        line = {"spaceId": row.space_id, "spaceName": place[row.space_id], **_line(row)}
+        line = {"spaceId": row.space_id, "spaceName": place[row.space_id], **_line(row, call.run)}
         if len(row.text) > _MAX_FOUND:
             line["text"] = "".join(part["text"] for part in snippet(row.text, wanted.terms))
             line["cut"] = f"the part that matches, of {len(row.text)} characters"
@@ -372,7 +372,7 @@ def newest(tx: Tx, run: Run, space_id: str, head: int, offset: int, limit: int) 
     for n, row in enumerate(rows):
         if isinstance(row, Damaged):
             continue
-        line = {**_line(row), **({"origin": origins[row.id]} if row.id in origins else {})}
+        line = {**_line(row, run), **({"origin": origins[row.id]} if row.id in origins else {})}
         size = size_of(line)
         if size > room and lines:
             return Page(lines[::-1], _omitted(len(rows) - n, head - row.seq))
@@ -414,7 +414,7 @@ def size_of(line: Mapping[str, Any]) -> int:
     return len(orjson.dumps(line).decode()) + 1
 
 
-def _line(row: sa.Row[Any]) -> dict[str, Any]:
+def _line(row: sa.Row[Any], run: Run) -> dict[str, Any]:
     optional = {
         "kind": None if row.kind == "text" else row.kind,
         "tool": row.tool,
@@ -424,7 +424,13 @@ def _line(row: sa.Row[Any]) -> dict[str, Any]:
     return {
         "messageId": row.id,
         "timestamp": iso(row.created_at),
-        "sender": {"id": row.sender_id, "name": row.sender_name, "type": row.sender_type},
+        "sender": {
+            "id": row.sender_id,
+            "name": row.sender_name,
+            "type": row.sender_type,
+            # As `(agent, you)` in the lines of a history (F8).
+            **({"you": True} if row.sender_id == run.agent_id else {}),
+        },
         "text": row.text,
         **_changes(row),
         **{name: value for name, value in optional.items() if value is not None},
