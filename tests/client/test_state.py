@@ -245,6 +245,7 @@ def space(last: MessageJson | None, seen: int = 0) -> SpaceJson:
         "role": "admin",
         "members": [member(ME, "Me", "2026-01-01")],
         "unreadCount": (last["seq"] if last else 0) - seen,
+        "unreadMentions": [],
         "lastMessage": last,
         "lastSeenMessageId": f"msg_{seen}" if seen else None,
         "lastSeenSeq": seen,

@@ -87,6 +87,22 @@ async def test_c4_reading_an_older_message_moves_nothing_back_and_tells_where_on
     assert await db.write(mark_read, sara, space, ids[0]) == {"lastSeenMessageId": ids[1], "unreadCount": 1}
 
 
+async def test_unread_messages_that_mention_a_person_are_numbered_until_they_are_read(db: Database) -> None:
+    husam, sara = await callers(db, "Husam", "Sara")
+    space, other = await space_of(db, husam, sara), await space_of(db, husam, sara)
+    for text in ("plain", "@Sara look", "@Husam myself", "@Sara and @Husam"):
+        message, _ = await post(db, husam, space, Draft(text))
+
+    async def numbered(person: Caller) -> dict[str, list[int]]:
+        return {each["id"]: each["unreadMentions"] for each in await db.read(list_spaces, person)}
+
+    assert await numbered(sara) == {space: [2, 4], other: []}
+    # His own messages are not unread.
+    assert await numbered(husam) == {space: [], other: []}
+    await db.write(mark_read, sara, space, message["id"])
+    assert await numbered(sara) == {space: [], other: []}
+
+
 async def test_a_position_can_only_be_a_message_of_the_space(db: Database) -> None:
     husam, sara = await callers(db, "Husam", "Sara")
     here, elsewhere = await space_of(db, husam, sara), await space_of(db, husam)

@@ -24,6 +24,21 @@ from majlis.store.transactions import Tx
 _mine = members.alias("mine")
 _seen = messages.alias("seen")
 _last = messages.alias("last")
+_named = messages.alias("named")
+# The newest messages in which unread mentions are looked for.
+_MENTIONS_IN = 500
+_UNREAD_MENTIONS = (
+    sa.select(sa.func.aggregate_strings(sa.cast(_named.c.seq, sa.String), ","))
+    .where(
+        _named.c.space_id == spaces.c.id,
+        _named.c.seq > _mine.c.seen_seq,
+        _named.c.seq > spaces.c.head_seq - _MENTIONS_IN,
+        _named.c.mentions.is_not(None),
+        sa.cast(_named.c.mentions, sa.Text).contains(_mine.c.entity_id),
+    )
+    .correlate(spaces, _mine)
+    .scalar_subquery()
+)
 
 _SPACES = (
     sa.select(
@@ -31,6 +46,7 @@ _SPACES = (
         _mine.c.role.label("my_role"),
         _mine.c.seen_seq,
         _seen.c.id.label("seen_id"),
+        _UNREAD_MENTIONS.label("unread_mentions"),
         *(column for column in _last.c),
         entities.c.name.label("sender_name"),
         entities.c.type.label("sender_type"),
@@ -150,6 +166,7 @@ def _space_json(row: sa.Row[Any], everyone: list[MemberJson], viewer: str) -> Sp
         "role": row.my_role,
         "members": everyone,
         "unreadCount": row.s_head_seq - row.seen_seq,
+        "unreadMentions": sorted(map(int, row.unread_mentions.split(","))) if row.unread_mentions else [],
         "lastMessage": message_json(row) if row.id is not None else None,
         "lastSeenMessageId": row.seen_id,
         "lastSeenSeq": row.seen_seq,

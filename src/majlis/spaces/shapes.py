@@ -188,6 +188,8 @@ class SpaceJson(SpaceFactsJson):
     role: SpaceRole
     members: list[MemberJson]
     unreadCount: int
+    # The numbers of unread messages that mention the caller, among the newest 500.
+    unreadMentions: list[int]
     lastMessage: MessageJson | None
     lastSeenMessageId: str | None
     lastSeenSeq: int

@@ -8,7 +8,7 @@ import { useReloadOnUserChange } from './features/connection/useReloadOnUserChan
 import KeyboardMap from './features/keyboard/KeyboardMap.tsx'
 import { useShortcuts } from './features/keyboard/shortcuts.ts'
 import { useNotifications } from './features/notifications/useNotifications.ts'
-import { usePreferences } from './features/spaces/preferences.ts'
+import { isSilent, usePreferences } from './features/spaces/preferences.ts'
 import { Sidebar } from './features/spaces/Sidebar.tsx'
 import { SpacePage } from './features/spaces/SpacePage.tsx'
 import { Home } from './features/home/Home.tsx'
@@ -101,8 +101,8 @@ function useOnlySpace(): void {
 function useTitle(place: Place): void {
   const spaces = useSpaces()
   const space = useSpace(place.page === 'space' ? place.spaceId : '')
-  const { muted } = usePreferences(useMe()?.id ?? '')
-  const count = spaces.reduce((sum, each) => sum + (muted.includes(each.facts.id) ? 0 : unread(each)), 0)
+  const preferences = usePreferences(useMe()?.id ?? '')
+  const count = spaces.reduce((sum, each) => sum + (isSilent(preferences, each.facts.id) ? 0 : unread(each)), 0)
   const name = space ? `${space.facts.name} · Majlis` : 'Majlis'
   useEffect(() => {
     document.title = count > 0 ? `(${count}) ${name}` : name

@@ -3941,6 +3941,8 @@ export interface components {
             triggers: "everyone" | "mentioned" | "orchestrated" | "elected";
             /** Unreadcount */
             unreadCount: number;
+            /** Unreadmentions */
+            unreadMentions: number[];
         };
         /**
          * SpaceOutlineJson

@@ -58,5 +58,5 @@ export type OpenWait = Schemas['OpenWaitJson']
 /** The part of a space that is the same for all members. */
 export type SpaceFacts = Omit<
   Space,
-  'role' | 'members' | 'unreadCount' | 'lastMessage' | 'lastSeenMessageId' | 'lastSeenSeq' | 'eventSeq'
+  'role' | 'members' | 'unreadCount' | 'unreadMentions' | 'lastMessage' | 'lastSeenMessageId' | 'lastSeenSeq' | 'eventSeq'
 >

@@ -104,7 +104,8 @@ export class MemoryGateway {
       const lastMessage = this.messages.get(id)!.at(-1) ?? null
       const lastSeenMessageId = seen ? `msg_${id}_${seen}` : null
       const unreadCount = (lastMessage?.seq ?? 0) - seen
-      return { ...facts, members, lastMessage, lastSeenSeq: seen, lastSeenMessageId, eventSeq, unreadCount }
+      const unreadMentions = this.messages.get(id)!.filter((each) => each.seq > seen && each.mentions.includes(ME.id)).map((each) => each.seq)
+      return { ...facts, members, lastMessage, lastSeenSeq: seen, lastSeenMessageId, eventSeq, unreadCount, unreadMentions }
     })
   }
 

@@ -18,7 +18,7 @@ const follow = (state: State, events: readonly LiveEvent[]): State =>
 
 const step = fc.record({
   space: fc.constantFrom(...SPACES),
-  what: fc.constantFrom('post', 'own', 'tool', 'card', 'finish', 'read', 'rename', 'run', 'wait', 'end'),
+  what: fc.constantFrom('post', 'mention', 'own', 'tool', 'card', 'finish', 'read', 'rename', 'run', 'wait', 'end'),
   n: fc.integer({ min: 1, max: 6 }),
 })
 type Step = { space: string; what: string; n: number }
@@ -26,6 +26,7 @@ type Step = { space: string; what: string; n: number }
 function happen(gateway: MemoryGateway, { space, what, n }: Step): void {
   const tool = { callId: 'c', name: 'deploy', input: {}, output: null, status: 'running' as const, ui: null }
   if (what === 'post') gateway.post(space, 'ent_b')
+  if (what === 'mention') gateway.post(space, 'ent_b', { mentions: [ME.id] })
   if (what === 'own') gateway.post(space, ME.id)
   if (what === 'tool') gateway.post(space, 'ent_a', { kind: 'tool', tool })
   if (what === 'card') gateway.post(space, 'ent_a', { kind: 'tool', runId: `run_${n}`, tool: { ...tool, callId: `c${gateway.log.length}`, ui: 'approval' } })

@@ -1,4 +1,4 @@
-/** The people who are online, and those who are writing a message, by space. Known only if the stream asked for presence. */
+/** The people who are online, and who is writing a message where. Known only if the stream asked for presence. */
 import type { Connected, PresenceEvent, TypingEvent } from '../events.ts'
 import type { Message } from '../types.ts'
 

@@ -10,6 +10,8 @@ export interface SpaceState {
   readonly headSeq: number
   readonly seenSeq: number
   readonly lastSeenMessageId: string | null
+  /** The numbers of unread messages that mention the user. */
+  readonly mentions: readonly number[]
   readonly lastMessage: Message | null
   /** The newest event that this state includes. */
   readonly eventSeq: number
@@ -21,13 +23,14 @@ export interface SpaceState {
 export const unread = (space: SpaceState): number => Math.max(0, space.headSeq - space.seenSeq)
 
 export function loadedSpace(space: Space, history: readonly Message[] | null, me: string): SpaceState {
-  const { members, lastMessage, lastSeenMessageId, lastSeenSeq, eventSeq, role: _, unreadCount: __, ...facts } = space
+  const { members, lastMessage, lastSeenMessageId, lastSeenSeq, eventSeq, role: _, unreadCount: __, unreadMentions, ...facts } = space
   const state: SpaceState = {
     facts,
     members: inOrder(members),
     headSeq: lastMessage?.seq ?? 0,
     seenSeq: lastSeenSeq,
     lastSeenMessageId,
+    mentions: unreadMentions ?? [],
     lastMessage,
     eventSeq,
     history,
@@ -65,7 +68,15 @@ export function addMessage(space: SpaceState, message: Message, me: string): Spa
   const newest = isNew || (space.lastMessage !== null && updates(message, space.lastMessage))
   const history = seen.history && insert(seen.history, message)
   if (!newest && history === seen.history) return seen
-  return newest ? { ...seen, headSeq: message.seq, lastMessage: message, history } : { ...seen, history }
+  const mentions = mentionsWith(seen, message, me)
+  return newest ? { ...seen, headSeq: message.seq, lastMessage: message, history, mentions } : { ...seen, history, mentions }
+}
+
+/** An edit can add a mention, and an edit or a deletion can take it away. */
+function mentionsWith(space: SpaceState, message: Message, me: string): readonly number[] {
+  const mentioned = message.seq > space.seenSeq && message.mentions.includes(me)
+  if (mentioned === space.mentions.includes(message.seq)) return space.mentions
+  return mentioned ? [...space.mentions, message.seq].toSorted((a, b) => a - b) : space.mentions.filter((seq) => seq !== message.seq)
 }
 
 function addReactions(space: SpaceState, event: Reacted, me: string): SpaceState {
@@ -74,7 +85,8 @@ function addReactions(space: SpaceState, event: Reacted, me: string): SpaceState
 }
 
 export function setSeen(space: SpaceState, seq: number, messageId: string): SpaceState {
-  return seq > space.seenSeq ? { ...space, seenSeq: seq, lastSeenMessageId: messageId } : space
+  if (seq <= space.seenSeq) return space
+  return { ...space, seenSeq: seq, lastSeenMessageId: messageId, mentions: space.mentions.filter((each) => each > seq) }
 }
 
 function setMember(space: SpaceState, member: Member): SpaceState {

@@ -4,10 +4,12 @@ import type { ReactNode } from 'react'
 
 import { messagePath, spacePath } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
+import { plural } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { brief, useToday } from '../../ui/time.ts'
 import { lineOf } from '../markdown/plainText.ts'
 import { NewSpace } from '../spaces/NewSpace.tsx'
+import { usePreferences } from '../spaces/preferences.ts'
 import { Failures } from './Failures.tsx'
 import { Questions } from './Questions.tsx'
 import { Starters } from './Starters.tsx'
@@ -17,7 +19,8 @@ export function Home() {
   const spaces = useSpaces()
   const me = useMe()!
   const pending = useMajlis((state) => Object.values(state.agents.pending))
-  const fresh = spaces.filter((space) => unread(space) > 0)
+  const preferences = usePreferences(me.id)
+  const fresh = spaces.filter((space) => unread(space) > 0 && !preferences.archived.includes(space.facts.id)).toSorted((a, b) => Number(b.mentions.length > 0) - Number(a.mentions.length > 0))
   useToday()
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
@@ -84,6 +87,7 @@ function UnreadSpace({ space }: { space: SpaceState }) {
           <bdi className="block truncate text-left font-semibold">{facts.name}</bdi>
           {lastMessage && <bdi className="block truncate text-left text-small text-ink-soft">{lastMessage.sender.name}: {lineOf(lastMessage)}</bdi>}
         </span>
+        {space.mentions.length > 0 && <span className="text-small text-unread">{plural(space.mentions.length, 'mention')} of you</span>}
         <span className="rounded-full bg-unread px-2 text-tiny font-semibold text-unread-ink">{unread(space)}<span className="unseen"> unread</span></span>
       </Link>
     </li>

@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 
 import { go, messagePath } from '../../router.ts'
 import { lineOf } from '../markdown/plainText.ts'
-import { preferencesOf } from '../spaces/preferences.ts'
+import { isSilent, preferencesOf } from '../spaces/preferences.ts'
 import { mayNotify, watchAttention } from './attention.ts'
 import { isQuiet } from './quiet.ts'
 import { playSound } from './sound.ts'
@@ -26,9 +26,10 @@ function notifyOf({ state }: Store, message: Message): void {
 }
 
 function isWanted(me: string, space: SpaceState, message: Message): boolean {
-  const { muted, notify, quiet } = preferencesOf(me)
+  const preferences = preferencesOf(me)
+  const { notify, quiet } = preferences
   const level = notify[space.facts.id] ?? 'mentions'
-  if (message.sender.id === me || muted.includes(space.facts.id) || level === 'none' || isQuiet(quiet, new Date())) return false
+  if (message.sender.id === me || isSilent(preferences, space.facts.id) || level === 'none' || isQuiet(quiet, new Date())) return false
   const decision = message.tool?.ui != null && message.tool.status === 'running'
   if (level === 'decisions') return decision
   // In a direct conversation every message is for the user.

@@ -8,14 +8,18 @@ import { chooseTheme, savedTheme, THEMES, type Theme } from '../../theme.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { More } from '../../ui/icons.tsx'
 import { useInstall } from '../notifications/install.ts'
+import { changePreferences, usePreferences, type Order } from './preferences.ts'
 
 const ITEM = 'flex cursor-pointer items-center rounded-md px-2.5 py-1.5 outline-none data-[highlighted]:bg-hover'
+
+const ORDERS: Record<Order, string> = { newest: 'Newest message first', name: 'By name' }
 
 export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
   const me = useMe()!
   const store = useStore()
   const [theme, setTheme] = useState(savedTheme)
   const install = useInstall()
+  const { order } = usePreferences(me.id)
   // The menu is rendered inside the sidebar, so that it belongs to a landmark.
   const [footer, setFooter] = useState<HTMLElement | null>(null)
   const signOut = () => void store.client.signOut().finally(() => location.assign('/'))
@@ -39,6 +43,15 @@ export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
               }}
             >
               {Object.entries(THEMES).map(([value, name]) => (
+                <DropdownMenu.RadioItem key={value} value={value} className={ITEM}>
+                  {name}
+                  <DropdownMenu.ItemIndicator className="ml-auto">✓</DropdownMenu.ItemIndicator>
+                </DropdownMenu.RadioItem>
+              ))}
+            </DropdownMenu.RadioGroup>
+            <DropdownMenu.Label className="px-2.5 pt-2 pb-1 text-tiny text-ink-soft">Order of spaces</DropdownMenu.Label>
+            <DropdownMenu.RadioGroup value={order} onValueChange={(value) => changePreferences(me.id, (before) => ({ ...before, order: value as Order }))}>
+              {Object.entries(ORDERS).map(([value, name]) => (
                 <DropdownMenu.RadioItem key={value} value={value} className={ITEM}>
                   {name}
                   <DropdownMenu.ItemIndicator className="ml-auto">✓</DropdownMenu.ItemIndicator>

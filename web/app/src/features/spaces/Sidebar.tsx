@@ -10,9 +10,9 @@ import { useToday } from '../../ui/time.ts'
 import { COMMAND_KEY } from '../keyboard/shortcuts.ts'
 import { AccountMenu } from './AccountMenu.tsx'
 import { NewSpace } from './NewSpace.tsx'
-import { usePreferences } from './preferences.ts'
+import { isSilent, usePreferences } from './preferences.ts'
 import { SpaceRow } from './SpaceRow.tsx'
-import { useSections } from './useSections.ts'
+import { useSections, type SpaceSection } from './useSections.ts'
 
 export function Sidebar({ className, onOver }: { className: string; onOver: (over: Over) => void }) {
   const spaces = useSpaces()
@@ -20,8 +20,13 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
   const here = place.page === 'space' ? place.spaceId : null
   const today = useToday()
   const sections = useSections()
-  const { muted } = usePreferences(useMe()?.id ?? '')
-  const unreadSpaces = spaces.filter((space) => unread(space) > 0).length
+  const preferences = usePreferences(useMe()?.id ?? '')
+  const unreadSpaces = spaces.filter((space) => unread(space) > 0 && !preferences.archived.includes(space.facts.id)).length
+  const list = ({ title, spaces: listed }: SpaceSection) => (
+    <ul aria-label={title}>
+      {listed.map((space) => <li key={space.facts.id}><SpaceRow space={space} here={space.facts.id === here} muted={isSilent(preferences, space.facts.id)} today={today} /></li>)}
+    </ul>
+  )
   return (
     <nav aria-label="Spaces" className={`w-full shrink-0 flex-col border-r border-line bg-paper-low md:w-65 ${className}`}>
       <header className="flex h-14 items-center gap-2 pr-3 pl-4">
@@ -43,12 +48,20 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
         <kbd className="ml-auto hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{COMMAND_KEY} K</kbd>
       </button>
       <ul className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
-        {sections.map(({ title, spaces: listed }) => (
-          <li key={title}>
-            {(sections.length > 1 || title === 'Direct') && <h2 className="px-3 pt-3 pb-1 font-sans text-tiny font-semibold text-ink-soft">{title}</h2>}
-            <ul aria-label={title}>
-              {listed.map((space) => <li key={space.facts.id}><SpaceRow space={space} here={space.facts.id === here} muted={muted.includes(space.facts.id)} today={today} /></li>)}
-            </ul>
+        {sections.map((section) => (
+          <li key={section.title}>
+            {section.title === 'Archived' ? (
+              // Open while its space is shown, so that the reader sees where they are.
+              <details open={section.spaces.some((space) => space.facts.id === here)}>
+                <summary className="cursor-pointer rounded-md px-3 pt-3 pb-1 text-tiny font-semibold text-ink-soft hover:text-ink">Archived ({section.spaces.length})</summary>
+                {list(section)}
+              </details>
+            ) : (
+              <>
+                {(sections.length > 1 || section.title === 'Direct') && <h2 className={`px-3 pt-3 pb-1 font-sans text-tiny font-semibold ${section.title === 'Waiting for you' ? 'text-decide' : 'text-ink-soft'}`}>{section.title}</h2>}
+                {list(section)}
+              </>
+            )}
           </li>
         ))}
         {spaces.length === 0 && (

@@ -32,16 +32,19 @@ export const SpaceRow = memo(function SpaceRow({ space, here, muted }: { space: 
       </span>
       <span className="flex items-center gap-2 text-small text-ink-soft">
         <span className="min-w-0 flex-1 truncate"><Summary space={space} here={here} /></span>
-        {count > 0 && (
-          <span className={`min-w-5 rounded-full px-1.5 text-center text-tiny font-semibold ${muted ? 'border border-line text-ink-soft' : 'bg-unread text-unread-ink'}`}>
-            {count > 99 ? '99+' : count}
-            <span className="unseen"> unread</span>
-          </span>
-        )}
+        {space.mentions.length > 0 && <Badge look="bg-unread text-unread-ink" about={space.mentions.length > 1 ? 'mentions of you' : 'mention of you'}>{`@${capped(space.mentions.length)}`}</Badge>}
+        {count > 0 && <Badge look={facts.direct && !muted ? 'bg-unread text-unread-ink' : muted ? 'border border-line text-ink-soft' : 'border border-line-strong text-ink'} about="unread">{capped(count)}</Badge>}
       </span>
     </Link>
   )
 })
+
+/** Filled for what is meant for the user: mentions, and messages of a direct conversation. */
+function Badge({ look, about, children }: { look: string; about: string; children: string }) {
+  return <span className={`min-w-5 rounded-full px-1.5 text-center text-tiny font-semibold tabular-nums ${look}`}>{children}<span className="unseen"> {about}</span></span>
+}
+
+const capped = (count: number): string => (count > 99 ? '99+' : String(count))
 
 /** A pending decision, else agents at work, else a draft, else the last message. */
 function Summary({ space, here }: { space: SpaceState; here: boolean }) {

@@ -6,15 +6,21 @@ import type { QuietHours } from '../notifications/quiet.ts'
 
 export type Notify = 'all' | 'mentions' | 'decisions' | 'none'
 
+/** By the newest message, or a stable order by name. */
+export type Order = 'newest' | 'name'
+
 export interface Preferences {
   pinned: readonly string[]
   muted: readonly string[]
+  /** At the bottom of the sidebar, folded, and never counted or notified of. */
+  archived: readonly string[]
+  order: Order
   notify: Readonly<Record<string, Notify>>
   sound: boolean
   quiet: QuietHours | null
 }
 
-const NONE: Preferences = { pinned: [], muted: [], notify: {}, sound: false, quiet: null }
+const NONE: Preferences = { pinned: [], muted: [], archived: [], order: 'newest', notify: {}, sound: false, quiet: null }
 const listeners = new Set<() => void>()
 let known: { me: string; value: Preferences } | null = null
 
@@ -30,6 +36,8 @@ export function changePreferences(me: string, change: (before: Preferences) => P
 }
 
 export const usePreferences = (me: string): Preferences => useSyncExternalStore(subscribe, () => preferencesOf(me))
+
+export const isSilent = ({ muted, archived }: Preferences, spaceId: string): boolean => muted.includes(spaceId) || archived.includes(spaceId)
 
 export const toggled = (list: readonly string[], id: string): string[] => (list.includes(id) ? list.filter((each) => each !== id) : [...list, id])
 

@@ -1,27 +1,39 @@
-import type { SpaceState } from '@majlis/client'
-import { useMe, useSpaces } from '@majlis/client/react'
+import type { SpaceState, State } from '@majlis/client'
+import { useMajlis, useMe, useSpaces } from '@majlis/client/react'
 import { useMemo } from 'react'
 
 import { usePreferences } from './preferences.ts'
 
 export interface SpaceSection {
-  title: string
+  title: 'Waiting for you' | 'Pinned' | 'Direct' | 'Spaces' | 'Archived'
   spaces: readonly SpaceState[]
 }
 
-/** The spaces of the sidebar: pinned ones first, then direct conversations, then the others, by their newest message. */
+/** The spaces of the sidebar, in sections. A space is in the first one that fits. */
 export function useSections(): SpaceSection[] {
   const spaces = useSpaces()
-  const { pinned } = usePreferences(useMe()?.id ?? '')
+  const me = useMe()?.id ?? ''
+  const { pinned, archived, order } = usePreferences(me)
+  const waiting = useMajlis((state) => waitingSpaces(state, me)).join(' ')
   return useMemo(() => {
-    const isPinned = (space: SpaceState) => pinned.includes(space.facts.id)
-    const inOrder = spaces.filter(isPinned).toSorted((a, b) => pinned.indexOf(a.facts.id) - pinned.indexOf(b.facts.id))
-    const others = spaces.filter((space) => !isPinned(space))
-    const all = [
-      { title: 'Pinned', spaces: inOrder },
-      { title: 'Direct', spaces: others.filter((space) => space.facts.direct) },
-      { title: 'Spaces', spaces: others.filter((space) => !space.facts.direct) },
-    ]
-    return all.filter((section) => section.spaces.length > 0)
-  }, [spaces, pinned])
+    const sections: SpaceSection[] = []
+    let left: readonly SpaceState[] = order === 'name' ? spaces.toSorted((a, b) => a.facts.name.localeCompare(b.facts.name)) : spaces
+    const take = (title: SpaceSection['title'], fits: (space: SpaceState) => boolean) => {
+      sections.push({ title, spaces: left.filter(fits) })
+      left = left.filter((space) => !fits(space))
+    }
+    take('Archived', (space) => archived.includes(space.facts.id))
+    take('Waiting for you', (space) => waiting.split(' ').includes(space.facts.id))
+    take('Pinned', (space) => pinned.includes(space.facts.id))
+    take('Direct', (space) => space.facts.direct)
+    take('Spaces', () => true)
+    sections.push(sections.shift()!)
+    return sections.filter((section) => section.spaces.length > 0)
+  }, [spaces, pinned, archived, order, waiting])
+}
+
+/** Spaces with a decision, or with a question to the user. */
+function waitingSpaces(state: State, me: string): string[] {
+  const asked = Object.values(state.agents.waiting).filter((run) => run.for === 'reply' && (run.wait?.from?.includes(me) || state.spaces[run.wait?.spaceId ?? '']?.facts.direct))
+  return [...new Set([...Object.values(state.agents.pending).map((call) => call.spaceId), ...asked.map((run) => run.wait?.spaceId ?? run.spaceId)])].toSorted()
 }
