@@ -169,7 +169,12 @@ class SpaceChange(Body):
 
 class ToolResult(Body):
     tool_call_id: Annotated[str, StringConstraints(min_length=1, max_length=160)]
-    result: Any = Field(description="A value that matches the card's `resultSchema`, or just a boolean or an option.")
+    result: Any = Field(
+        default=None, description="A value that matches the card's `resultSchema`, or just a boolean or an option."
+    )
+    decline: bool = Field(
+        default=False, description="Decline to answer, instead of a `result`. For cards with `mayDecline`."
+    )
 
 
 class NewAsk(Body):

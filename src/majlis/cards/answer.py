@@ -32,20 +32,24 @@ _OVER = {
 }
 
 
-def submit_tool_result(tx: Tx, caller: Caller, run_id: str, call_id: str, result: Any) -> MessageJson:
-    """The card's message as members see it now."""
+def submit_tool_result(
+    tx: Tx, caller: Caller, run_id: str, call_id: str, result: Any, decline: bool = False
+) -> MessageJson:
+    """The card's message as members see it now. Only the questions of MCP servers can be declined (D6)."""
     card = _access_card(tx, caller, run_id, call_id)
     _require_say(tx, caller, card)
     if card.state != "open":
         raise Conflict(*_OVER[card.state])
-    value = valid_answer(card.ui, card.result_schema, result)
-    files = _files(tx, caller, card, value)
+    if decline and card.elicitation is None:
+        raise Invalid("cannot_decline", "This card cannot be declined. Answer it, or leave it open.")
+    value = None if decline else valid_answer(card.ui, card.result_schema, result)
+    files = _files(tx, caller, card, value) if value is not None else []
     # Only a person's answer resets a chain (T6).
     depth = 1 if caller.type == "agent" else 0
     message = close_card(tx, card, "answered", Answer(value, caller.id, caller.name, caller.type, depth, files))
     if message is None:
         raise Conflict(*_OVER[_access_card(tx, caller, run_id, call_id).state])
-    if card.purpose == "permission":
+    if card.purpose == "permission" and value is not None:
         record(tx, caller, "permission.answered", run_id, spaceId=card.space_id, approved=value.get("approved"))
     return message
 

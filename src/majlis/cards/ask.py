@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain, count
 from typing import Any, Literal
 
 import orjson
@@ -54,7 +55,14 @@ _GRANTED = (
 )
 _USE = (
     cards.update()
-    .where(cards.c.id == sa.bindparam("card"), cards.c.used_at.is_(None), cards.c.state == word("answered"))
+    .where(
+        cards.c.id == sa.bindparam("card"),
+        cards.c.used_at.is_(None),
+        # The server of an MCP tool is also told that there was no answer.
+        sa.or_(
+            cards.c.state == word("answered"), sa.and_(cards.c.elicitation.is_not(None), cards.c.state != word("open"))
+        ),
+    )
     .values(used_at=sa.bindparam("at", type_=sa.BigInteger))
 )
 
@@ -69,10 +77,14 @@ class Question:
     input: Any
     schema: Any
     seconds: int
-    mark: str
+    mark: str | None
     digest: str | None = None
     approvals: list[Approval] | None = None
     """The rules about approvers; None for a question to all people in the space."""
+    elicitation: dict[str, Any] | None = None
+    """For a question of an MCP server (D6), which people may decline: what its call needs to go on."""
+    held: bool = False
+    """The worker holds the call until the answer, and the run does not pause."""
 
 
 def ask(tx: Tx, call: CallContext, question: Question) -> ToolResult:
@@ -96,7 +108,7 @@ def ask(tx: Tx, call: CallContext, question: Question) -> ToolResult:
     deadline = tx.now + question.seconds * 1000
     message = _post(tx, call, space_id, question, call_id, deadline)
     tx.execute(cards.insert(), _row(tx, call, question, message, call_id, deadline))
-    if run.cycle:
+    if run.cycle or question.held:
         return {"status": "pending", "toolCallId": call_id}
     call.pause = Pause(
         "waiting_tool", space_id, message["id"], question.seconds, call_id=call_id, tool_name=question.name
@@ -110,7 +122,7 @@ def digest_of(input: Any) -> str:
 
 
 def use_permission(tx: Tx, card_id: str) -> bool:
-    """Uses up an approval; False if it was used already."""
+    """Uses up an approval, or the answer to a server's question; False if it was used already."""
     return tx.execute(_USE, {"card": card_id, "at": tx.now}).rowcount == 1
 
 
@@ -122,10 +134,11 @@ def use_granted(tx: Tx, run: Run, name: str, digest: str) -> bool:
 
 
 def _unique(tx: Tx, call: CallContext) -> str:
-    """A model may reuse a call id within a run; then the step is added."""
+    """A model may reuse a call id within a run; then the step is added. The server of one call may ask several
+    questions; then they are counted."""
     wanted = clean(call.call_id)[:_MAX_CALL_ID] or f"call:{call.step}"
-    known = tx.one(_KNOWN, {"run": call.run.id, "call": wanted})
-    return wanted if known is None else f"{wanted}:{call.step}"
+    tries = chain((wanted, f"{wanted}:{call.step}"), (f"{wanted}:{call.step}:{n}" for n in count(2)))
+    return next(each for each in tries if tx.one(_KNOWN, {"run": call.run.id, "call": each}) is None)
 
 
 def _post(tx: Tx, call: CallContext, space_id: str, question: Question, call_id: str, deadline: int) -> MessageJson:
@@ -140,6 +153,8 @@ def _post(tx: Tx, call: CallContext, space_id: str, question: Question, call_id:
         "resultSchema": question.schema,
         "expiresAt": iso(deadline),
     }
+    if question.elicitation is not None:
+        tool["mayDecline"] = True
     draft = Draft(
         _text(question),
         client_id=question.mark,
@@ -174,6 +189,8 @@ def _text(question: Question) -> str:
     """The question, for clients that show only text."""
     given = question.input if isinstance(question.input, dict) else {}
     found = next((given[key] for key in ("question", "message", "title") if isinstance(given.get(key), str)), "")
+    if question.elicitation is not None and "url" in given:
+        found = f"{found}\n\n{given['url']}"
     return clean(found[:_MAX_TEXT]) if question.purpose == "answer" else ""
 
 
@@ -196,7 +213,8 @@ def _row(
         "approvals": question.approvals,
         "to_admins": question.approvals is not None
         and nobody_here(tx, message["spaceId"], call.run.person_id, question.approvals),
-        "paused": not call.run.cycle,
+        "paused": not (call.run.cycle or question.held),
+        "elicitation": question.elicitation,
         "chain_depth": call.run.chain_depth,
         "deadline": deadline,
         "created_at": tx.now,

@@ -17,7 +17,7 @@ from majlis.clock import iso
 from majlis.inbox.deliver import deliver_tool_result
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.access import lock_spaces
-from majlis.spaces.post import change_tool_message
+from majlis.spaces.post import change_tool_message, finish_tool_message
 from majlis.spaces.shapes import FileJson, MessageJson
 from majlis.store.tables import cards, members, runs, steps
 from majlis.store.tables.columns import word
@@ -67,7 +67,8 @@ _OF_FORMER_MEMBER = _OPEN.where(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A member's answer. `depth` continues the chain if an agent answered (T6)."""
+    """A member's answer; the value is None if the member declined. `depth` continues the chain if an agent answered
+    (T6)."""
 
     value: Any
     id: str
@@ -79,7 +80,7 @@ class Answer:
 
 def close_card(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None = None) -> MessageJson | None:
     """The card's message as it is now, or None if the card was closed already."""
-    refused = answer is None or answer.value.get("approved") is not True
+    refused = answer is None or answer.value is None or answer.value.get("approved") is not True
     values = {
         "card": card.id,
         "ended": state,
@@ -94,7 +95,7 @@ def close_card(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None = 
     message = _show(tx, card, state, answer)
     if card.paused:
         _go_on(tx, card, state, answer)
-    else:
+    elif card.elicitation is None:
         told = _event_result(card, state, answer)
         deliver_tool_result(tx, card.agent_id, card.run_id, card.call_id, card.name, told, card.chain_depth)
     return message
@@ -121,7 +122,21 @@ def withdraw_cards_of_run(tx: Tx, run_id: str) -> None:
         values = {"card": card.id, "ended": "withdrawn", "given": None, "who": None, "at": tx.now, "used": tx.now}
         if tx.execute(_CLOSE, values).rowcount:
             _show(tx, card, "withdrawn", None)
-            _write_result(tx, card, "withdrawn", None)
+            if card.paused and card.elicitation is not None:
+                # If the call was shown, its message still says that it runs.
+                mark = f"{run_id}:{card.step}"
+                finish_tool_message(tx, card.space_id, card.agent_id, mark, {"status": "canceled"}, "error")
+            if card.paused or card.elicitation is None:
+                _write_result(tx, card, "withdrawn", None)
+
+
+def withdraw_held_cards(tx: Tx, run_id: str) -> None:
+    """The call that asked is over, so no answer can reach it."""
+    held = [card for card in tx.all(_OF_RUN, {"run": run_id}) if card.elicitation is not None and not card.paused]
+    if held:
+        lock_spaces(tx, (card.space_id for card in held))
+    for card in held:
+        close_card(tx, card, "withdrawn")
 
 
 def withdraw_cards_of_member(tx: Tx, space_id: str, entity_id: str) -> None:
@@ -136,7 +151,7 @@ def _show(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None) -> Mes
         return change_tool_message(tx, card.space_id, card.message_id, {"status": "error", "output": {"status": state}})
     answered = {
         "status": "complete",
-        "output": answer.value,
+        "output": answer.value if answer.value is not None else {"status": "declined"},
         "answeredBy": {"id": answer.id, "name": answer.name, "type": answer.type},
         "answeredAt": iso(tx.now),
     }
@@ -156,9 +171,10 @@ def _go_on(tx: Tx, card: sa.Row[Any], state: State, answer: Answer | None) -> No
         sender_id=answer.id if answer else None,
         sender_name=answer.name if answer else None,
         approved=answer.value["approved"] if answer and permission else None,
+        continues=True if card.elicitation is not None else None,
     )
-    if not outcome.approved:
-        # An approved call is made when the run resumes, and only then has a result.
+    if not (outcome.approved or outcome.continues):
+        # Such a call is made when the run resumes, and only then has a result.
         _write_result(tx, card, state, answer)
     depth = max(waiting.chain_depth, answer.depth if answer else 0)
     end_wait(tx, card.run_id, "waiting_tool", Wait.model_validate(waiting.wait), depth, outcome)

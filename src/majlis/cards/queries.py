@@ -67,6 +67,7 @@ class PendingToolCallJson(TypedDict):
     ui: Literal["approval", "choice", "form"]
     purpose: Literal["answer", "permission"]
     resultSchema: NotRequired[dict[str, Any]]
+    mayDecline: NotRequired[bool]
     createdAt: str
     expiresAt: str
 
@@ -109,7 +110,7 @@ def _may_answer(caller: Caller, row: sa.Row[Any], role: str | None) -> bool:
 
 
 def _pending(row: sa.Row[Any]) -> PendingToolCallJson:
-    return {
+    pending: PendingToolCallJson = {
         "toolCallId": row.call_id,
         "runId": row.run_id,
         "agentId": row.agent_id,
@@ -124,3 +125,6 @@ def _pending(row: sa.Row[Any]) -> PendingToolCallJson:
         "createdAt": iso(row.created_at),
         "expiresAt": iso(row.deadline),
     }
+    if row.tool.get("mayDecline"):
+        pending["mayDecline"] = True
+    return pending

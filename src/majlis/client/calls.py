@@ -547,6 +547,11 @@ class Calls(ModelCalls):
         return wire.post("runs", run_id, "tool-results", body={"toolCallId": tool_call_id, "result": result})
 
     @call
+    def decline_tool_call(self, run_id: str, tool_call_id: str) -> Call[shapes.MessageJson]:
+        """Declines the question of an MCP server, a card with `mayDecline`."""
+        return wire.post("runs", run_id, "tool-results", body={"toolCallId": tool_call_id, "decline": True})
+
+    @call
     def list_pending_tool_calls(self, space_id: str | None = None) -> Call[list[shapes.PendingToolCallJson]]:
         """The open cards in your spaces, or in one of them."""
         return wire.get("tool-calls", space_id=space_id)

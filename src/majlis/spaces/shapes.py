@@ -62,6 +62,8 @@ class ToolJson(TypedDict):
     expiresAt: NotRequired[str]
     answeredBy: NotRequired[SenderJson]
     answeredAt: NotRequired[str]
+    # An MCP server asks (D6): people may decline to answer.
+    mayDecline: NotRequired[bool]
     # Only for asks. They are answered with `POST /api/asks/{id}/answers`.
     ask: NotRequired[AskStateJson]
 

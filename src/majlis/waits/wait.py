@@ -103,6 +103,8 @@ class Outcome(_Stored):
     tool_name: str | None = None
     purpose: Literal["answer", "permission"] | None = None
     approved: bool | None = None
+    # The card was a question of an MCP server: its call goes on with the answer, or is told that there is none (D6).
+    continues: bool | None = None
 
 
 class Wait(_Stored):
@@ -141,9 +143,10 @@ class Wait(_Stored):
         return (*(self.expired or ()), *((self.message_id,) if timed_out else ()))
 
     @property
-    def approved_call(self) -> str | None:
-        """The call that a person has permitted, to be made when the run resumes."""
-        return self.tool_call_id if self.outcome is not None and self.outcome.approved else None
+    def call_to_make(self) -> str | None:
+        """The call to make when the run resumes: a person has permitted it, or its server has asked people."""
+        due = self.outcome is not None and (self.outcome.approved or self.outcome.continues)
+        return self.tool_call_id if due else None
 
     def without(self, entity_id: str) -> Wait:
         """A named member can no longer answer (W9)."""

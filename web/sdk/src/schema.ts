@@ -3460,6 +3460,8 @@ export interface components {
             expiresAt: string;
             /** Input */
             input: unknown;
+            /** Maydecline */
+            mayDecline?: boolean;
             /** Messageid */
             messageId: string;
             /** Name */
@@ -4148,6 +4150,8 @@ export interface components {
             expiresAt?: string;
             /** Input */
             input: unknown;
+            /** Maydecline */
+            mayDecline?: boolean;
             /** Name */
             name: string;
             /** Output */
@@ -4172,10 +4176,16 @@ export interface components {
         /** ToolResult */
         ToolResult: {
             /**
+             * Decline
+             * @description Decline to answer, instead of a `result`. For cards with `mayDecline`.
+             * @default false
+             */
+            decline?: boolean;
+            /**
              * Result
              * @description A value that matches the card's `resultSchema`, or just a boolean or an option.
              */
-            result: unknown;
+            result?: unknown;
             /** Toolcallid */
             toolCallId: string;
         };

@@ -26,7 +26,10 @@ class AnswerCard(Body):
     tool_call_id: Annotated[str, StringConstraints(min_length=1, max_length=160)] | None = Field(
         default=None, description="With runId: the id of the call."
     )
-    result: Any = Field(description="A value that matches the card's resultSchema, or just a boolean or an option.")
+    result: Any = Field(
+        default=None, description="A value that matches the card's resultSchema, or just a boolean or an option."
+    )
+    decline: bool = Field(default=False, description="Decline to answer, if tool.mayDecline is set.")
 
 
 class AskPeople(NewAsk):
@@ -49,7 +52,7 @@ def _answer(tx: Tx, caller: Caller, input: AnswerCard) -> MessageJson:
     if input.ask_id is not None:
         return get_message(tx, caller, answer_ask(tx, caller, input.ask_id, input.result)["messageId"])
     if input.run_id is not None and input.tool_call_id is not None:
-        return submit_tool_result(tx, caller, input.run_id, input.tool_call_id, input.result)
+        return submit_tool_result(tx, caller, input.run_id, input.tool_call_id, input.result, input.decline)
     if input.message_id is None:
         problem = "Name the card: send messageId, askId, or runId and toolCallId."
         raise Invalid("no_card", problem, {"path": "messageId"})
@@ -60,7 +63,7 @@ def _answer(tx: Tx, caller: Caller, input: AnswerCard) -> MessageJson:
         return get_message(tx, caller, input.message_id)
     if tool is None or message["runId"] is None or tool["ui"] is None:
         raise Invalid("not_a_card", f"The message {input.message_id} shows no card.", {"path": "messageId"})
-    return submit_tool_result(tx, caller, message["runId"], tool["callId"], input.result)
+    return submit_tool_result(tx, caller, message["runId"], tool["callId"], input.result, input.decline)
 
 
 async def _ask_people(call: Call, input: AskPeople) -> AskJson:

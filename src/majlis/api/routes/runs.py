@@ -88,7 +88,7 @@ async def post_unsent_of(entry: TheEntry, run_id: PathId) -> Response:
 async def submit_result(entry: TheEntry, run_id: PathId, body: ToolResult) -> Response:
     """Answer a card, or approve a call. The first answer counts. 409: the card is answered, withdrawn or expired. 422:
     the result does not match the schema, and the card stays open."""
-    return reply(await entry.write(submit_tool_result, run_id, body.tool_call_id, body.result))
+    return reply(await entry.write(submit_tool_result, run_id, body.tool_call_id, body.result, body.decline))
 
 
 @router.get("/api/failures", response_model=list[FailureJson], responses=refusals())

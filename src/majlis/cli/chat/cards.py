@@ -13,22 +13,29 @@ if TYPE_CHECKING:
 
     from majlis.client import MajlisClient, shapes
 
-COMMANDS = {"/approve": "approval", "/deny": "approval", "/choose": "choice", "/answer": "form"}
+COMMANDS = {"/approve": "approval", "/deny": "approval", "/choose": "choice", "/answer": "form", "/decline": "form"}
 HELP = (
     "/cards                   list the open cards in this space",
     "/approve, /deny [TEXT]   answer the newest approval, with an optional comment",
     "/choose OPTION           answer the newest choice, by name or number",
     "/answer NAME=VALUE …     fill in the newest form; JSON also works",
+    "/decline                 decline the newest question of an MCP server",
 )
 
 
 async def answer_card(client: MajlisClient, space_id: str, line: str) -> shapes.MessageJson:
     """Answers the newest open card that the command fits."""
     command, _, rest = line.partition(" ")
-    fitting = [card for card in await client.list_pending_tool_calls(space_id) if card["ui"] == COMMANDS[command]]
+    fitting = [
+        card
+        for card in await client.list_pending_tool_calls(space_id)
+        if card["ui"] == COMMANDS[command] and (command != "/decline" or card.get("mayDecline"))
+    ]
     if not fitting:
         raise NotFound("nothing_asked", f"There is no open card here that {command} can answer.")
     card = fitting[-1]
+    if command == "/decline":
+        return await client.decline_tool_call(card["runId"], card["toolCallId"])
     return await client.submit_tool_result(card["runId"], card["toolCallId"], result_of(card, command, rest.strip()))
 
 
@@ -59,7 +66,8 @@ def _how(card: Mapping[str, Any]) -> str:
         case "choice":
             options = enumerate(properties.get("choice", {}).get("enum", ()), 1)
             return f"(/choose {', '.join(f'{n} {option}' for n, option in options)})"
-    return f"(/answer {' '.join(f'{name}=…' for name in properties)})"
+    decline = " or /decline" if card.get("mayDecline") else ""
+    return f"(/answer {' '.join(f'{name}=…' for name in properties)}{decline})"
 
 
 def result_of(card: shapes.PendingToolCallJson, command: str, rest: str) -> dict[str, Any]:

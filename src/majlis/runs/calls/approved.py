@@ -1,4 +1,5 @@
-"""A call that a person has approved: made once, when the run resumes.
+"""A call that a person has approved: made once, when the run resumes. So is a call whose server has asked people
+something, after their answer (`elicit.py`).
 
 The approval is used up in the transaction that journals the call as started, in which a built-in tool also acts. If the
 worker dies before, the next one makes the call; if it dies after, the call's outcome is unknown and J2 applies.
@@ -26,13 +27,16 @@ _APPROVED = (
     sa.select(
         cards.c.id.label("card_id"), steps.c.n, steps.c.call_id, steps.c.name,
         steps.c.input, steps.c.secret, steps.c.started_at,
+        cards.c.elicitation, cards.c.state, cards.c.answer, cards.c.deadline, cards.c.created_at,
     )
     .join(steps, sa.and_(steps.c.run_id == cards.c.run_id, steps.c.n == cards.c.step))
     .where(
         cards.c.run_id == sa.bindparam("run"),
         cards.c.call_id == sa.bindparam("call"),
-        cards.c.purpose == word("permission"),
-        cards.c.state == word("answered"),
+        sa.or_(
+            sa.and_(cards.c.purpose == word("permission"), cards.c.state == word("answered")),
+            sa.and_(cards.c.elicitation.is_not(None), cards.c.state != word("open")),
+        ),
         cards.c.used_at.is_(None),
     )
 )  # fmt: skip

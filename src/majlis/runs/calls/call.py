@@ -16,6 +16,7 @@ import structlog
 
 from majlis import clock, metrics
 from majlis.agents.config.policy import verdict
+from majlis.cards.close import withdraw_held_cards
 from majlis.errors import MajlisError
 from majlis.minds.consciousness.remember import Lived
 from majlis.models.port import Call, ToolSpec, read_input
@@ -31,6 +32,8 @@ from majlis.runs.calls.commit import (
     write_journal,
 )
 from majlis.runs.calls.context import CallContext, ToolResult
+from majlis.runs.calls.dialog import AskingContext, Dialog
+from majlis.runs.calls.elicit import Elicitation, Reply, ask_next, pause_for, reply_of, start_again
 from majlis.runs.calls.hold import hold
 from majlis.runs.calls.made_files import WithFiles, keep_files
 from majlis.runs.calls.masks import given_again, hide, holds_secrets, secrets_in, shown_input
@@ -148,8 +151,9 @@ class Calls:
         return orjson.dumps(shown_input(call, read_input(call), schema)).decode()
 
     async def make_approved(self) -> Literal["none", "made", "paused"]:
-        """Makes the call that a person has approved, before the model is asked again. It may pause the run."""
-        call_id = self._run.wait.approved_call if self._run.wait is not None else None
+        """Makes the call that a person has approved, or whose server a person has answered, before the model is asked
+        again. It may pause the run."""
+        call_id = self._run.wait.call_to_make if self._run.wait is not None else None
         found = await self._engine.db.read(find_approved, self._run.id, call_id) if call_id else None
         if found is None:
             return "none"
@@ -168,6 +172,8 @@ class Calls:
                 )  # fmt: skip
                 metrics.tool_calls.labels("done").inc()
                 return "made" if context.pause is None else "paused"
+            if found.elicitation is not None:
+                return await self._go_on(tool, given, entry, found)
             started = await self._engine.write_then(
                 lambda started: self._run.become(started.run), start_approved, self._run, tool, entry, found.card_id
             )
@@ -175,14 +181,31 @@ class Calls:
             entry.output = _error(error)
             await self._engine.write(give_up_approved, self._run, entry, found.card_id)
             return "made"
-        await self._act(tool, given, entry, started.space_name)
-        return "made"
+        done = await self._act(tool, given, entry, started.space_name)
+        return "paused" if done.paused else "made"
+
+    async def _go_on(self, tool: Outside, given: Any, entry: Entry, card: sa.Row[Any]) -> Literal["made", "paused"]:
+        """With a call whose server a person has answered: asks its next question, or makes the call again."""
+        asked = Elicitation.model_validate(card.elicitation).answered(*reply_of(card))
+        if asked.questions:
+            await self._engine.write_then(
+                lambda context: self._run.become(context.run), ask_next, self._run, tool, entry, asked, card.card_id
+            )
+            return "paused"
+        started = await self._engine.write_then(
+            lambda started: self._run.become(started.run), start_again, self._run, tool, entry, card.card_id
+        )
+        done = await self._act(tool, given, entry, started.space_name, resumed=asked)
+        return "paused" if done.paused else "made"
 
     async def repeat_unknown(self) -> bool:
         """After a worker died: calls with an unknown outcome are made again only if their tool is idempotent; the
         others are shown to the model as unknown (J2). True if any was made again."""
         repeated = False
-        for left in await self._engine.db.read(unknown_outcomes, self._run.id):
+        unknown = await self._engine.db.read(unknown_outcomes, self._run.id)
+        if unknown:
+            await self._engine.write(withdraw_held_cards, self._run.id)
+        for left in unknown:
             tool = self._engine.toolbox.find(self._run.config, left.name)
             if tool is None or not tool.outside:
                 continue
@@ -264,23 +287,39 @@ class Calls:
             start_call, self._run, tool, entry, entries, stream.id, rest,
         )  # fmt: skip
         if started.asked is None:
-            return await self._act(tool, input, entry, started.space_name, stream)
+            return await self._act(tool, input, entry, started.space_name, stream, rest)
         stream.complete(started.asked)
         return Done(dump(started.asked), started.paused)
 
     async def _act(
-        self, tool: Outside, input: Any, entry: Entry, space_name: str | None, stream: CallStream = UNSTREAMED
+        self,
+        tool: Outside,
+        input: Any,
+        entry: Entry,
+        space_name: str | None,
+        stream: CallStream = UNSTREAMED,
+        rest: Sequence[str] = (),
+        resumed: Elicitation | None = None,
+        may_pause: bool = True,
     ) -> Done:
+        """`resumed`: what the server has asked before, with the answers."""
         run = self._run
         self._progress = progress = self._progress_of(tool, entry)
         tell = progress.tell if progress is not None else ignore_progress
         key = f"{run.id}:{entry.n}"
-        context = ToolContext(run.agent_id, run.agent_name, run.id, run.active_space_id, space_name, key, tell)
+        dialog = Dialog(self._engine, run, entry, resumed, may_pause)
+        context = AskingContext(
+            run.agent_id, run.agent_name, run.id, run.active_space_id, space_name, key, tell, dialog
+        )
         try:
-            entry.output, entry.state = await outcome(tool, context, input, self._secrets_of(entry), self._keep(entry))
+            output, state = await outcome(tool, context, input, self._secrets_of(entry), self._keep(entry))
         finally:
             if progress is not None:
                 progress.end()
+            await dialog.close()
+        if isinstance(output, Elicitation):
+            return await self._pause_for(output, tool, input, entry, space_name, stream, rest)
+        entry.output, entry.state = output, state
         await self._engine.write(finish_call, run, tool, entry)
         metrics.tool_calls.labels(entry.state).inc()
         if entry.state == "error":
@@ -289,6 +328,31 @@ class Calls:
             stream.complete(entry.output)
         failed = "tool_failed" if entry.state == "error" else None
         return Done(dump(entry.output), output=entry.output, failed=failed)
+
+    async def _pause_for(
+        self,
+        asked: Elicitation,
+        tool: Outside,
+        input: Any,
+        entry: Entry,
+        space_name: str | None,
+        stream: CallStream,
+        rest: Sequence[str],
+    ) -> Done:
+        """If people cannot be asked, the server is told so at once."""
+        try:
+            context = await self._engine.write_then(
+                lambda context: self._run.become(context.run),
+                pause_for, self._run, tool, entry, asked, tuple(rest),
+            )  # fmt: skip
+        except MajlisError as error:
+            note = f"The server asked the people in the space, but could not be shown there: {error.message}"
+            asked = asked.answered(Reply(action="cancel"), note)
+            return await self._act(tool, input, entry, space_name, stream, rest, asked, may_pause=False)
+        metrics.tool_calls.labels("done").inc()
+        waiting = {"status": "waiting", "toolCallId": context.pause.call_id if context.pause is not None else None}
+        stream.complete(waiting)
+        return Done(dump(waiting), True)
 
     def _keep(self, entry: Entry) -> Keep:
         async def keep(result: WithFiles) -> dict[str, Any]:
@@ -348,6 +412,8 @@ async def outcome(
     stores its files."""
     try:
         result = await tool.act(context, input)
+        if isinstance(result, Elicitation):
+            return result, "done"
         if keep is not None and isinstance(result, WithFiles):
             result = await keep(result)
         return hide(secrets, plain(result)), "done"

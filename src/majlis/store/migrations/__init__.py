@@ -41,6 +41,7 @@ REVISIONS = (
     "0038",
     "0039",
     "0046",
+    "0045",
 )
 
 # They change what the version before them uses, or lock a table with rows: stop all nodes. All others run online.

@@ -25,8 +25,11 @@ cards = sa.Table(
     # For approvals: the rules that say who may approve, and whether the admins of the gateway are asked.
     sa.Column("approvals", Json),
     sa.Column("to_admins", sa.Boolean, nullable=False, server_default=sa.false()),
-    # True if the run waits for the answer. Otherwise the answer is an event for a consciousness.
+    # True if the run waits for the answer. Otherwise the answer is an event for a consciousness, unless an MCP server
+    # asked: then the worker holds the call and looks for the answer.
     sa.Column("paused", sa.Boolean, nullable=False),
+    # For questions of MCP servers: what its call needs to go on. Never shown.
+    sa.Column("elicitation", Json),
     sa.Column("chain_depth", sa.Integer, nullable=False),
     sa.Column("state", sa.String(16), nullable=False, server_default="open"),
     moment("deadline", nullable=False),

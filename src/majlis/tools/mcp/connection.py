@@ -5,28 +5,55 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 import structlog
 from mcp.client import Client
+from mcp.client.session import ClientRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT, CallToolResult, Implementation, Tool
+from mcp.types import (
+    CONNECTION_CLOSED,
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    REQUEST_TIMEOUT,
+    URL_ELICITATION_REQUIRED,
+    CallToolResult,
+    ElicitationRequiredErrorData,
+    ElicitRequest,
+    ElicitRequestParams,
+    ElicitResult,
+    ErrorData,
+    Implementation,
+    InputRequiredResult,
+    InputResponses,
+    Tool,
+)
 
 from majlis import __version__
-from majlis.errors import MajlisError, Unavailable
+from majlis.errors import Invalid, MajlisError, Unavailable
+from majlis.runs.calls.dialog import MAX_QUESTIONS
+from majlis.runs.calls.elicit import Elicitation
+from majlis.runs.calls.result import clean
 from majlis.tools.mcp.endpoint import Route
+from majlis.tools.mcp.ongoing import Ongoing, People, Tell
+from majlis.tools.mcp.questions import read_question
 from majlis.tools.mcp.servers import NotCalled
 from majlis.tools.mcp.transports import transport
 from majlis.tools.reach.reach import Reach
 
 MAX_TOOLS = 256
+MAX_STATE = 64 * 1024
 _PAGES = 20
 # Longer than the grace time of a program that ignores SIGTERM.
 _CLOSE_SECONDS = 10.0
 # After these errors a connection is unusable.
 _FINAL = (CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT)
+_AMBIGUOUS = (
+    "The server asked people a question during several calls at once, so it was not shown. Call again if needed."
+)
 _logger = structlog.get_logger(__name__)
 
 
@@ -40,6 +67,7 @@ class Connection:
         self._client: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
         self._calls = 0
+        self._ongoing: set[Ongoing] = set()
         # A retired connection takes no new calls, and closes after the last one.
         self.retired = False
         self.task = asyncio.create_task(self._live(), name="mcp")
@@ -60,29 +88,77 @@ class Connection:
 
     async def tools(self) -> list[Tool]:
         client = await asyncio.shield(self._client)
-        found: list[Tool] = []
-        cursor: str | None = None
         with self._judged():
             async with asyncio.timeout(self._seconds):
-                for _ in range(_PAGES):
-                    page = await client.list_tools(cursor=cursor)
-                    found += page.tools
-                    cursor = page.next_cursor
-                    if cursor is None:
-                        break
-        return found[:MAX_TOOLS]
+                return await self._list(client)
 
     async def call(
-        self, name: str, input: dict[str, Any], seconds: float, tell: Callable[[str], None]
-    ) -> CallToolResult:
-        async def progressed(progress: float, total: float | None, message: str | None) -> None:
-            if message:
-                tell(message)
-
+        self, name: str, input: dict[str, Any], seconds: float, tell: Tell, people: People, earlier: Elicitation | None
+    ) -> CallToolResult | Elicitation:
+        """The server's questions, if it ended the call with them. `earlier` has the answers to those before."""
         client = await asyncio.shield(self._client)
         with self._judged():
-            async with asyncio.timeout(seconds):
-                return await client.call_tool(name, input, progress_callback=progressed)
+            async with asyncio.timeout(seconds) as limit:
+                ongoing = Ongoing(limit, seconds, tell, people)
+                self._ongoing.add(ongoing)
+                try:
+                    with ongoing.here():
+                        result = await self._send(client, name, input, ongoing, earlier)
+                except MCPError as error:
+                    if error.code != URL_ELICITATION_REQUIRED:
+                        raise
+                    return _pages_to_open(error)
+                finally:
+                    ongoing.over = True
+                    self._ongoing.discard(ongoing)
+            return _questions(result) if isinstance(result, InputRequiredResult) else result
+
+    async def _list(self, client: Client) -> list[Tool]:
+        found: list[Tool] = []
+        cursor: str | None = None
+        for _ in range(_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            found += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return found[:MAX_TOOLS]
+
+    async def _send(
+        self, client: Client, name: str, input: dict[str, Any], ongoing: Ongoing, earlier: Elicitation | None
+    ) -> CallToolResult | InputRequiredResult:
+        send = partial(
+            client.session.call_tool,
+            name,
+            input,
+            progress_callback=ongoing.progressed,
+            input_responses=_responses(earlier),
+            request_state=earlier.state if earlier is not None else None,
+            allow_input_required=True,
+        )
+        try:
+            return await send()
+        except MCPError as error:
+            if error.code != HEADER_MISMATCH:
+                raise
+        # The tool's schema has changed, and with it the headers of its calls.
+        await self._list(client)
+        return await send()
+
+    async def _elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult | ErrorData:
+        """A question while a call runs. Over stdio nothing says of which call, so it has to be the only one: the
+        question must not reach the people of another space."""
+        call = Ongoing.of_this_task() or (next(iter(self._ongoing)) if len(self._ongoing) == 1 else None)
+        try:
+            question = read_question("", params)
+        except Invalid as error:
+            return ErrorData(code=INVALID_PARAMS, message=error.message)
+        if call is None:
+            for each in self._ongoing:
+                each.people.note(_AMBIGUOUS)
+            return ElicitResult(action="cancel")
+        reply = await call.ask(question)
+        return ElicitResult(action=reply.action, content=reply.content)
 
     def retire(self) -> None:
         self.retired = True
@@ -127,7 +203,9 @@ class Connection:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._seconds):
                     streams = transport(self._route, self._reach, self.retire)
-                    client = await stack.enter_async_context(Client(streams, cache=None, client_info=_WE))
+                    client = await stack.enter_async_context(
+                        Client(streams, cache=None, client_info=_WE, elicitation_callback=self._elicit)
+                    )
                     # The library would run the patterns of the server's output schema with `re` (G1).
                     client.session.validate_tool_result = _accept  # type: ignore[method-assign]
                 self._client.set_result(client)
@@ -143,6 +221,37 @@ class Connection:
 
     def _too_slow(self) -> Unavailable:
         return Unavailable("mcp_unreachable", f"the server did not respond within {self._seconds:g} seconds")
+
+
+def _responses(earlier: Elicitation | None) -> InputResponses | None:
+    if earlier is None or earlier.resend or not earlier.answers:
+        return None
+    return {
+        key: ElicitResult(action=reply.action, content=reply.content if reply.action == "accept" else None)
+        for key, reply in earlier.answers.items()
+    }
+
+
+def _questions(result: InputRequiredResult) -> Elicitation:
+    asked = result.input_requests or {}
+    if len(asked) > MAX_QUESTIONS:
+        raise Unavailable("mcp_error", f"the server asked more than {MAX_QUESTIONS} questions at once")
+    state = result.request_state
+    if state is not None and (len(state) > MAX_STATE or clean(state) != state):
+        raise Unavailable("mcp_error", f"the server's request state is longer than {MAX_STATE} characters or not text")
+    questions = []
+    for key, each in asked.items():
+        if not isinstance(each, ElicitRequest):
+            raise Unavailable("mcp_error", f"the server asked for {each.method}, which Majlis does not offer")
+        questions.append(read_question(key, each.params))
+    return Elicitation(server="", questions=tuple(questions), state=state)
+
+
+def _pages_to_open(error: MCPError) -> Elicitation:
+    """The server wants people to open pages, and the call again afterwards."""
+    data = ElicitationRequiredErrorData.model_validate(error.error.data, by_name=False)
+    pages = [read_question(str(n), params) for n, params in enumerate(data.elicitations[:MAX_QUESTIONS])]
+    return Elicitation(server="", questions=tuple(pages), resend=True)
 
 
 async def _accept(name: str, result: CallToolResult) -> None:

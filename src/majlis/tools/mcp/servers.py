@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,10 @@ import structlog
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
 from majlis.lazy_import import import_alone
+from majlis.runs.calls.elicit import Elicitation
 from majlis.tools.mcp.endpoint import find_route
 from majlis.tools.mcp.offer import Offered, offer
+from majlis.tools.mcp.ongoing import People, Tell
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 15.0
 CALL_SECONDS = 60
 IDLE_SECONDS = 300.0
+# How much longer a connection is kept after its server has asked people something.
+KEEP_SECONDS = 3600.0
 FORGET_SECONDS = 8 * 3600.0
 # How long a list of tools and a failure are cached, so that not every run waits for a dead server.
 LIST_SECONDS = 60.0
@@ -106,16 +109,28 @@ class Servers:
         return server.offered[view]
 
     async def call(
-        self, config: McpServer, tool: str, input: dict[str, Any], tell: Callable[[str], None]
-    ) -> CallToolResult:
+        self,
+        config: McpServer,
+        tool: str,
+        input: dict[str, Any],
+        tell: Tell,
+        people: People,
+        earlier: Elicitation | None = None,
+    ) -> CallToolResult | Elicitation:
         server = self._server(config)
         seconds = config.timeout_seconds or CALL_SECONDS
+        result: CallToolResult | Elicitation | None = None
         try:
-            return await (await self._connected(config, server)).call(tool, input, seconds, tell)
-        except NotCalled:
-            return await (await self._connected(config, server)).call(tool, input, seconds, tell)
+            try:
+                result = await (await self._connected(config, server)).call(tool, input, seconds, tell, people, earlier)
+            except NotCalled:
+                result = await (await self._connected(config, server)).call(tool, input, seconds, tell, people, earlier)
         finally:
             server.used_at = time.monotonic()
+        if isinstance(result, Elicitation):
+            # Many servers understand their own request state only until they are restarted.
+            server.used_at += KEEP_SECONDS
+        return result
 
     def close_idle(self, seconds: float) -> None:
         """Its list of tools is kept much longer: a run may still call one, which reopens the server."""

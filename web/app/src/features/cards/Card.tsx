@@ -21,6 +21,8 @@ export interface ControlProps {
   /** The server's answer to a result that did not fit. */
   error: MajlisError | null
   onAnswer: (result: unknown) => void
+  /** Only for a card that may be declined. */
+  onDecline?: () => void
 }
 
 /** A question of an agent or a program to people. The first answer closes it for everyone, unless an ask needs more. */
@@ -56,7 +58,20 @@ function Question({ message, tool, names }: { message: Message; tool: Tool; name
       </>
     )
   }
+  if (tool.mayDecline) return <ServerQuestion tool={tool} />
   return message.text ? <Markdown text={message.text} names={names} me={me.name} /> : <p className="font-mono text-[0.9em]">{tool.name}</p>
+}
+
+/** The words of an MCP server are shown as plain text: a link could claim to lead elsewhere. */
+function ServerQuestion({ tool }: { tool: Tool }) {
+  const { server, question, url } = tool.input as { server?: string; question?: string; url?: string }
+  return (
+    <>
+      <p className="text-small text-ink-soft">{server} (MCP server)</p>
+      <p className="whitespace-pre-wrap break-words">{question}</p>
+      {url && <p className="mt-2"><a href={url} target="_blank" rel="noopener noreferrer" className="break-all text-link underline">{url}</a></p>}
+    </>
+  )
 }
 
 function Answer({ message, tool }: { message: Message; tool: Tool }) {
@@ -65,10 +80,12 @@ function Answer({ message, tool }: { message: Message; tool: Tool }) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
   const Controls = CONTROLS[tool.ui as keyof typeof CONTROLS] ?? Form
-  const answer = (result: unknown) => {
+  const answer = (result: unknown, decline = false) => {
     setBusy(true)
     setError(null)
-    const sent = tool.ask ? store.client.asks.answer(tool.ask.id, { result }) : store.client.runs.submit(message.runId!, { toolCallId: tool.callId, result })
+    const sent = tool.ask
+      ? store.client.asks.answer(tool.ask.id, { result })
+      : store.client.runs.submit(message.runId!, { toolCallId: tool.callId, result, decline })
     sent.then(
       // The live event closes the card, or shows the answer on it.
       () => {},
@@ -84,7 +101,7 @@ function Answer({ message, tool }: { message: Message; tool: Tool }) {
   const left = tool.expiresAt ? Date.parse(tool.expiresAt) - now : null
   return (
     <>
-      <Controls tool={tool} busy={busy} error={refused} onAnswer={answer} />
+      <Controls tool={tool} busy={busy} error={refused} onAnswer={(result) => answer(result)} {...(tool.mayDecline ? { onDecline: () => answer(null, true) } : {})} />
       <p role="alert" className="mt-2 text-small text-bad empty:hidden">{atField ? '' : error?.message}</p>
       {left !== null && left > 0 && <p className="mt-2 text-tiny text-ink-soft">{left < 3_600_000 ? `Expires in ${duration(left)}` : `Expires ${fullTime(tool.expiresAt!)}`}</p>}
     </>

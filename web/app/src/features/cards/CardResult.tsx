@@ -21,9 +21,11 @@ function shownValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function resultText({ output, ui, status, resultSchema }: Tool): string {
+function resultText(tool: Tool): string {
+  const { output, ui, status, resultSchema } = tool
   const answer = (output ?? {}) as Record<string, unknown>
   if (answer['status'] === 'timeout') return 'Timed out'
+  if (tool.mayDecline && answer['status'] === 'declined') return 'Declined'
   if (status === 'error') return 'Canceled'
   return answerText(output, ui, resultSchema)
 }
@@ -37,5 +39,6 @@ export function answerText(output: unknown, ui: string | null, resultSchema: Too
   }
   if (ui === 'choice' && 'choice' in answer) return String(answer['choice'])
   const properties = propertiesOf(resultSchema)
+  if (ui === 'form' && Object.keys(answer).length === 0) return 'Confirmed'
   return Object.entries(answer).map(([name, value]) => `${labelOf(name, properties[name] ?? {})}: ${shownValue(value)}`).join(' · ')
 }

@@ -9,10 +9,11 @@ import { kindOf, labelOf, problemOf, propertiesOf, requiredOf, valueOf, type Pro
 type Problems = Readonly<Record<string, string>>
 
 /** Required fields are marked, and every problem is shown at its field, whether the app or the server found it. */
-export function Form({ tool, busy, error, onAnswer }: ControlProps) {
+export function Form({ tool, busy, error, onAnswer, onDecline }: ControlProps) {
   const properties = Object.entries(propertiesOf(tool.resultSchema))
   const required = requiredOf(tool.resultSchema)
-  const given = (tool.input ?? {}) as Record<string, unknown>
+  // The input of a server's question is not a prefilled form.
+  const given = (tool.mayDecline ? {} : tool.input ?? {}) as Record<string, unknown>
   const [problems, setProblems] = useState<Problems>({})
   const form = useRef<HTMLFormElement>(null)
   const shown = { ...problemsOf(error, properties), ...problems }
@@ -31,7 +32,10 @@ export function Form({ tool, busy, error, onAnswer }: ControlProps) {
       {properties.map(([name, property]) => (
         <Field key={name} name={name} property={property} required={required.has(name)} value={given[name] ?? property.default} problem={shown[name]} />
       ))}
-      <Button look="primary" type="submit" disabled={busy}>Submit</Button>
+      <div className="flex gap-2">
+        <Button look="primary" type="submit" disabled={busy}>{properties.length > 0 ? 'Submit' : 'Confirm'}</Button>
+        {onDecline && <Button disabled={busy} onClick={onDecline}>Decline</Button>}
+      </div>
     </form>
   )
 }
@@ -129,16 +133,16 @@ function Control({ id, name, property, value, required = false, invalid, describ
       return (
         <select {...more} defaultValue={text}>
           {(!required || text === '') && <option value="">{required ? 'Select…' : 'None'}</option>}
-          {property.enum!.map((option) => <option key={String(option)} value={String(option)}>{String(option)}</option>)}
+          {property.enum!.map((option, at) => <option key={String(option)} value={String(option)}>{property.enumNames?.[at] ?? String(option)}</option>)}
         </select>
       )
     case 'choices':
       return (
         <div className="flex flex-wrap gap-x-4 gap-y-1">
-          {property.items!.enum!.map((option) => (
+          {property.items!.enum!.map((option, at) => (
             <label key={String(option)} className="flex items-center gap-2 text-small">
               <input type="checkbox" name={name} value={String(option)} aria-invalid={invalid} defaultChecked={Array.isArray(value) && value.includes(option)} className="size-4 accent-link" />
-              {String(option)}
+              {property.items!.enumNames?.[at] ?? String(option)}
             </label>
           ))}
         </div>

@@ -5,6 +5,8 @@ export interface Property {
   title?: string
   description?: string
   enum?: unknown[]
+  /** Labels of the options of `enum`. */
+  enumNames?: string[]
   format?: string
   maxLength?: number
   minimum?: number
