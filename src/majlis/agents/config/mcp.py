@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, Tag, model_validator
 
@@ -57,6 +57,12 @@ def _check_env(env: dict[str, str]) -> dict[str, str]:
 ForeignToolName = Annotated[str, Field(min_length=1, max_length=128)]
 
 
+Visible = Annotated[
+    Annotated[bool, Tag("all")] | Annotated[tuple[ForeignToolName, ...], AfterValidator(_listed_once), Tag("listed")],
+    form_of({bool: "all", list: "listed", tuple: "listed"}, "should be true, false or an array of names"),
+]
+
+
 class McpServer(Wire):
     name: Name
     url: Maybe[ServerUrl] = None
@@ -71,6 +77,14 @@ class McpServer(Wire):
     allowed_tools: Maybe[Annotated[tuple[ForeignToolName, ...], AfterValidator(_listed_once)]] = None
     """Default: all tools of the server."""
 
+    visible: Maybe[Visible] = None
+    """Show calls, results and progress in the active space: of all tools of the server, or of those listed."""
+    transport: Maybe[Literal["http", "sse"]] = None
+    """For a `url`. Default: streamable HTTP, or the older SSE if the server does not have it."""
+
+    def shows(self, tool: str) -> bool:
+        return self.visible if isinstance(self.visible, bool) else tool in (self.visible or ())
+
     @property
     def argv(self) -> tuple[str, ...]:
         """The command as program and arguments; empty for a server with a URL."""
@@ -82,6 +96,8 @@ class McpServer(Wire):
             raise refusal('should have either "url" or "command"')
         if self.headers is not None and self.url is None:
             raise refusal('goes with "url" only; remove it', "headers")
+        if self.transport is not None and self.url is None:
+            raise refusal('goes with "url" only; remove it', "transport")
         if self.env is not None and self.command is None:
             raise refusal('goes with "command" only; remove it', "env")
         return self

@@ -1,4 +1,4 @@
-"""What a call's server asks people while the worker holds the call (D6). The time is limited: a call holds its worker,
+"""Asks people for a server while the worker holds its call (D6). The time is limited: a call holds its worker,
 and other runs may use the same connection."""
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Dialog:
             return _CANCEL
 
     async def close(self) -> None:
-        """The call is over: nobody can answer any more."""
+        """The call is over: withdraws an open question."""
         self._over = True
         self._happened.set()
         async with self._turn:

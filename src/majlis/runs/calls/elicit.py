@@ -64,7 +64,7 @@ class Reply(_Stored):
 
 
 class Elicitation(_Stored):
-    """What a call and its server have said to each other. `questions` have no answer yet."""
+    """The state of a call that its server ended with questions. `questions` have no answer yet."""
 
     server: str
     questions: tuple[ServerQuestion, ...]
@@ -123,7 +123,7 @@ def start_again(tx: Tx, run: Run, tool: Outside, entry: Entry, card_id: str) -> 
 
 
 def reply_of(card: Any) -> tuple[Reply, str | None]:
-    """Of a closed card, with a note for the model if no person has decided."""
+    """The reply that a closed card gives, with a note for the model if no person has decided."""
     if card.state == "answered":
         return Reply(action="decline") if card.answer is None else Reply(action="accept", content=card.answer), None
     if card.state == "timeout":

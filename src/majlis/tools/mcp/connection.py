@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
 
 import structlog
+from httpx2 import HTTPStatusError
 from mcp.client import Client
 from mcp.client.session import ClientRequestContext
 from mcp.shared.exceptions import MCPError
@@ -29,7 +31,8 @@ from mcp.types import (
     Implementation,
     InputRequiredResult,
     InputResponses,
-    Tool,
+    Resource,
+    ResourceTemplate,
 )
 
 from majlis import __version__
@@ -37,14 +40,17 @@ from majlis.errors import Invalid, MajlisError, Unavailable
 from majlis.runs.calls.dialog import MAX_QUESTIONS
 from majlis.runs.calls.elicit import Elicitation
 from majlis.runs.calls.result import clean
+from majlis.tools.mcp.contents import prompt_list, prompt_result, read_result, resource_list
 from majlis.tools.mcp.endpoint import Route
+from majlis.tools.mcp.offer import Kind, Listed
 from majlis.tools.mcp.ongoing import Ongoing, People, Tell
 from majlis.tools.mcp.questions import read_question
 from majlis.tools.mcp.servers import NotCalled
-from majlis.tools.mcp.transports import transport
+from majlis.tools.mcp.transports import transports
 from majlis.tools.reach.reach import Reach
 
-MAX_TOOLS = 256
+# Tools, and likewise resources and prompts.
+MAX_LISTED = 256
 MAX_STATE = 64 * 1024
 _PAGES = 20
 # Longer than the grace time of a program that ignores SIGTERM.
@@ -86,14 +92,33 @@ class Connection:
     def idle(self) -> bool:
         return self._calls == 0
 
-    async def tools(self) -> list[Tool]:
+    async def listed(self) -> Listed:
+        """Resources and prompts are only listed if the server says that it has any."""
         client = await asyncio.shield(self._client)
+        has = client.server_capabilities
         with self._judged():
             async with asyncio.timeout(self._seconds):
-                return await self._list(client)
+                tools = await _pages(client.list_tools, "tools") if has.tools is not None else []
+                listed = Listed(tools)
+                if has.resources is not None:
+                    listed.resources, listed.templates = await self._resources(client)
+                if has.prompts is not None:
+                    listed.prompts = await _pages(client.list_prompts, "prompts", optional=True)
+                return listed
+
+    async def _resources(self, client: Client) -> tuple[list[Resource], list[ResourceTemplate]]:
+        resources = await _pages(client.list_resources, "resources", optional=True)
+        return resources, await _pages(client.list_resource_templates, "resource_templates", optional=True)
 
     async def call(
-        self, name: str, input: dict[str, Any], seconds: float, tell: Tell, people: People, earlier: Elicitation | None
+        self,
+        kind: Kind,
+        name: str,
+        input: dict[str, Any],
+        seconds: float,
+        tell: Tell,
+        people: People,
+        earlier: Elicitation | None,
     ) -> CallToolResult | Elicitation:
         """The server's questions, if it ended the call with them. `earlier` has the answers to those before."""
         client = await asyncio.shield(self._client)
@@ -103,7 +128,7 @@ class Connection:
                 self._ongoing.add(ongoing)
                 try:
                     with ongoing.here():
-                        result = await self._send(client, name, input, ongoing, earlier)
+                        result = await self._send(client, kind, name, input, ongoing, earlier)
                 except MCPError as error:
                     if error.code != URL_ELICITATION_REQUIRED:
                         raise
@@ -113,27 +138,43 @@ class Connection:
                     self._ongoing.discard(ongoing)
             return _questions(result) if isinstance(result, InputRequiredResult) else result
 
-    async def _list(self, client: Client) -> list[Tool]:
-        found: list[Tool] = []
-        cursor: str | None = None
-        for _ in range(_PAGES):
-            page = await client.list_tools(cursor=cursor)
-            found += page.tools
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-        return found[:MAX_TOOLS]
-
     async def _send(
-        self, client: Client, name: str, input: dict[str, Any], ongoing: Ongoing, earlier: Elicitation | None
+        self,
+        client: Client,
+        kind: Kind,
+        name: str,
+        input: dict[str, Any],
+        ongoing: Ongoing,
+        earlier: Elicitation | None,
     ) -> CallToolResult | InputRequiredResult:
+        session, responses = client.session, _responses(earlier)
+        state = earlier.state if earlier is not None else None
+        if kind == "read_resource":
+            if "uri" not in input:
+                resources, templates = await self._resources(client)
+                return resource_list(Listed(resources=resources, templates=templates))
+            read = await session.read_resource(
+                input["uri"], input_responses=responses, request_state=state, allow_input_required=True
+            )
+            return read if isinstance(read, InputRequiredResult) else read_result(read)
+        if kind == "get_prompt":
+            if "name" not in input:
+                return prompt_list(Listed(prompts=await _pages(client.list_prompts, "prompts")))
+            prompt = await session.get_prompt(
+                input["name"],
+                input.get("arguments"),
+                input_responses=responses,
+                request_state=state,
+                allow_input_required=True,
+            )
+            return prompt if isinstance(prompt, InputRequiredResult) else prompt_result(prompt)
         send = partial(
-            client.session.call_tool,
+            session.call_tool,
             name,
             input,
             progress_callback=ongoing.progressed,
-            input_responses=_responses(earlier),
-            request_state=earlier.state if earlier is not None else None,
+            input_responses=responses,
+            request_state=state,
             allow_input_required=True,
         )
         try:
@@ -142,7 +183,7 @@ class Connection:
             if error.code != HEADER_MISMATCH:
                 raise
         # The tool's schema has changed, and with it the headers of its calls.
-        await self._list(client)
+        await _pages(client.list_tools, "tools")
         return await send()
 
     async def _elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult | ErrorData:
@@ -202,10 +243,7 @@ class Connection:
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._seconds):
-                    streams = transport(self._route, self._reach, self.retire)
-                    client = await stack.enter_async_context(
-                        Client(streams, cache=None, client_info=_WE, elicitation_callback=self._elicit)
-                    )
+                    client = await self._open(stack)
                     # The library would run the patterns of the server's output schema with `re` (G1).
                     client.session.validate_tool_result = _accept  # type: ignore[method-assign]
                 self._client.set_result(client)
@@ -219,8 +257,39 @@ class Connection:
             else:
                 _logger.info("MCP connection closed with an error", reason=why(error))
 
+    async def _open(self, stack: AsyncExitStack) -> Client:
+        """A server that refuses the newer way of HTTP may have the older one. The error is that of the first."""
+        refused: Exception | None = None
+        for streams in transports(self._route, self._reach, self.retire):
+            client = Client(streams, cache=None, client_info=_WE, elicitation_callback=self._elicit)
+            try:
+                return await stack.enter_async_context(client)
+            except Exception as error:
+                refused = refused or error
+                if not isinstance(_first(error), MCPError | HTTPStatusError):
+                    break
+        assert refused is not None
+        raise refused
+
     def _too_slow(self) -> Unavailable:
         return Unavailable("mcp_unreachable", f"the server did not respond within {self._seconds:g} seconds")
+
+
+async def _pages(list_page: Callable[..., Any], name: str, optional: bool = False) -> list[Any]:
+    """`optional`: a server that cannot list these has none."""
+    found: list[Any] = []
+    cursor: str | None = None
+    try:
+        for _ in range(_PAGES):
+            page = await list_page(cursor=cursor)
+            found += getattr(page, name)
+            cursor = page.next_cursor
+            if cursor is None or len(found) >= MAX_LISTED:
+                break
+    except MCPError as error:
+        if not optional or error.code in _FINAL:
+            raise
+    return found[:MAX_LISTED]
 
 
 def _responses(earlier: Elicitation | None) -> InputResponses | None:
@@ -262,10 +331,15 @@ _WE = Implementation(name="majlis", version=__version__)
 
 
 def why(error: BaseException) -> str:
-    """The first exception of a possible group."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    error = _first(error)
     if isinstance(error, FileNotFoundError):
         return f"there is no program {error.filename}"
     words = next(iter(str(error).splitlines()), "")[:500]
     return f"{words} ({type(error).__name__})" if words else type(error).__name__
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first exception of a possible group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

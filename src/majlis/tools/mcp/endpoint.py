@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Literal
 
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import Forbidden
@@ -18,12 +19,13 @@ from majlis.tools.reach.secrets import Secrets
 
 @dataclass(frozen=True)
 class Route:
-    """Either `url` and `headers`, or `argv` and `env`."""
+    """Either `url` and `headers`, or `argv` and `env`. Without a `transport`, both kinds of HTTP are tried."""
 
     url: str
     headers: dict[str, str]
     argv: tuple[str, ...]
     env: dict[str, str]
+    transport: Literal["http", "sse"] | None = None
 
 
 async def find_route(config: McpServer, reach: Reach, secrets: Secrets, commands: frozenset[str]) -> Route:
@@ -35,7 +37,7 @@ async def find_route(config: McpServer, reach: Reach, secrets: Secrets, commands
         given = config.headers or {}
         filler = Filler({}, secrets, await secrets.stored(given.values(), target))
         headers = {name: filler.text(value, in_header, secrets=True) for name, value in given.items()}
-        return Route(url, headers, (), {})
+        return Route(url, headers, (), {}, config.transport)
     variables = config.env or {}
     _check_command(config.argv, variables, commands)
     program = config.argv[0]

@@ -15,13 +15,13 @@ from majlis.errors import MajlisError
 from majlis.lazy_import import import_alone
 from majlis.runs.calls.elicit import Elicitation
 from majlis.tools.mcp.endpoint import find_route
-from majlis.tools.mcp.offer import Offered, offer
+from majlis.tools.mcp.offer import Kind, Listed, Offered, offer
 from majlis.tools.mcp.ongoing import People, Tell
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 
 if TYPE_CHECKING:
-    from mcp.types import CallToolResult, Tool
+    from mcp.types import CallToolResult
 
     from majlis.tools.mcp.connection import Connection
 
@@ -46,7 +46,7 @@ class NotCalled(MajlisError):
 @dataclass(slots=True)
 class _Server:
     connection: Connection | None = None
-    tools: list[Tool] = field(default_factory=list)
+    listed: Listed = field(default_factory=Listed)
     # By the name and the allowed tools of a config; cached for each list of tools.
     offered: dict[tuple[str, tuple[str, ...] | None], dict[str, Offered]] = field(default_factory=dict)
     listed_until: float = 0.0
@@ -82,7 +82,7 @@ class Servers:
             if server.failure and began < server.retry_at:
                 return server.failure
             try:
-                server.tools = await (await self._connected(config, server)).tools()
+                server.listed = await (await self._connected(config, server)).listed()
             except MajlisError as error:
                 server.failure = self._secrets.mask(error.message)
                 now = time.monotonic()
@@ -105,12 +105,13 @@ class Servers:
             return {}
         view = config.name, config.allowed_tools
         if view not in server.offered:
-            server.offered[view] = offer(config, server.tools)
+            server.offered[view] = offer(config, server.listed)
         return server.offered[view]
 
     async def call(
         self,
         config: McpServer,
+        kind: Kind,
         tool: str,
         input: dict[str, Any],
         tell: Tell,
@@ -122,9 +123,13 @@ class Servers:
         result: CallToolResult | Elicitation | None = None
         try:
             try:
-                result = await (await self._connected(config, server)).call(tool, input, seconds, tell, people, earlier)
+                result = await (await self._connected(config, server)).call(
+                    kind, tool, input, seconds, tell, people, earlier
+                )
             except NotCalled:
-                result = await (await self._connected(config, server)).call(tool, input, seconds, tell, people, earlier)
+                result = await (await self._connected(config, server)).call(
+                    kind, tool, input, seconds, tell, people, earlier
+                )
         finally:
             server.used_at = time.monotonic()
         if isinstance(result, Elicitation):
@@ -179,4 +184,4 @@ class Servers:
 
 def _key(config: McpServer) -> str:
     """Configs with the same URL, headers, command and variables share a server, whatever they call it."""
-    return config.model_dump_json(include={"url", "headers", "command", "env"})
+    return config.model_dump_json(include={"url", "headers", "command", "env", "transport"})

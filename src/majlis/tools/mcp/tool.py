@@ -1,29 +1,25 @@
-"""A tool of an MCP server, and its results as JSON for the model."""
+"""A tool of an MCP server."""
 
 from __future__ import annotations
 
 import asyncio
-import mimetypes
-from base64 import b64decode
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
-
-import orjson
 
 from majlis.agents.config.mcp import McpServer
 from majlis.errors import MajlisError
 from majlis.runs.calls.dialog import AskingContext, Dialog
 from majlis.runs.calls.elicit import Elicitation, Reply, ServerQuestion
-from majlis.runs.calls.made_files import MadeFile, WithFiles
+from majlis.runs.calls.made_files import WithFiles
 from majlis.tool_decorator import ToolContext
-from majlis.tools.json_schema import parse_object
+from majlis.tools.json_schema import parse_input, parse_object
+from majlis.tools.mcp.blocks import files_of, result_json
 from majlis.tools.mcp.offer import Offered
 from majlis.tools.mcp.ongoing import Nobody, People
 from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.secrets import Secrets
 
 if TYPE_CHECKING:
-    from mcp.types import CallToolResult, ContentBlock
+    from mcp.types import CallToolResult
 
 # Errors after the call was sent.
 _SENT = ("timeout", "mcp_error", "mcp_broken", "bad_question")
@@ -34,18 +30,20 @@ class Mcp:
     """Not idempotent: what a server says about the effects of its tools is only a hint."""
 
     outside: Literal[True] = True
-    visible = False
     idempotent = False
 
     def __init__(self, config: McpServer, offered: Offered, servers: Servers, secrets: Secrets) -> None:
         self.name = offered.spec.name
+        self.visible = config.shows(offered.tool)
         self._config = config
         self._offered = offered
         self._servers = servers
         self._secrets = secrets
 
     def parse(self, arguments: str) -> dict[str, Any]:
-        """The server validates the input against its own schema."""
+        """The server validates the input of its tools against its own schema."""
+        if self._offered.kind != "tool":
+            return dict(parse_input(self.name, self._offered.spec.schema, arguments))
         return parse_object(self.name, arguments)
 
     async def act(self, context: ToolContext, input: dict[str, Any]) -> Any:
@@ -80,7 +78,10 @@ class Mcp:
         while True:
             if earlier is not None and earlier.resend and not _accepted(earlier):
                 raise MajlisError("declined", "the server wanted a person to open a page, and no person did")
-            result = await self._servers.call(self._config, self._offered.tool, input, context.tell, people, earlier)
+            offered = self._offered
+            result = await self._servers.call(
+                self._config, offered.kind, offered.tool, input, context.tell, people, earlier
+            )
             if not isinstance(result, Elicitation):
                 return result
             rounds += 1
@@ -111,67 +112,3 @@ class _Asked:
 
 def _accepted(earlier: Elicitation) -> bool:
     return all(reply.action == "accept" for reply in earlier.answers.values())
-
-
-def result_json(result: CallToolResult) -> dict[str, Any]:
-    """Text and structured content; other content is only described."""
-    texts = [block.text for block in result.content if block.type == "text"]
-    rest = [_description(block) for block in result.content if block.type != "text"]
-    found: dict[str, Any] = {"success": not result.is_error}
-    if result.structured_content is not None:
-        found["structured"] = result.structured_content
-        # Servers repeat structured content as text, for older clients.
-        texts = _without_repeats(texts, result.structured_content)
-    if texts or result.structured_content is None:
-        found["text"] = "\n".join(texts)
-    if rest:
-        found["attachments"] = rest
-    return found
-
-
-def files_of(result: CallToolResult) -> list[MadeFile]:
-    """Pictures, sound, and embedded resources with binary content."""
-    found = []
-    for n, block in enumerate(result.content, 1):
-        match block.type:
-            case "image" | "audio":
-                ending = mimetypes.guess_extension(block.mime_type) or ""
-                found.append(_made(f"{block.type}-{n}{ending}", block.data))
-            case "resource" if isinstance(getattr(block.resource, "blob", None), str):
-                name = urlsplit(str(block.resource.uri)).path.rpartition("/")[2]
-                found.append(_made(name or f"resource-{n}", getattr(block.resource, "blob", "")))
-    return [each for each in found if each is not None]
-
-
-def _made(name: str, data: str) -> MadeFile | None:
-    try:
-        return MadeFile(name, b64decode(data, validate=True))
-    except ValueError:
-        return None
-
-
-def _without_repeats(texts: list[str], value: Any) -> list[str]:
-    """Plain values are wrapped as `{"result": …}`, and a list may come as one text per item."""
-    wrapped = value.get("result") if isinstance(value, dict) and len(value) == 1 else value
-    if isinstance(wrapped, list) and len(texts) == len(wrapped) and all(map(_says, texts, wrapped)):
-        return []
-    return [text for text in texts if not (_says(text, value) or _says(text, wrapped))]
-
-
-def _says(text: str, value: Any) -> bool:
-    try:
-        return bool(text == value or orjson.loads(text) == value)
-    except orjson.JSONDecodeError:
-        return False
-
-
-def _description(block: ContentBlock) -> dict[str, Any]:
-    match block.type:
-        case "image" | "audio":
-            return {"type": block.type, "mimeType": block.mime_type, "bytes": len(block.data) * 3 // 4}
-        case "resource_link":
-            return {"type": "link", "uri": str(block.uri), "name": block.name}
-        case "resource":
-            resource = block.resource
-            return {"type": "resource", "uri": str(resource.uri), "text": getattr(resource, "text", None)}
-    return {"type": str(block.type)}

@@ -14,6 +14,7 @@ import anyio
 import httpx2
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client._transport import TransportStreams
+from mcp.client.sse import sse_client
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
@@ -32,32 +33,61 @@ _LONGEST_SECONDS = 600.0
 _GRACE_SECONDS = 2.0
 
 
-def transport(route: Route, reach: Reach, ended: Callable[[], None]) -> AbstractAsyncContextManager[TransportStreams]:
-    """`ended` is called when the server exits."""
+def transports(
+    route: Route, reach: Reach, ended: Callable[[], None]
+) -> Sequence[AbstractAsyncContextManager[TransportStreams]]:
+    """One after the other is tried. `ended` is called when the server exits or closes the connection."""
     if route.argv:
-        return _over_stdio(route.argv, route.env, ended)
-    return _over_http(route.url, route.headers, reach)
+        return [_over_stdio(route.argv, route.env, ended)]
+    http = _over_http(route.url, route.headers, reach)
+    sse = _over_sse(route.url, route.headers, reach, ended)
+    ways = {"http": http, "sse": sse}
+    return [ways[route.transport]] if route.transport is not None else [http, sse]
 
 
 @asynccontextmanager
 async def _over_http(url: str, headers: dict[str, str], reach: Reach) -> AsyncGenerator[TransportStreams]:
-    client = httpx2.AsyncClient(
-        transport=_Checked(reach),
+    client = _checked_client(headers, reach)
+    async with client, streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as streams:
+        yield streams
+
+
+@asynccontextmanager
+async def _over_sse(
+    url: str, headers: dict[str, str], reach: Reach, ended: Callable[[], None]
+) -> AsyncGenerator[TransportStreams]:
+    """The transport before 2025-03-26. Messages to the server go to an address of the same origin."""
+
+    def make(
+        headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
+    ) -> httpx2.AsyncClient:
+        return _checked_client(headers or {}, reach, ended)
+
+    async with sse_client(
+        url, headers, timeout=_CONNECT_SECONDS, sse_read_timeout=_LONGEST_SECONDS, httpx_client_factory=make
+    ) as streams:
+        yield streams
+
+
+def _checked_client(
+    headers: dict[str, str], reach: Reach, ended: Callable[[], None] | None = None
+) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        transport=_Checked(reach, ended),
         headers={**headers, "accept-encoding": "identity"},
         # Callers set their own shorter timeouts.
         timeout=httpx2.Timeout(_LONGEST_SECONDS, connect=_CONNECT_SECONDS),
         trust_env=False,
     )
-    async with client, streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as streams:
-        yield streams
 
 
 class _Checked(httpx2.AsyncBaseTransport):
     """Checks the address of every request. The pool belongs to one server and redirects are not followed, so no two
     host names share a connection."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: Reach, ended: Callable[[], None] | None = None) -> None:
         self._reach = reach
+        self._ended = ended
         self._inner = httpx2.AsyncHTTPTransport(verify=usual_tls(), trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -74,6 +104,8 @@ class _Checked(httpx2.AsyncBaseTransport):
             raise httpx2.DecodingError("the server sent a compressed response", request=request)
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _Bounded(response.stream)
+        elif self._ended is not None:
+            response.stream = _Watched(response.stream, self._ended)
         return response
 
     async def _send(self, request: httpx2.Request, addresses: Sequence[str]) -> httpx2.Response:
@@ -85,6 +117,24 @@ class _Checked(httpx2.AsyncBaseTransport):
                 return await self._inner.handle_async_request(request)
         request.url = request.url.copy_with(host=addresses[-1])
         return await self._inner.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Watched(httpx2.AsyncByteStream):
+    """The one stream of events of an older server: without it, no answer arrives."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, ended: Callable[[], None]) -> None:
+        self._inner = inner
+        self._ended = ended
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._inner:
+                yield chunk
+        finally:
+            self._ended()
 
     async def aclose(self) -> None:
         await self._inner.aclose()
