@@ -1,4 +1,4 @@
-"""Spans and durations with the names of OpenTelemetry's GenAI conventions (D7), for an OpenTelemetry SDK.
+"""Spans and durations with the names of OpenTelemetry's GenAI conventions (D7).
 
 Until `tracing` calls `listen`, nothing of OpenTelemetry is imported, and a span costs a function call. Texts of
 messages, models and tools are told only if `listen` was asked to.
@@ -74,7 +74,7 @@ def hears_content() -> bool:
 
 
 class Span:
-    """One operation. This one tells nothing, because nothing listens."""
+    """One operation. This one tells nothing: spans are off."""
 
     def __enter__(self) -> Span:
         return self
@@ -91,7 +91,7 @@ class Span:
         """Texts, which are told as JSON and only on request."""
 
     def tell_tokens(self, input: int, cached: int, output: int) -> None:
-        """The tokens that a request to a model used. `cached` is part of `input`."""
+        """Tokens of a request to a model. `cached` is part of `input`."""
 
     def rename(self, name: str) -> None:
         """For a span whose name is known late."""

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from html import escape
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+
 from majlis.api.app import openapi_document
+from majlis.api.reference.examples import EXAMPLES
+from majlis.api.reference.words import WORDS
+from tests.pages.markup import Markup
+from tests.world import World
 
 OPERATIONS = {
     "agents_change": "patch /api/agents/{agent_id}",
@@ -162,3 +174,69 @@ def test_every_operation_describes_its_answer_and_its_refusals() -> None:
             # MCP answers notifications with an empty 202.
             full = set(good) - ({"202"} if path == "/mcp" else set())
             assert "204" in good or all(responses[status].get("content") for status in full), (method, path)
+
+
+def operations() -> list[tuple[str, str, dict[str, Any]]]:
+    paths = openapi_document()["paths"]
+    return [(path, method, operation) for path, methods in paths.items() for method, operation in methods.items()]
+
+
+def test_every_operation_has_words_for_readers_and_a_tag() -> None:
+    """A new operation needs a line in `api/reference/words.py`."""
+    document = openapi_document()
+    tags = {tag["name"] for tag in document["tags"]}
+    assert {operation["operationId"] for _, _, operation in operations()} == set(WORDS)
+    for path, method, operation in operations():
+        assert re.fullmatch(r"[A-Z][^.]{3,60}", operation["summary"]), (method, path)
+        assert re.fullmatch(r"[A-Z0-9].*[.?]", operation["description"], re.DOTALL), (method, path)
+        assert operation["tags"][0] in tags, (method, path)
+        for parameter in operation.get("parameters", ()):
+            assert parameter["description"], (method, path, parameter["name"])
+    assert {operation["tags"][0] for _, _, operation in operations()} == tags
+
+
+def test_every_body_has_an_example_that_fits_it() -> None:
+    document = openapi_document()
+    used = set()
+    for path, method, operation in operations():
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        if body is not None:
+            schema = {**body["schema"], "components": document["components"]}
+            jsonschema_rs.Draft202012Validator(schema).validate(body["example"])
+            used.add(operation["operationId"])
+            assert body["example"] == EXAMPLES[operation["operationId"]], (method, path)
+    assert used == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_what_needs_no_token_is_what_the_document_says(world: World) -> None:
+    """And everything else answers 401 without one."""
+    schemes = openapi_document()["components"]["securitySchemes"]
+    async with httpx.AsyncClient(base_url=world.base_url) as stranger:
+        for path, method, operation in operations():
+            security = operation.get("security", openapi_document()["security"])
+            assert {name for each in security for name in each} <= set(schemes)
+            example = EXAMPLES.get(operation["operationId"], {})
+            address = re.sub(r"\{\w+\}", "ent_0000000000000000", path)
+            answer = await stranger.request(method, address, json=example)
+            if operation["operationId"] != "session_sign_in":
+                assert (answer.status_code == 401) == bool(security), (method, path, answer.status_code)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_the_reference_is_a_page_of_the_gateway_with_every_operation_and_type(world: World) -> None:
+    async with httpx.AsyncClient(base_url=world.base_url) as stranger:
+        page = await stranger.get("/api/reference")
+        assert page.status_code == 200
+        again = await stranger.get("/api/reference", headers={"If-None-Match": page.headers["etag"]})
+        assert again.status_code == 304
+    markup = Markup(page.text)
+    ids = {attributes["id"] for _, attributes in markup.tags if "id" in attributes}
+    assert {operation["operationId"] for _, _, operation in operations()} <= ids
+    links = {attributes["href"] for tag, attributes in markup.tags if tag == "a"}
+    assert {link[1:] for link in links if link and link.startswith("#")} <= ids
+    # Nothing comes from elsewhere.
+    assert all((link or "").startswith(("#", "/")) for link in links)
+    assert all(file.startswith("/page/") for file in markup.files())
+    for _, _, operation in operations():
+        assert escape(operation["summary"]) in page.text

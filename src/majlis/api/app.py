@@ -21,6 +21,7 @@ from majlis.api.mcp import endpoint as mcp
 from majlis.api.middleware import CatchErrors, Middleware
 from majlis.api.oidc import Provider
 from majlis.api.rate_limit import RateLimit
+from majlis.api.reference.document import complete
 from majlis.api.routes import (
     agents,
     asks,
@@ -108,6 +109,7 @@ def create_app(gateway: Gateway) -> ASGIApp:
     app.add_middleware(CatchErrors)
     settings = gateway.settings
     app.state.gateway = gateway
+    app.state.document = openapi_document
     app.state.oidc = Provider(settings) if settings.oidc_issuer else None
     app.state.known_tokens = KnownTokens()
     app.state.caller_limit = RateLimit("caller", settings.requests_per_second, settings.requests_burst)
@@ -133,6 +135,9 @@ def _routes() -> FastAPI:
         # Stable names for SDKs, such as `messages_create`.
         generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}",
     )
+    plain = app.openapi
+    document = cache(lambda: complete(plain()))
+    app.openapi = document  # type: ignore[method-assign]
     for module in _ROUTERS:
         app.include_router(module.router)
     return app

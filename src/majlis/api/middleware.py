@@ -25,7 +25,7 @@ STATUS = "majlis.status"
 _TRACED = ("/api/", "/v1/", "/mcp", "/hooks/")
 _NOT_TRACED = "/api/health"
 _UPLOAD = re.compile(r"/api/spaces/[^/]+/files")
-_WITHOUT_DATABASE = frozenset({"/api/health/live", "/api/openapi.json"})
+_WITHOUT_DATABASE = frozenset({"/api/health/live", "/api/openapi.json", "/api/reference"})
 _SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
     "base-uri 'none'; frame-ancestors 'none'; form-action 'self'",

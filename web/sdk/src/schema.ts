@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End
+         * End an access
          * @description Ends a token, session or link, and everything that was opened with it.
          */
         delete: operations["tokens_end"];
@@ -31,10 +31,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List All */
+        /**
+         * List agents
+         * @description With their configurations. For the owner and admins.
+         */
         get: operations["agents_list_all"];
         put?: never;
-        /** Create */
+        /**
+         * Create an agent
+         * @description An error names the path of what is wrong in the configuration. For the owner and admins.
+         */
         post: operations["agents_create"];
         delete?: never;
         options?: never;
@@ -50,7 +56,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Config Schema
+         * Get the schema of configurations
          * @description The JSON Schema of an agent's config, for editors.
          */
         get: operations["agents_get_config_schema"];
@@ -69,15 +75,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get One */
+        /**
+         * Get an agent
+         * @description With its configuration. For the agent itself, the owner and admins.
+         */
         get: operations["agents_get_one"];
         put?: never;
         post?: never;
-        /** Delete */
+        /**
+         * Delete an agent
+         * @description Its runs end. Its messages stay. For the owner and admins.
+         */
         delete: operations["agents_delete"];
         options?: never;
         head?: never;
-        /** Change */
+        /**
+         * Change an agent
+         * @description Keys of `config` that are left out stay as they are. It holds from the next run.
+         */
         patch: operations["agents_change"];
         trace?: never;
     };
@@ -89,7 +104,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Cycles Of
+         * List the cycles of an agent
          * @description The cycles of a consciousness, newest first.
          */
         get: operations["inbox_list_cycles_of"];
@@ -109,7 +124,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Goals
+         * List goals of an agent
          * @description Active goals first, then completed ones; ordered by priority.
          */
         get: operations["agents_list_goals"];
@@ -131,7 +146,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete Goal */
+        /**
+         * Delete a goal
+         * @description For the owner and admins.
+         */
         delete: operations["agents_delete_goal"];
         options?: never;
         head?: never;
@@ -146,14 +164,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Of Agent
+         * List the inbox of an agent
          * @description The agent's pending and active deliveries, oldest first.
          */
         get: operations["inbox_list_of_agent"];
         put?: never;
         post?: never;
         /**
-         * Delete Inbox
+         * Empty the inbox of an agent
          * @description Passes over the events that no run has taken yet. For the owner and admins.
          */
         delete: operations["agents_delete_inbox"];
@@ -170,7 +188,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Memories
+         * List memories of an agent
          * @description The agent's memories, ordered by key.
          */
         get: operations["agents_list_memories"];
@@ -191,12 +209,15 @@ export interface paths {
         };
         get?: never;
         /**
-         * Put Memory
+         * Change a memory
          * @description Corrects a memory. For the owner and admins.
          */
         put: operations["agents_put_memory"];
         post?: never;
-        /** Delete Memory */
+        /**
+         * Delete a memory
+         * @description For the owner and admins.
+         */
         delete: operations["agents_delete_memory"];
         options?: never;
         head?: never;
@@ -213,11 +234,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pause
+         * Pause an agent
          * @description Its runs stop within a second and go back to the queue. Events are kept. For the owner and admins.
          */
         post: operations["agents_pause"];
-        /** Resume */
+        /**
+         * Resume an agent
+         * @description It handles the events that arrived meanwhile.
+         */
         delete: operations["agents_resume"];
         options?: never;
         head?: never;
@@ -232,7 +256,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Plans
+         * List plans of an agent
          * @description Active plans first, then the most recently completed ones.
          */
         get: operations["agents_list_plans"];
@@ -254,7 +278,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete Plan */
+        /**
+         * Delete a plan
+         * @description It does not fire any more. For the owner and admins.
+         */
         delete: operations["agents_delete_plan"];
         options?: never;
         head?: never;
@@ -271,7 +298,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Trigger
+         * Trigger an agent
          * @description Trigger an agent with an event from a service. A repeated eventId of the same caller is delivered once (P5).
          */
         post: operations["inbox_trigger"];
@@ -291,7 +318,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try Out
+         * Preview a request to the model
          * @description The first request that the model would get if you sent this now. No model is called, and nothing is stored or
          *     sent. For the owner and admins.
          */
@@ -310,7 +337,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Usage Of
+         * Get the usage of an agent
          * @description The total usage of the agent's runs. For the agent itself and admins.
          */
         get: operations["runs_get_usage_of"];
@@ -330,7 +357,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Usage By Day Of
+         * List the usage of an agent by day
          * @description Usage per day (UTC), oldest first, without days that had no runs. `cost` is in USD, or null if no model that was
          *     used has a known price.
          */
@@ -354,7 +381,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete Waits
+         * End the waits of an agent
          * @description Its waits for answers and cards time out now. For the owner and admins.
          */
         delete: operations["agents_delete_waits"];
@@ -373,7 +400,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create
+         * Ask the members of a space
          * @description Put a question to the members of a space. They answer on a card; a text or a choice also with a reply.
          */
         post: operations["asks_create"];
@@ -391,7 +418,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get One
+         * Get an ask
          * @description The ask with its answers. A late answer came after the end and does not count.
          */
         get: operations["asks_get_one"];
@@ -413,7 +440,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Answer
+         * Answer an ask
          * @description Answer an ask. Your first valid answer counts; one after the end is kept as `late`. 422: the result does not
          *     match the schema, and nothing is changed.
          */
@@ -432,7 +459,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Entries
+         * List audit entries
          * @description Administrative acts, sign-ins, tokens, approvals, exports and uses of secrets, newest first. For owners.
          */
         get: operations["audit_list_entries"];
@@ -452,7 +479,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Blocked
+         * List blocked members
          * @description Members who cannot add you to spaces.
          */
         get: operations["entities_list_blocked"];
@@ -473,12 +500,15 @@ export interface paths {
         };
         get?: never;
         /**
-         * Put Block
+         * Block a member
          * @description From now on, this member cannot add you to spaces.
          */
         put: operations["entities_put_block"];
         post?: never;
-        /** Delete Block */
+        /**
+         * Unblock a member
+         * @description They can add you to spaces again.
+         */
         delete: operations["entities_delete_block"];
         options?: never;
         head?: never;
@@ -493,12 +523,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List All
+         * List budgets
          * @description The budgets and what is spent of them. For admins.
          */
         get: operations["budgets_list_all"];
         /**
-         * Replace
+         * Replace the budgets
          * @description Replace the list. Runs that stopped because a budget was spent try again. For admins.
          */
         put: operations["budgets_replace"];
@@ -519,7 +549,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Direct
+         * Open a direct conversation
          * @description Your direct conversation with a person or an agent. It is created when you first ask for it.
          */
         post: operations["spaces_direct"];
@@ -536,10 +566,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List All */
+        /**
+         * List members of the gateway
+         * @description People, services and agents.
+         */
         get: operations["entities_list_all"];
         put?: never;
-        /** Create */
+        /**
+         * Create a person or service
+         * @description Then create a token or a sign-in link for it. For admins.
+         */
         post: operations["entities_create"];
         delete?: never;
         options?: never;
@@ -554,15 +590,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get One */
+        /**
+         * Get a member
+         * @description A person, service or agent.
+         */
         get: operations["entities_get_one"];
         put?: never;
         post?: never;
-        /** Delete */
+        /**
+         * Delete a member
+         * @description It leaves all spaces and its tokens end. Its messages stay; its name can be used again.
+         */
         delete: operations["entities_delete"];
         options?: never;
         head?: never;
-        /** Change */
+        /**
+         * Change a member
+         * @description Your own name, or as an admin another's. Owners change roles.
+         */
         patch: operations["entities_change"];
         trace?: never;
     };
@@ -574,14 +619,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Access Of
+         * List what is signed in
          * @description Tokens, browser sessions and unused sign-in links. For the entity itself and for admins.
          */
         get: operations["tokens_list_access_of"];
         put?: never;
         post?: never;
         /**
-         * End All
+         * Sign out everywhere
          * @description Ends all tokens, sessions and links of an entity.
          */
         delete: operations["tokens_end_all"];
@@ -599,7 +644,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create Sign In Link */
+        /**
+         * Create a sign-in link
+         * @description It signs in one browser, once. For yourself and for admins.
+         */
         post: operations["tokens_create_sign_in_link"];
         delete?: never;
         options?: never;
@@ -614,10 +662,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Of Entity */
+        /**
+         * List tokens of a member
+         * @description Without their values.
+         */
         get: operations["tokens_list_of_entity"];
         put?: never;
-        /** Create */
+        /**
+         * Create a token
+         * @description It is only in this response. `scopes` limits what it may do. For the entity and for admins.
+         */
         post: operations["tokens_create"];
         delete?: never;
         options?: never;
@@ -632,7 +686,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow All */
+        /**
+         * Follow all your spaces
+         * @description A stream of events. With `Last-Event-ID` it first sends everything that you missed.
+         */
         get: operations["live_follow_all"];
         put?: never;
         post?: never;
@@ -650,7 +707,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Failed
+         * List failed runs
          * @description For administrators: the runs of the last day that failed, in any space, newest first, without messages.
          */
         get: operations["runs_list_failed"];
@@ -669,7 +726,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Download */
+        /**
+         * Download a file
+         * @description Its content. `Range` is supported.
+         */
         get: operations["files_download"];
         put?: never;
         post?: never;
@@ -687,7 +747,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Thumbnail
+         * Get a thumbnail
          * @description A picture that is at most `size` wide and high. Other files have none (404).
          */
         get: operations["files_thumbnail"];
@@ -707,7 +767,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Health
+         * Get the health of the gateway
          * @description 503 only if the gateway cannot work. Without NATS it works by polling, so it is degraded.
          */
         get: operations["health_get_health"];
@@ -727,7 +787,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Live
+         * Check that the process lives
          * @description The process answers. If this fails, restart it.
          */
         get: operations["health_get_live"];
@@ -747,7 +807,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Ready
+         * Check that the gateway is ready
          * @description The gateway can take requests. While this fails, send them to another node.
          */
         get: operations["health_get_ready"];
@@ -769,7 +829,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take
+         * Take events
          * @description Take events of an outside agent, with its token. Each has a lease of 60 s.
          */
         post: operations["inbox_take"];
@@ -789,7 +849,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renew
+         * Renew the lease of an event
          * @description Hold an event for another 60 s. 409 if the lease has ended.
          */
         post: operations["inbox_renew"];
@@ -809,7 +869,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Settle
+         * Settle an event
          * @description End the work on an event. 409 if the lease has ended.
          */
         post: operations["inbox_settle"];
@@ -827,13 +887,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List All
+         * List incoming webhooks
          * @description For the owner and admins.
          */
         get: operations["webhooks_list_all"];
         put?: never;
         /**
-         * Create
+         * Create an incoming webhook
          * @description For the owner and admins. Other programs then post to `url`.
          */
         post: operations["webhooks_create"];
@@ -854,7 +914,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete
+         * Delete an incoming webhook
          * @description Its address stops working, and its service is removed. Its messages stay.
          */
         delete: operations["webhooks_delete"];
@@ -870,7 +930,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Me */
+        /**
+         * Get yourself
+         * @description The member whom the token or session belongs to.
+         */
         get: operations["entities_get_me"];
         put?: never;
         post?: never;
@@ -887,19 +950,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get One */
+        /**
+         * Get a message
+         * @description As it is now, with its reactions, files and edits.
+         */
         get: operations["messages_get_one"];
         put?: never;
         post?: never;
         /**
-         * Delete
+         * Delete a message
          * @description Delete your own message, or as an admin of the space any. Its number stays; stored copies of its text go.
          */
         delete: operations["messages_delete"];
         options?: never;
         head?: never;
         /**
-         * Change
+         * Edit a message
          * @description Change the text of your own message. It wakes no agent.
          */
         patch: operations["messages_change"];
@@ -913,7 +979,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Of Message
+         * List deliveries of a message
          * @description The delivery of this message to each agent: its state, and the run that handles it.
          */
         get: operations["inbox_list_of_message"];
@@ -935,7 +1001,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retry
+         * Deliver a message again
          * @description Deliver the message to this agent again. 409 unless its delivery has failed.
          */
         post: operations["inbox_retry"];
@@ -954,12 +1020,15 @@ export interface paths {
         };
         get?: never;
         /**
-         * Pin Message
+         * Pin a message
          * @description Pin a message to its space, which can have 50 pins. Pinning twice is pinning once.
          */
         put: operations["messages_pin_message"];
         post?: never;
-        /** Unpin Message */
+        /**
+         * Unpin a message
+         * @description It stays in the space.
+         */
         delete: operations["messages_unpin_message"];
         options?: never;
         head?: never;
@@ -975,12 +1044,15 @@ export interface paths {
         };
         get?: never;
         /**
-         * Add Reaction
+         * Add a reaction
          * @description React with one emoji. Putting it twice is putting it once.
          */
         put: operations["messages_add_reaction"];
         post?: never;
-        /** Remove Reaction */
+        /**
+         * Remove a reaction
+         * @description Your own. Removing it twice is removing it once.
+         */
         delete: operations["messages_remove_reaction"];
         options?: never;
         head?: never;
@@ -995,7 +1067,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Versions
+         * List earlier texts of a message
          * @description The earlier texts of an edited message, oldest first. For its author and admins of the space.
          */
         get: operations["messages_versions"];
@@ -1015,7 +1087,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Why Of
+         * Explain a message
          * @description Why the message was sent: hop by hop back to the beginning of its chain, nearest first. What you may not see is
          *     `hidden`.
          */
@@ -1036,12 +1108,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show
+         * List allowed model hosts
          * @description For the owner and admins.
          */
         get: operations["models_show"];
         /**
-         * Put
+         * Replace the allowed model hosts
          * @description Replaces the list of allowed hosts. For the owner only.
          */
         put: operations["models_put"];
@@ -1060,7 +1132,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Connected
+         * List models
          * @description The connected models, other models of agents, and which agents use the model `demo`.
          */
         get: operations["models_list_connected"];
@@ -1082,7 +1154,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find
+         * Find local model servers
          * @description Looks for Ollama, llama.cpp, LM Studio and vLLM at their usual ports on the server's machine.
          */
         post: operations["models_find"];
@@ -1102,7 +1174,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Look
+         * List models of a provider
          * @description Asks a provider or a server which models it offers.
          */
         post: operations["models_look"];
@@ -1120,7 +1192,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Known
+         * List model providers
          * @description Providers, whether the server has their key, and the command that installs a missing package.
          */
         get: operations["models_list_known"];
@@ -1142,7 +1214,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Test
+         * Test a model
          * @description Asks the model to say hello. Nothing is stored, and no agent takes part.
          */
         post: operations["models_test"];
@@ -1161,13 +1233,13 @@ export interface paths {
         };
         get?: never;
         /**
-         * Connect
+         * Connect a model
          * @description Stores the model and its key under this name, or replaces them. If the owner does it, its host is allowed.
          */
         put: operations["models_connect"];
         post?: never;
         /**
-         * Remove
+         * Remove a model
          * @description Removes the model, and its key if nothing else uses it. Refused while agents use the model.
          */
         delete: operations["models_remove"];
@@ -1186,7 +1258,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Use
+         * Use a model
          * @description Gives agents this model, from their next run.
          */
         post: operations["models_use"];
@@ -1204,13 +1276,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Senders
+         * List outgoing webhooks
          * @description Your own, and those of spaces that you administer; all for the owner and admins.
          */
         get: operations["webhooks_list_senders"];
         put?: never;
         /**
-         * Create Sender
+         * Create an outgoing webhook
          * @description Send events of a space to a URL, signed with the `secret`, which is shown once. For admins of the space; for all
          *     your spaces: for the owner and admins.
          */
@@ -1232,7 +1304,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete Sender
+         * Delete an outgoing webhook
          * @description With its queue and its log.
          */
         delete: operations["webhooks_delete_sender"];
@@ -1249,7 +1321,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Deliveries
+         * List deliveries of a webhook
          * @description Deliveries that were sent or are in the queue, newest first.
          */
         get: operations["webhooks_list_deliveries"];
@@ -1271,7 +1343,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retry
+         * Send a delivery again
          * @description Send it again, with the same `webhook-id`.
          */
         post: operations["webhooks_retry"];
@@ -1289,18 +1361,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Pause
+         * Get the pause of the gateway
          * @description Are all agents of the gateway paused?
          */
         get: operations["agents_get_pause"];
         put?: never;
         /**
-         * Pause All
+         * Pause all agents
          * @description Pauses all agents of the gateway. For the owner and admins.
          */
         post: operations["agents_pause_all"];
         /**
-         * Resume All
+         * Resume all agents
          * @description Ends the pause of the gateway. An agent or space that was paused by itself stays paused.
          */
         delete: operations["agents_resume_all"];
@@ -1317,7 +1389,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Mine
+         * List runs
          * @description The runs you may see, newest first: those triggered in your spaces, and an agent's own.
          */
         get: operations["runs_list_mine"];
@@ -1337,7 +1409,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get One
+         * Get a run
          * @description With `unsent` for the person who asked, if the agent wrote an answer but did not send it.
          */
         get: operations["runs_get_one"];
@@ -1359,7 +1431,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel
+         * Cancel a run
          * @description Cancel the run. What its agent was writing stays, with `stoppedBy`, if a person cancels it. It posts nothing
          *     after this.
          */
@@ -1378,7 +1450,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Context Of
+         * Get what the model was sent
          * @description The requests exactly as sent to the model. For the agent itself and admins.
          */
         get: operations["runs_get_context_of"];
@@ -1398,7 +1470,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Steps Of
+         * List steps of a run
          * @description The model steps and tool calls. Members see `{"hidden": …}` for what is private or belongs to other spaces.
          */
         get: operations["runs_list_steps_of"];
@@ -1420,7 +1492,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Submit Result
+         * Answer a card
          * @description Answer a card, or approve a call. The first answer counts. 409: the card is answered, withdrawn or expired. 422:
          *     the result does not match the schema, and the card stays open.
          */
@@ -1441,7 +1513,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Post Unsent Of
+         * Post an answer that was not sent
          * @description Post the answer that the agent wrote but did not send, as its message. For the person who asked; posting twice
          *     returns the same message. 409: there is none.
          */
@@ -1459,7 +1531,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Find */
+        /**
+         * Search messages
+         * @description In all spaces that you may read, newest first.
+         */
         get: operations["messages_find"];
         put?: never;
         post?: never;
@@ -1477,7 +1552,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List All
+         * List secrets
          * @description Names and hosts, for the owner and admins.
          */
         get: operations["secrets_list_all"];
@@ -1498,12 +1573,15 @@ export interface paths {
         };
         get?: never;
         /**
-         * Put
+         * Store a secret
          * @description Stores a secret under this name, or replaces its value and its hosts.
          */
         put: operations["secrets_put"];
         post?: never;
-        /** Delete */
+        /**
+         * Delete a secret
+         * @description Agents that use it fail until there is another of this name.
+         */
         delete: operations["secrets_delete"];
         options?: never;
         head?: never;
@@ -1520,11 +1598,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign In
+         * Sign in
          * @description Signs in: the response sets the session cookie.
          */
         post: operations["session_sign_in"];
-        /** End */
+        /**
+         * Sign out
+         * @description Ends this browser's session.
+         */
         delete: operations["session_end"];
         options?: never;
         head?: never;
@@ -1539,12 +1620,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Mine
+         * List your spaces
          * @description Your spaces, most recently active first.
          */
         get: operations["spaces_list_mine"];
         put?: never;
-        /** Create */
+        /**
+         * Create a space
+         * @description You become its first member and its admin.
+         */
         post: operations["spaces_create"];
         delete?: never;
         options?: never;
@@ -1560,7 +1644,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List All
+         * List all spaces
          * @description All spaces of the gateway and their members, without messages. For admins.
          */
         get: operations["spaces_list_all"];
@@ -1579,15 +1663,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get One */
+        /**
+         * Get a space
+         * @description With its settings. 404 unless you are a member.
+         */
         get: operations["spaces_get_one"];
         put?: never;
         post?: never;
-        /** Delete */
+        /**
+         * Delete a space
+         * @description With its messages and files. Runs that work or wait there end. For admins of the space.
+         */
         delete: operations["spaces_delete"];
         options?: never;
         head?: never;
-        /** Change */
+        /**
+         * Change a space
+         * @description Fields that are left out stay as they are. For admins of the space.
+         */
         patch: operations["spaces_change"];
         trace?: never;
     };
@@ -1598,7 +1691,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow Space */
+        /**
+         * Follow a space
+         * @description A stream of events. With `Last-Event-ID` it first sends everything that you missed.
+         */
         get: operations["live_follow_space"];
         put?: never;
         post?: never;
@@ -1616,12 +1712,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Of Space
+         * List files of a space
          * @description The files that messages of the space carry, newest first.
          */
         get: operations["files_list_of_space"];
         put?: never;
-        /** Upload */
+        /**
+         * Upload a file
+         * @description As the multipart field `file`. Send its id with a message; unused files are deleted.
+         */
         post: operations["files_upload"];
         delete?: never;
         options?: never;
@@ -1637,13 +1736,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Of Space
+         * List invites
          * @description Those that still work, newest first, without their links.
          */
         get: operations["invites_list_of_space"];
         put?: never;
         /**
-         * Create
+         * Create an invite
          * @description A link that lets people join the space: new ones choose a name. For admins of the gateway who administer the
          *     space. The link is only in this response.
          */
@@ -1664,7 +1763,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End */
+        /**
+         * End an invite
+         * @description Its link stops working. People who joined stay.
+         */
         delete: operations["invites_end"];
         options?: never;
         head?: never;
@@ -1678,10 +1780,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Members Of */
+        /**
+         * List members of a space
+         * @description With their roles, and whether agents are paused.
+         */
         get: operations["spaces_list_members_of"];
         put?: never;
-        /** Add */
+        /**
+         * Add a member
+         * @description Or change the role of a member, which returns 200. An agent may be added by those whom `addableBy` names.
+         */
         post: operations["spaces_add"];
         delete?: never;
         options?: never;
@@ -1699,7 +1807,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove */
+        /**
+         * Remove a member
+         * @description Yourself, or another one as an admin of the space.
+         */
         delete: operations["spaces_remove"];
         options?: never;
         head?: never;
@@ -1713,10 +1824,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Of Space */
+        /**
+         * List messages of a space
+         * @description Oldest first. Without `before` and `after`, the newest ones.
+         */
         get: operations["messages_list_of_space"];
         put?: never;
-        /** Create */
+        /**
+         * Post a message
+         * @description Stores the message, then wakes the agents that it concerns. A repeated `clientId` returns the first message with 200. `inbox` is for outside agents.
+         */
         post: operations["messages_create"];
         delete?: never;
         options?: never;
@@ -1734,11 +1851,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pause
+         * Pause a space
          * @description No agent works in the space until it is resumed. For its admins, and admins of the gateway.
          */
         post: operations["spaces_pause"];
-        /** Resume */
+        /**
+         * Resume a space
+         * @description Agents handle the events that arrived meanwhile.
+         */
         delete: operations["spaces_resume"];
         options?: never;
         head?: never;
@@ -1754,7 +1874,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Enter Phase */
+        /**
+         * Enter a phase
+         * @description Of the work in the space, with a handover for its agents.
+         */
         post: operations["spaces_enter_phase"];
         delete?: never;
         options?: never;
@@ -1769,7 +1892,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Phases Of */
+        /**
+         * List phases of a space
+         * @description Newest first.
+         */
         get: operations["spaces_list_phases_of"];
         put?: never;
         post?: never;
@@ -1787,7 +1913,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Pins Of
+         * List pinned messages
          * @description The pinned messages, newest pin first.
          */
         get: operations["spaces_list_pins_of"];
@@ -1808,7 +1934,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read */
+        /**
+         * Mark a space as read
+         * @description Up to this message. Your position never moves back.
+         */
         post: operations["spaces_read"];
         delete?: never;
         options?: never;
@@ -1824,7 +1953,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Summaries Of
+         * List summaries of a space
          * @description What agents are shown instead of messages that left their windows, oldest first. Each is of 25 messages.
          */
         get: operations["spaces_list_summaries_of"];
@@ -1866,7 +1995,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke */
+        /**
+         * Revoke a token
+         * @description It stops working at once, and streams that it opened end.
+         */
         delete: operations["tokens_revoke"];
         options?: never;
         head?: never;
@@ -1881,7 +2013,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Pending Calls
+         * List open cards
          * @description Open cards in your spaces, oldest first.
          */
         get: operations["runs_list_pending_calls"];
@@ -1901,7 +2033,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Report
+         * Report usage
          * @description Usage and cost (USD) of the runs you may see; admins see the sums of all runs. Dates and days are in the
          *     gateway's time zone.
          */
@@ -1922,7 +2054,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Open Waits
+         * List open waits
          * @description Open questions of agents and open cards in your spaces, oldest first: who waits, for whom, until when, and what
          *     has been answered so far.
          */
@@ -1945,7 +2077,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Speak
+         * Speak MCP
          * @description The Model Context Protocol over streamable HTTP, without sessions. docs/mcp.md lists the tools.
          */
         post: operations["mcp_speak"];
@@ -1964,7 +2096,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Complete */
+        /**
+         * Complete a chat
+         * @description Posts the last user message and returns what the agent says, or the first answer in a space. With `stream` it arrives as server-sent events. Tools of the caller are refused.
+         */
         post: operations["openai_complete"];
         delete?: never;
         options?: never;
@@ -1979,7 +2114,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List All */
+        /**
+         * List agents and spaces as models
+         * @description Named `agent:<name>` and `space:<name>`, in the format of OpenAI's API.
+         */
         get: operations["openai_list_all"];
         put?: never;
         post?: never;
@@ -1996,7 +2134,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get One */
+        /**
+         * Get an agent or space as a model
+         * @description In the format of OpenAI's API.
+         */
         get: operations["openai_get_one"];
         put?: never;
         post?: never;
@@ -4487,13 +4628,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a token, session or link. */
                 token_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4579,6 +4721,7 @@ export interface operations {
             query?: {
                 /** @description The last id of the previous page. */
                 after?: string | null;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -4587,7 +4730,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4670,11 +4813,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "config": {
+                 *         "instructions": "You review releases.",
+                 *         "mind": "timeline",
+                 *         "model": "demo"
+                 *       },
+                 *       "name": "Scout"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewAgent"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4766,7 +4919,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4847,13 +5000,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4941,13 +5095,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5042,17 +5197,28 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "config": {
+                 *         "instructions": "You review releases.",
+                 *         "mind": "timeline",
+                 *         "model": "demo",
+                 *         "window": 80
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentChange"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5147,19 +5313,21 @@ export interface operations {
     inbox_list_cycles_of: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description The number of the last cycle of the previous page. */
                 before?: number | null;
             };
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5247,13 +5415,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5341,14 +5510,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
+                /** @description The id of a goal. */
                 goal_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5432,17 +5603,19 @@ export interface operations {
     inbox_list_of_agent: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5530,13 +5703,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5624,13 +5798,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5718,18 +5893,25 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
+                /** @description The key of a memory. */
                 key: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "value": "Releases ship on Tuesdays."
+                 *     }
+                 */
                 "application/json": components["schemas"]["MemoryValue"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5817,14 +5999,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
+                /** @description The key of a memory. */
                 key: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5910,13 +6094,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6004,13 +6189,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6098,13 +6284,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6192,14 +6379,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
+                /** @description The id of a plan. */
                 plan_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6285,17 +6474,27 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "eventId": "order-1234",
+                 *       "payload": {
+                 *         "order": 1234
+                 *       },
+                 *       "serviceName": "Shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ServiceEvent"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Accepted; it happens later. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -6383,17 +6582,24 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "spaceId": "spc_01jq3v8x2k7m9a0b",
+                 *       "text": "@Scout is the release ready?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Try"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6490,13 +6696,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6582,17 +6789,19 @@ export interface operations {
     runs_list_usage_by_day_of: {
         parameters: {
             query?: {
+                /** @description How many days back. */
                 days?: number;
             };
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6680,13 +6889,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6781,6 +6991,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "clientId": "ship-42",
+                 *       "from": [
+                 *         "Ada"
+                 *       ],
+                 *       "kind": "choice",
+                 *       "options": [
+                 *         "yes",
+                 *         "no"
+                 *       ],
+                 *       "question": "Ship release 42?",
+                 *       "spaceId": "spc_01jq3v8x2k7m9a0b",
+                 *       "within": "2 hours"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewAsk"];
             };
         };
@@ -6794,7 +7020,7 @@ export interface operations {
                     "application/json": components["schemas"]["AskJson"];
                 };
             };
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6894,13 +7120,14 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The id of an ask. */
                 ask_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6988,17 +7215,23 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of an ask. */
                 ask_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "result": "yes"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AskResult"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7093,12 +7326,15 @@ export interface operations {
     audit_list_entries: {
         parameters: {
             query?: {
+                /** @description Only acts of this member. */
                 actorId?: string | null;
                 /** @description `token.created`, or `token` for all. */
                 action?: string | null;
+                /** @description Only what is newer than this time. */
                 from?: string | null;
                 /** @description The last id of the previous page. */
                 before?: string | null;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -7107,7 +7343,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7190,7 +7426,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7269,13 +7505,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7361,13 +7598,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7448,7 +7686,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7531,11 +7769,26 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "budgets": [
+                 *         {
+                 *           "scope": "gateway",
+                 *           "usd": 20
+                 *         },
+                 *         {
+                 *           "id": "ent_01jq3vaf6d8r2f3g",
+                 *           "scope": "agent",
+                 *           "usd": 5
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewBudgets"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7618,6 +7871,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "entityId": "ent_01jq3vaf6d8r2f3g"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Direct"];
             };
         };
@@ -7631,7 +7889,7 @@ export interface operations {
                     "application/json": components["schemas"]["SpaceJson"];
                 };
             };
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7717,9 +7975,11 @@ export interface operations {
     entities_list_all: {
         parameters: {
             query?: {
+                /** @description Only members of this kind. */
                 type?: ("human" | "agent" | "service") | null;
                 /** @description The last id of the previous page. */
                 after?: string | null;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -7728,7 +7988,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7811,11 +8071,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Ada",
+                 *       "type": "human"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewEntity"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7903,13 +8169,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7997,13 +8264,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8098,17 +8366,23 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Lovelace"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EntityChange"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8205,13 +8479,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8302,13 +8577,14 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8394,13 +8670,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8488,13 +8765,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8582,17 +8860,27 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "laptop",
+                 *       "scopes": [
+                 *         "read",
+                 *         "write"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewToken"] | null;
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8678,11 +8966,13 @@ export interface operations {
     live_follow_all: {
         parameters: {
             query?: {
+                /** @description The same as `Last-Event-ID`, for clients that cannot set headers. */
                 lastEventId?: string | null;
                 /** @description For apps of people: you are online while the stream is open, and it says who else is. */
                 presence?: boolean;
             };
             header?: {
+                /** @description The id of the last event that you have: the stream begins after it. */
                 "Last-Event-ID"?: string | null;
             };
             path?: never;
@@ -8773,7 +9063,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8852,6 +9142,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a file. */
                 file_id: string;
             };
             cookie?: never;
@@ -8967,10 +9258,12 @@ export interface operations {
     files_thumbnail: {
         parameters: {
             query?: {
+                /** @description In pixels. */
                 size?: "160" | "320" | "640" | "1280";
             };
             header?: never;
             path: {
+                /** @description The id of a file. */
                 file_id: string;
             };
             cookie?: never;
@@ -9076,7 +9369,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9159,7 +9452,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9242,7 +9535,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9325,11 +9618,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "max": 1,
+                 *       "waitSeconds": 30
+                 *     }
+                 */
                 "application/json": components["schemas"]["Take"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9408,17 +9707,23 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a delivery. */
                 delivery_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "lease": "4f1c9a7be2d84d1f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Renewal"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9515,17 +9820,24 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a delivery. */
                 delivery_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "lease": "4f1c9a7be2d84d1f",
+                 *       "state": "done"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Settlement"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9626,7 +9938,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9709,11 +10021,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "GitHub",
+                 *       "spaceId": "spc_01jq3v8x2k7m9a0b",
+                 *       "template": "{{payload.sender.login}} pushed to {{payload.repository.name}}",
+                 *       "verify": {
+                 *         "scheme": "github",
+                 *         "secret": "secret:GITHUB_HOOK"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewIncomingWebhook"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9810,13 +10133,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a webhook. */
                 webhook_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9906,7 +10230,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9985,13 +10309,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10079,13 +10404,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10182,17 +10508,23 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "@Scout is release 42 ready?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChangedMessage"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10289,13 +10621,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10383,14 +10716,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
+                /** @description The id of an agent. */
                 agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Accepted; it happens later. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -10487,13 +10822,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10590,13 +10926,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10684,14 +11021,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
+                /** @description One emoji, percent-encoded. */
                 emoji: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10788,14 +11127,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
+                /** @description One emoji, percent-encoded. */
                 emoji: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10883,13 +11224,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10977,13 +11319,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11075,7 +11418,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11158,11 +11501,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "hosts": [
+                 *         "api.openai.com",
+                 *         "127.0.0.1:11434"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ModelHosts"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11245,7 +11596,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11328,7 +11679,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11411,11 +11762,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "provider": "ollama"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ModelOffer"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11498,7 +11854,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11581,11 +11937,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "ollama:qwen3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ModelToTest"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11664,17 +12025,25 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its name. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "default": true,
+                 *       "key": "sk-…",
+                 *       "model": "openai:gpt-5.2"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ModelToConnect"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11762,13 +12131,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its name. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -11863,17 +12233,25 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its name. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agents": [
+                 *         "ent_01jq3vaf6d8r2f3g"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ModelUse"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11965,7 +12343,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12048,11 +12426,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         "space.message"
+                 *       ],
+                 *       "spaceId": "spc_01jq3v8x2k7m9a0b",
+                 *       "url": "https://example.com/majlis"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewOutgoingWebhook"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -12140,13 +12527,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a webhook. */
                 webhook_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -12230,19 +12618,21 @@ export interface operations {
     webhooks_list_deliveries: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description The last delivery of the previous page. */
                 before?: string | null;
             };
             header?: never;
             path: {
+                /** @description The id of a webhook. */
                 webhook_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12330,14 +12720,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a webhook. */
                 webhook_id: string;
+                /** @description The id of a delivery. */
                 delivery_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Accepted; it happens later. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -12438,7 +12830,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12521,7 +12913,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12604,7 +12996,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12681,10 +13073,13 @@ export interface operations {
     runs_list_mine: {
         parameters: {
             query?: {
+                /** @description Only those of this agent. */
                 agentId?: string | null;
                 /** @description The space that triggered the run. */
                 spaceId?: string | null;
+                /** @description Only those with this status. */
                 status?: ("queued" | "running" | "waiting_reply" | "waiting_tool" | "completed" | "failed" | "canceled") | null;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description The last run of the previous page. */
                 before?: string | null;
@@ -12695,7 +13090,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12783,13 +13178,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a run. */
                 run_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12877,13 +13273,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a run. */
                 run_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12980,13 +13377,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a run. */
                 run_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13074,13 +13472,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a run. */
                 run_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13168,17 +13567,26 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a run. */
                 run_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "result": {
+                 *         "approved": true
+                 *       },
+                 *       "toolCallId": "call_7Qw2"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolResult"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13275,13 +13683,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a run. */
                 run_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13378,7 +13787,9 @@ export interface operations {
             query: {
                 /** @description Words and "phrases", and the filters from:NAME, in:SPACE, before:DATE and after:DATE. Put a name with spaces in quotes. Words also find their other English forms; the last word may be incomplete. */
                 q: string;
+                /** @description Only those of this space. */
                 spaceId?: string | null;
+                /** @description How many at most. */
                 limit?: number;
                 /** @description The last message of the previous page. */
                 before?: string | null;
@@ -13389,7 +13800,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13481,7 +13892,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13560,17 +13971,26 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its name. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "hosts": [
+                 *         "api.openai.com"
+                 *       ],
+                 *       "value": "sk-…"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSecret"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13649,13 +14069,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its name. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -13745,11 +14166,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "7f3kq9"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SignIn"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13832,7 +14258,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -13918,7 +14344,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14001,11 +14427,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "What ships, and when.",
+                 *       "name": "Releases",
+                 *       "triggers": "mentioned"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSpace"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14093,6 +14526,7 @@ export interface operations {
             query?: {
                 /** @description The last id of the previous page. */
                 after?: string | null;
+                /** @description How many at most. */
                 limit?: number;
             };
             header?: never;
@@ -14101,7 +14535,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14180,13 +14614,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14274,13 +14709,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -14366,17 +14802,24 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "maxChainDepth": 3,
+                 *       "triggers": "everyone"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SpaceChange"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14462,12 +14905,15 @@ export interface operations {
     live_follow_space: {
         parameters: {
             query?: {
+                /** @description The same as `Last-Event-ID`, for clients that cannot set headers. */
                 lastEventId?: string | null;
             };
             header?: {
+                /** @description The id of the last event that you have: the stream begins after it. */
                 "Last-Event-ID"?: string | null;
             };
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
@@ -14560,19 +15006,21 @@ export interface operations {
     files_list_of_space: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description The last file of the previous page. */
                 before?: string | null;
             };
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14663,6 +15111,7 @@ export interface operations {
                 "idempotency-key"?: string | null;
             };
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
@@ -14676,7 +15125,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14773,13 +15222,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14867,17 +15317,24 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "member",
+                 *       "uses": 5
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewInvite"] | null;
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14965,14 +15422,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
+                /** @description The id of an invite. */
                 invite_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -15058,13 +15517,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15152,12 +15612,19 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "entityId": "ent_01jq3vaf6d8r2f3g",
+                 *       "role": "member"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewMember"];
             };
         };
@@ -15171,7 +15638,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberJson"];
                 };
             };
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15268,14 +15735,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
+                /** @description The id of a person, service or agent. */
                 entity_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -15368,6 +15837,7 @@ export interface operations {
     messages_list_of_space: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description Only messages before this one. */
                 before?: string | null;
@@ -15376,13 +15846,14 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15470,12 +15941,19 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "clientId": "release-42",
+                 *       "text": "@Scout is the release ready?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewMessage"];
             };
         };
@@ -15489,7 +15967,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessageJson"];
                 };
             };
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15586,13 +16064,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15680,13 +16159,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15774,17 +16254,24 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "Everything is merged.",
+                 *       "phase": "review"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewPhase"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15872,13 +16359,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15966,13 +16454,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16060,17 +16549,23 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "lastMessageId": "msg_01jq3vbk8e5t4h5j"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReadPosition"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16156,19 +16651,21 @@ export interface operations {
     spaces_list_summaries_of: {
         parameters: {
             query?: {
+                /** @description How many at most. */
                 limit?: number;
                 /** @description Only summaries of messages before this number. */
                 before?: number | null;
             };
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16348,13 +16845,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a token, session or link. */
                 token_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -16438,6 +16936,7 @@ export interface operations {
     runs_list_pending_calls: {
         parameters: {
             query?: {
+                /** @description Only those of this space. */
                 spaceId?: string | null;
             };
             header?: never;
@@ -16446,7 +16945,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16532,6 +17031,7 @@ export interface operations {
     usage_report: {
         parameters: {
             query?: {
+                /** @description What each row adds up. */
                 by?: "agent" | "space" | "person" | "day" | "model";
                 /** @description A date or time. Default: 30 days ago. */
                 from?: string | null;
@@ -16548,7 +17048,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16627,6 +17127,7 @@ export interface operations {
             query?: {
                 /** @description `me`: only those that you can answer. */
                 for?: "me" | null;
+                /** @description Only those of this space. */
                 spaceId?: string | null;
             };
             header?: never;
@@ -16635,7 +17136,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16813,8 +17314,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The conversation that this request continues. */
                 "X-Conversation-Id"?: string | null;
+                /** @description The conversation, as Open WebUI names it. */
                 "X-OpenWebUI-Chat-Id"?: string | null;
+                /** @description Chosen by you: a repeated request with the same key is done once. */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -16822,6 +17326,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "conversation": "release-42",
+                 *       "messages": [
+                 *         {
+                 *           "content": "Is the release ready?",
+                 *           "role": "user"
+                 *         }
+                 *       ],
+                 *       "model": "agent:Scout"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChatRequest"];
             };
         };
@@ -16937,7 +17453,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -17016,13 +17532,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a model: `agent:<name or id>` or `space:<name or id>`. */
                 model: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1,21 +1,24 @@
-"""The sign-in pages. They work without the web app.
+"""The sign-in pages and the API's reference. They work without the web app.
 
 The files of `api/page` are read at import, and a request only looks up their names, so no path leads elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from majlis.api.auth import TheGateway, require_own_page
+from majlis.api.reference.page import render_reference
 from majlis.api.routes.session import limit_sign_in, open_session, set_cookie
 from majlis.entities.sessions import find_code_owner
 from majlis.errors import MajlisError, NotFound, TooMany, Unauthenticated
@@ -89,8 +92,25 @@ def _file(name: str, known: str | None) -> Response:
     return Response(content, headers=headers, media_type=media_type)
 
 
+@router.api_route("/api/reference", methods=GET)
+async def reference(request: Request, known: Annotated[str | None, Header(alias="If-None-Match")] = None) -> Response:
+    """The OpenAPI document for readers. Like the document, it needs no token."""
+    content, etag = await asyncio.to_thread(_reference, request.app.state.document)
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    if known is not None and etag in known:
+        return Response(status_code=304, headers=headers)
+    return HTMLResponse(content, headers=headers)
+
+
+@cache
+def _reference(document: Callable[[], dict[str, Any]]) -> tuple[bytes, str]:
+    links, operations = render_reference(document())
+    page = PAGES["reference.html"].replace("<!-- links -->", links).replace("<!-- operations -->", operations)
+    return page.encode(), _etag(page.encode())
+
+
 def render(template: str, values: Mapping[str, str]) -> str:
-    """Escapes every value. No other function puts values into a page."""
+    """Escapes every value. No other function puts values of users into a page."""
     return Template(template).substitute({name: escape(value) for name, value in values.items()})
 
 
@@ -116,12 +136,16 @@ def _read_assets() -> dict[str, tuple[bytes, str, str]]:
     stored = b"".join(content for _, content in sorted(found.items())) + PAGES["offline.html"].encode()
     found[_WORKER] = f"const VERSION = '{_short_hash(stored)}';\n".encode() + found[_WORKER]
     return {
-        name: (content, _TYPES[name.rpartition(".")[2]], f'"{_short_hash(content)}"') for name, content in found.items()
+        name: (content, _TYPES[name.rpartition(".")[2]], _etag(content)) for name, content in found.items()
     }
 
 
 def _short_hash(content: bytes) -> str:
     return sha256(content).hexdigest()[:16]
+
+
+def _etag(content: bytes) -> str:
+    return f'"{_short_hash(content)}"'
 
 
 PAGES = _read_pages()

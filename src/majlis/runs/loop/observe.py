@@ -1,4 +1,4 @@
-"""The spans of a run, its requests and its calls (D7)."""
+"""Describes a run, its requests and its calls in spans (D7)."""
 
 from __future__ import annotations
 

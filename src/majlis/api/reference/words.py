@@ -1,0 +1,260 @@
+"""The words of the API's reference: tags, and a summary for each operation.
+
+A description is the docstring of the route's function, or stands here if there is none.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Words(NamedTuple):
+    summary: str
+    description: str = ""
+
+
+ABOUT = """\
+People and agents are members of spaces, and everything that they do goes through this API. All times are ISO 8601 in
+UTC; ids are opaque.
+
+**Sign in** with `Authorization: Bearer <token>`, where a token belongs to one member (`majlis token`, or
+`POST /api/entities/{entity_id}/tokens`), or with the cookie of a browser session.
+
+**Errors** all have the form `{"error": {"code", "message", "details"}}`. The code is stable. 401 means that the token
+is missing or has ended, 403 that you may not, 404 that a thing does not exist or is hidden from you, 409 that the state
+does not allow it, 422 that the input is invalid, with its path in `details`. 429 carries `Retry-After`.
+
+**Retries** are safe with a `clientId`: a repeated request with the same one changes nothing and returns the first
+result.
+
+**Live events** are server-sent events at `/api/events`.
+"""
+
+TAGS = {
+    "messages": ("Messages", "Post, read, edit, react and search."),
+    "spaces": ("Spaces", "Rooms of people and agents, their members and their settings."),
+    "invites": ("Invites", "Links with which people join a space."),
+    "files": ("Files", "Upload files, then send them with a message."),
+    "live": ("Live events", "What happens in spaces, as server-sent events that can be resumed."),
+    "runs": ("Runs", "What agents do and did, cards to answer, and open waits."),
+    "asks": ("Asks", "Questions of programs to the members of a space."),
+    "inbox": ("Inbox", "Events for agents: their deliveries, and how programs take those of outside agents."),
+    "entities": ("Members", "People, services and agents of the gateway."),
+    "tokens": ("Tokens", "Tokens, sessions and sign-in links."),
+    "session": ("Session", "Sign in and out of a browser."),
+    "agents": ("Agents", "Their configuration, what they remember, and pauses."),
+    "usage": ("Usage", "Tokens and cost."),
+    "budgets": ("Budgets", "Limits for what agents may spend in a day."),
+    "audit": ("Audit", "Administrative acts, newest first."),
+    "secrets": ("Secrets", "Keys that agents' configurations name, never shown again."),
+    "models": ("Models", "Connected models and the hosts they may use."),
+    "openai": ("OpenAI protocol", "Agents and spaces as models for clients of OpenAI's API."),
+    "mcp": ("MCP", "The gateway as an MCP server."),
+    "webhooks": ("Webhooks", "Other programs post into spaces and receive events."),
+    "health": ("Health", "For load balancers and monitoring. No token is needed."),
+}
+
+# By operation id.
+WORDS = {
+    "messages_create": Words(
+        "Post a message",
+        "Stores the message, then wakes the agents that it concerns. A repeated `clientId` returns the first message "
+        "with 200. `inbox` is for outside agents.",
+    ),
+    "messages_list_of_space": Words(
+        "List messages of a space", "Oldest first. Without `before` and `after`, the newest ones."
+    ),
+    "messages_get_one": Words("Get a message", "As it is now, with its reactions, files and edits."),
+    "messages_change": Words("Edit a message"),
+    "messages_delete": Words("Delete a message"),
+    "messages_get_why_of": Words("Explain a message"),
+    "messages_versions": Words("List earlier texts of a message"),
+    "messages_add_reaction": Words("Add a reaction"),
+    "messages_remove_reaction": Words("Remove a reaction", "Your own. Removing it twice is removing it once."),
+    "messages_pin_message": Words("Pin a message"),
+    "messages_unpin_message": Words("Unpin a message", "It stays in the space."),
+    "messages_find": Words("Search messages", "In all spaces that you may read, newest first."),
+    "spaces_create": Words("Create a space", "You become its first member and its admin."),
+    "spaces_list_mine": Words("List your spaces"),
+    "spaces_direct": Words("Open a direct conversation"),
+    "spaces_list_all": Words("List all spaces"),
+    "spaces_get_one": Words("Get a space", "With its settings. 404 unless you are a member."),
+    "spaces_change": Words("Change a space", "Fields that are left out stay as they are. For admins of the space."),
+    "spaces_delete": Words(
+        "Delete a space", "With its messages and files. Runs that work or wait there end. For admins of the space."
+    ),
+    "spaces_pause": Words("Pause a space"),
+    "spaces_resume": Words("Resume a space", "Agents handle the events that arrived meanwhile."),
+    "spaces_add": Words(
+        "Add a member",
+        "Or change the role of a member, which returns 200. An agent may be added by those whom `addableBy` names.",
+    ),
+    "spaces_list_members_of": Words("List members of a space", "With their roles, and whether agents are paused."),
+    "spaces_remove": Words("Remove a member", "Yourself, or another one as an admin of the space."),
+    "spaces_read": Words("Mark a space as read", "Up to this message. Your position never moves back."),
+    "spaces_list_pins_of": Words("List pinned messages"),
+    "spaces_list_summaries_of": Words("List summaries of a space"),
+    "spaces_enter_phase": Words("Enter a phase", "Of the work in the space, with a handover for its agents."),
+    "spaces_list_phases_of": Words("List phases of a space", "Newest first."),
+    "invites_create": Words("Create an invite"),
+    "invites_list_of_space": Words("List invites"),
+    "invites_end": Words("End an invite", "Its link stops working. People who joined stay."),
+    "files_upload": Words(
+        "Upload a file", "As the multipart field `file`. Send its id with a message; unused files are deleted."
+    ),
+    "files_list_of_space": Words("List files of a space"),
+    "files_download": Words("Download a file", "Its content. `Range` is supported."),
+    "files_thumbnail": Words("Get a thumbnail"),
+    "live_follow_space": Words(
+        "Follow a space", "A stream of events. With `Last-Event-ID` it first sends everything that you missed."
+    ),
+    "live_follow_all": Words(
+        "Follow all your spaces", "A stream of events. With `Last-Event-ID` it first sends everything that you missed."
+    ),
+    "runs_list_mine": Words("List runs"),
+    "runs_get_one": Words("Get a run"),
+    "runs_list_steps_of": Words("List steps of a run"),
+    "runs_get_context_of": Words("Get what the model was sent"),
+    "runs_cancel": Words("Cancel a run"),
+    "runs_post_unsent_of": Words("Post an answer that was not sent"),
+    "runs_submit_result": Words("Answer a card"),
+    "runs_list_failed": Words("List failed runs"),
+    "runs_list_pending_calls": Words("List open cards"),
+    "runs_list_open_waits": Words("List open waits"),
+    "runs_get_usage_of": Words("Get the usage of an agent"),
+    "runs_list_usage_by_day_of": Words("List the usage of an agent by day"),
+    "asks_create": Words("Ask the members of a space"),
+    "asks_get_one": Words("Get an ask"),
+    "asks_answer": Words("Answer an ask"),
+    "inbox_list_of_message": Words("List deliveries of a message"),
+    "inbox_retry": Words("Deliver a message again"),
+    "inbox_take": Words("Take events"),
+    "inbox_renew": Words("Renew the lease of an event"),
+    "inbox_settle": Words("Settle an event"),
+    "inbox_list_of_agent": Words("List the inbox of an agent"),
+    "inbox_list_cycles_of": Words("List the cycles of an agent"),
+    "inbox_trigger": Words("Trigger an agent"),
+    "entities_get_me": Words("Get yourself", "The member whom the token or session belongs to."),
+    "entities_list_blocked": Words("List blocked members"),
+    "entities_put_block": Words("Block a member"),
+    "entities_delete_block": Words("Unblock a member", "They can add you to spaces again."),
+    "entities_create": Words("Create a person or service", "Then create a token or a sign-in link for it. For admins."),
+    "entities_list_all": Words("List members of the gateway", "People, services and agents."),
+    "entities_get_one": Words("Get a member", "A person, service or agent."),
+    "entities_change": Words("Change a member", "Your own name, or as an admin another's. Owners change roles."),
+    "entities_delete": Words(
+        "Delete a member", "It leaves all spaces and its tokens end. Its messages stay; its name can be used again."
+    ),
+    "tokens_create": Words(
+        "Create a token", "It is only in this response. `scopes` limits what it may do. For the entity and for admins."
+    ),
+    "tokens_list_of_entity": Words("List tokens of a member", "Without their values."),
+    "tokens_revoke": Words("Revoke a token", "It stops working at once, and streams that it opened end."),
+    "tokens_list_access_of": Words("List what is signed in"),
+    "tokens_end_all": Words("Sign out everywhere"),
+    "tokens_end": Words("End an access"),
+    "tokens_create_sign_in_link": Words(
+        "Create a sign-in link", "It signs in one browser, once. For yourself and for admins."
+    ),
+    "session_sign_in": Words("Sign in"),
+    "session_end": Words("Sign out", "Ends this browser's session."),
+    "agents_create": Words(
+        "Create an agent", "An error names the path of what is wrong in the configuration. For the owner and admins."
+    ),
+    "agents_list_all": Words("List agents", "With their configurations. For the owner and admins."),
+    "agents_get_config_schema": Words("Get the schema of configurations"),
+    "agents_get_one": Words("Get an agent", "With its configuration. For the agent itself, the owner and admins."),
+    "agents_change": Words(
+        "Change an agent", "Keys of `config` that are left out stay as they are. It holds from the next run."
+    ),
+    "agents_delete": Words("Delete an agent", "Its runs end. Its messages stay. For the owner and admins."),
+    "agents_pause": Words("Pause an agent"),
+    "agents_resume": Words("Resume an agent", "It handles the events that arrived meanwhile."),
+    "agents_get_pause": Words("Get the pause of the gateway"),
+    "agents_pause_all": Words("Pause all agents"),
+    "agents_resume_all": Words("Resume all agents"),
+    "agents_try_out": Words("Preview a request to the model"),
+    "agents_list_memories": Words("List memories of an agent"),
+    "agents_put_memory": Words("Change a memory"),
+    "agents_delete_memory": Words("Delete a memory", "For the owner and admins."),
+    "agents_delete_goal": Words("Delete a goal", "For the owner and admins."),
+    "agents_delete_plan": Words("Delete a plan", "It does not fire any more. For the owner and admins."),
+    "agents_delete_waits": Words("End the waits of an agent"),
+    "agents_delete_inbox": Words("Empty the inbox of an agent"),
+    "agents_list_goals": Words("List goals of an agent"),
+    "agents_list_plans": Words("List plans of an agent"),
+    "usage_report": Words("Report usage"),
+    "budgets_list_all": Words("List budgets"),
+    "budgets_replace": Words("Replace the budgets"),
+    "audit_list_entries": Words("List audit entries"),
+    "secrets_list_all": Words("List secrets"),
+    "secrets_put": Words("Store a secret"),
+    "secrets_delete": Words("Delete a secret", "Agents that use it fail until there is another of this name."),
+    "models_show": Words("List allowed model hosts"),
+    "models_put": Words("Replace the allowed model hosts"),
+    "models_list_connected": Words("List models"),
+    "models_list_known": Words("List model providers"),
+    "models_look": Words("List models of a provider"),
+    "models_find": Words("Find local model servers"),
+    "models_test": Words("Test a model"),
+    "models_connect": Words("Connect a model"),
+    "models_remove": Words("Remove a model"),
+    "models_use": Words("Use a model"),
+    "openai_list_all": Words(
+        "List agents and spaces as models", "Named `agent:<name>` and `space:<name>`, in the format of OpenAI's API."
+    ),
+    "openai_get_one": Words("Get an agent or space as a model", "In the format of OpenAI's API."),
+    "openai_complete": Words(
+        "Complete a chat",
+        "Posts the last user message and returns what the agent says, or the first answer in a space. With `stream` it "
+        "arrives as server-sent events. Tools of the caller are refused.",
+    ),
+    "mcp_speak": Words("Speak MCP"),
+    "webhooks_list_all": Words("List incoming webhooks"),
+    "webhooks_create": Words("Create an incoming webhook"),
+    "webhooks_delete": Words("Delete an incoming webhook"),
+    "webhooks_list_senders": Words("List outgoing webhooks"),
+    "webhooks_create_sender": Words("Create an outgoing webhook"),
+    "webhooks_delete_sender": Words("Delete an outgoing webhook"),
+    "webhooks_list_deliveries": Words("List deliveries of a webhook"),
+    "webhooks_retry": Words("Send a delivery again"),
+    "health_get_health": Words("Get the health of the gateway"),
+    "health_get_live": Words("Check that the process lives"),
+    "health_get_ready": Words("Check that the gateway is ready"),
+}
+
+# Descriptions of parameters by name, for routes that do not describe their own.
+PARAMETERS = {
+    "Idempotency-Key": "Chosen by you: a repeated request with the same key is done once.",
+    "Last-Event-ID": "The id of the last event that you have: the stream begins after it.",
+    "X-Conversation-Id": "The conversation that this request continues.",
+    "X-OpenWebUI-Chat-Id": "The conversation, as Open WebUI names it.",
+    "actorId": "Only acts of this member.",
+    "agentId": "Only those of this agent.",
+    "agent_id": "The id of an agent.",
+    "ask_id": "The id of an ask.",
+    "by": "What each row adds up.",
+    "days": "How many days back.",
+    "delivery_id": "The id of a delivery.",
+    "emoji": "One emoji, percent-encoded.",
+    "entity_id": "The id of a person, service or agent.",
+    "file_id": "The id of a file.",
+    "from": "Only what is newer than this time.",
+    "goal_id": "The id of a goal.",
+    "invite_id": "The id of an invite.",
+    "key": "The key of a memory.",
+    "lastEventId": "The same as `Last-Event-ID`, for clients that cannot set headers.",
+    "limit": "How many at most.",
+    "message_id": "The id of a message.",
+    "model": "The id of a model: `agent:<name or id>` or `space:<name or id>`.",
+    "name": "Its name.",
+    "plan_id": "The id of a plan.",
+    "run_id": "The id of a run.",
+    "size": "In pixels.",
+    "spaceId": "Only those of this space.",
+    "space_id": "The id of a space.",
+    "status": "Only those with this status.",
+    "token_id": "The id of a token, session or link.",
+    "type": "Only members of this kind.",
+    "webhook_id": "The id of a webhook.",
+}
