@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from tools import sbom, web
+from tools import client, sbom, web
 from tools.steps import ROOT, VENV, CommandError, run, step
 
 DIST = ROOT / "dist"
@@ -21,12 +23,13 @@ def main() -> int:
         DIST.mkdir()
         environment = os.environ | {"SOURCE_DATE_EPOCH": epoch()}
         with step("building the wheel and the source distribution", CHECK):
-            # The build backend is in the lock, so nothing unpinned takes part.
-            options = ["--no-build-isolation", "--python", str(VENV / "bin/python"), "--out-dir", str(DIST)]
-            run([str(VENV / "bin/uv"), "build", *options], environment)
+            build(ROOT, environment)
+        with step("building majlis-client", CHECK), TemporaryDirectory() as folder:
+            client.stage(Path(folder))
+            build(Path(folder), environment)
         with step("packing the TypeScript client", CHECK):
             pack(environment)
-        version = next(DIST.glob("*.whl")).name.split("-")[1]
+        version = next(DIST.glob("majlis-*.whl")).name.split("-")[1]
         require_same_version(version)
         with step("listing the contents (SBOM)", CHECK):
             (DIST / f"majlis-{version}.cdx.json").write_text(sbom.document(version, int(epoch())))
@@ -36,6 +39,12 @@ def main() -> int:
         return 1
     print((DIST / "SHA256SUMS").read_text(), end="")
     return 0
+
+
+def build(folder: Path, environment: dict[str, str]) -> None:
+    # The build backend is in the lock, so nothing unpinned takes part.
+    options = ["--no-build-isolation", "--python", str(VENV / "bin/python"), "--out-dir", str(DIST)]
+    run([str(VENV / "bin/uv"), "build", *options, str(folder)], environment)
 
 
 def epoch() -> str:
