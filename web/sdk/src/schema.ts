@@ -16753,13 +16753,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a space. */
                 space_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Done. */
             204: {
                 headers: {
                     [name: string]: unknown;

@@ -135,9 +135,7 @@ def _read_assets() -> dict[str, tuple[bytes, str, str]]:
     # Browsers install the service worker again when its text changes, so it changes with every file it may store.
     stored = b"".join(content for _, content in sorted(found.items())) + PAGES["offline.html"].encode()
     found[_WORKER] = f"const VERSION = '{_short_hash(stored)}';\n".encode() + found[_WORKER]
-    return {
-        name: (content, _TYPES[name.rpartition(".")[2]], _etag(content)) for name, content in found.items()
-    }
+    return {name: (content, _TYPES[name.rpartition(".")[2]], _etag(content)) for name, content in found.items()}
 
 
 def _short_hash(content: bytes) -> str:
