@@ -1975,7 +1975,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Type Message
+         * Say that you are typing
          * @description Tells the members who follow the space that you are writing a message. Call it every few seconds meanwhile.
          */
         post: operations["spaces_type_message"];

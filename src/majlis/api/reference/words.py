@@ -91,6 +91,9 @@ WORDS = {
     ),
     "spaces_list_members_of": Words("List members of a space", "With their roles, and whether agents are paused."),
     "spaces_remove": Words("Remove a member", "Yourself, or another one as an admin of the space."),
+    "spaces_type_message": Words(
+        "Say that you are typing", "Members who follow the space see it. Repeat it every few seconds meanwhile."
+    ),
     "spaces_read": Words("Mark a space as read", "Up to this message. Your position never moves back."),
     "spaces_list_pins_of": Words("List pinned messages"),
     "spaces_list_summaries_of": Words("List summaries of a space"),
