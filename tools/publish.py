@@ -17,6 +17,8 @@ LOCK = "tools/publish.lock"
 PLACE = ROOT / ".venv-publish"
 STAMP = PLACE / "publish.stamp"
 SOURCE = ROOT / ".site-source"
+# The name of a block that is generated. The site's Markdown takes a fence with it for text.
+_BLOCK_NAME = re.compile(r"^( *```\w+) [\w-]+$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[([^]]+)\]\(\.\./[^)]+\)")
 
 
@@ -52,7 +54,8 @@ def docs() -> int:
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(ROOT / "docs", SOURCE)
     for page in SOURCE.glob("*.md"):
-        page.write_text(_OUTSIDE.sub(r"\1", page.read_text("utf-8")), "utf-8")
+        text = _BLOCK_NAME.sub(r"\1", page.read_text("utf-8"))
+        page.write_text(_OUTSIDE.sub(r"\1", text), "utf-8")
     return _call("zensical", "build", "--clean", "--strict")
 
 

@@ -104,7 +104,10 @@ def check_command(arguments: list[str], whole: bool) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+# The list of commands is generated from the commands.
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name != "reference-cli.md"], ids=lambda page: page.name
+)
 def test_every_command_of_a_page_is_one_that_majlis_takes(page: Path) -> None:
     wrong = []
     for kind, block in blocks(page):

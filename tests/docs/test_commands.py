@@ -25,6 +25,7 @@ from majlis.settings import Settings
 from tests.cli.processes import Commands
 from tests.conditions import until
 from tests.docs.codes import ROOT
+from tests.docs.reference import pages
 from tests.docs.shell import programs, real_programs
 from tests.ports import free_port
 from tests.world import World
@@ -57,6 +58,7 @@ PAGES = (
     Page("docs/guarantees.md"),
     Page("docs/mcp.md", people=("Sara",)),
     Page("docs/monitor.md"),
+    Page("docs/oidc.md"),
     Page("docs/openai.md", "Research", ("Helper",), ("Sara",)),
     Page("docs/tutorial-approvals.md"),
     Page("docs/tutorial-first-agent.md"),
@@ -159,6 +161,11 @@ async def test_the_commands_of_three_nodes_run(database_url: str, bus_url: str, 
         PORT_A=str(free_port()),
         PORT_B=str(free_port()),
     )
+
+
+@pytest.mark.parametrize("page", ["reference-cli.md", "reference-api.md"])
+def test_the_reference_is_what_the_code_says(page: str) -> None:
+    assert (DOCS / page).read_text("utf-8") == pages()[page], "python -m tests.docs.reference writes it anew"
 
 
 def test_every_metric_that_the_page_names_exists() -> None:
