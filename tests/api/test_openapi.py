@@ -62,6 +62,7 @@ OPERATIONS = {
     "messages_remove_reaction": "delete /api/messages/{message_id}/reactions/{emoji}",
     "messages_versions": "get /api/messages/{message_id}/versions",
     "messages_find": "get /api/search",
+    "messages_generate_again": "post /api/messages/{message_id}/regenerate",
     "messages_get_one": "get /api/messages/{message_id}",
     "messages_get_why_of": "get /api/messages/{message_id}/why",
     "messages_list_of_space": "get /api/spaces/{space_id}/messages",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from majlis.audit.record import record
@@ -40,6 +42,12 @@ def delete_message(tx: Tx, caller: Caller, message_id: str) -> MessageJson:
         raise Conflict("not_a_text", "Only text messages and asks can be deleted.")
     if row.deleted_at is not None:
         return message_of(row._mapping)
+    return delete_row(tx, caller, row)
+
+
+def delete_row(tx: Tx, caller: Caller, row: sa.Row[Any]) -> MessageJson:
+    """Without a check. The caller holds the space's lock."""
+    message_id = row.id
     texts = [each.text for each in tx.all(sa.select(versions.c.text).where(versions.c.message_id == message_id))]
     tx.execute(versions.delete().where(versions.c.message_id == message_id))
     _withdraw(tx, message_id, caller.name)
@@ -55,7 +63,7 @@ def delete_message(tx: Tx, caller: Caller, message_id: str) -> MessageJson:
         "due_at": tx.now,
     }
     tx.execute(erasures.insert(), queued)
-    if not own:
+    if row.sender_id != caller.id:
         record(tx, caller, "message.deleted", message_id, space=row.space_id)
     if row.files:
         drop_files(tx, [row.id])

@@ -9,9 +9,10 @@ import KeyboardMap from './features/keyboard/KeyboardMap.tsx'
 import { useShortcuts } from './features/keyboard/shortcuts.ts'
 import { useNotifications } from './features/notifications/useNotifications.ts'
 import { isSilent, usePreferences } from './features/spaces/preferences.ts'
+import { NewSpaceForm } from './features/spaces/NewSpace.tsx'
 import { Sidebar } from './features/spaces/Sidebar.tsx'
 import { SpacePage } from './features/spaces/SpacePage.tsx'
-import { Home } from './features/home/Home.tsx'
+import { FormCard } from './features/cards/Card.tsx'
 import Switcher from './features/switcher/Switcher.tsx'
 import { Deliveries } from './features/timeline/MessageActions.tsx'
 import { FailedDeliveries } from './features/timeline/NoticeView.tsx'
@@ -22,6 +23,7 @@ import { Toasts } from './ui/toast.tsx'
 
 const Inspector = lazyPart(() => import('./features/inspector/Inspector.tsx'), { over: true })
 const ProfileDialog = lazyPart(() => import('./features/profile/ProfileDialog.tsx'), { over: true })
+const Home = lazyPart(() => import('./features/home/Home.tsx'))
 const Admin = lazyPart(() => import('./features/admin/Admin.tsx'))
 
 export type Over = 'switcher' | 'keys' | 'profile' | null
@@ -57,7 +59,7 @@ export function App() {
 function usePreload(ready: boolean): void {
   useEffect(() => {
     if (!ready) return
-    const preload = () => [Inspector, Deliveries, FailedDeliveries].forEach((part) => part.preload())
+    const preload = () => [Home, Inspector, Deliveries, FailedDeliveries, FormCard, NewSpaceForm].forEach((part) => part.preload())
     // Safari has no requestIdleCallback.
     if ('requestIdleCallback' in window) requestIdleCallback(preload)
     else setTimeout(preload, 2000)

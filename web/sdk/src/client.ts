@@ -93,6 +93,8 @@ export function createClient(options: ClientOptions = {}) {
       edit: (id: string, text: string) => data(http.PATCH('/api/messages/{message_id}', { params: message(id), body: { text } })),
       versions: (id: string) => data(http.GET('/api/messages/{message_id}/versions', { params: message(id) })),
       delete: (id: string) => data(http.DELETE('/api/messages/{message_id}', { params: message(id) })),
+      /** Deletes the agent's answer and asks it again. */
+      regenerate: (id: string) => data(http.POST('/api/messages/{message_id}/regenerate', { params: message(id) })),
       react: (message_id: string, emoji: string) =>
         data(http.PUT('/api/messages/{message_id}/reactions/{emoji}', { params: { path: { message_id, emoji } } })),
       unreact: (message_id: string, emoji: string) =>

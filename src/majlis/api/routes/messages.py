@@ -12,6 +12,7 @@ from majlis.api.bodies import ChangedMessage, HeldEvent, IdText, NewMessage, Pag
 from majlis.api.error_responses import refusals
 from majlis.errors import Invalid
 from majlis.inbox.deliver import post_message
+from majlis.inbox.regenerate import regenerate
 from majlis.inbox.withdraw import delete_message
 from majlis.outside.held import Outgoing, send_for_event
 from majlis.runs.view.why import WhyJson, get_why
@@ -111,6 +112,13 @@ async def versions(entry: TheEntry, message_id: PathId) -> Response:
 async def delete(entry: TheEntry, message_id: PathId) -> Response:
     """Delete your own message, or as an admin of the space any. Its number stays; stored copies of its text go."""
     return reply(await entry.write(delete_message, message_id))
+
+
+@router.post("/api/messages/{message_id}/regenerate", response_model=MessageJson, responses=refusals(403, 404, 409))
+async def generate_again(entry: TheEntry, message_id: PathId) -> Response:
+    """Ask the agent again: deletes its answer and offers it the events that it answered once more. For the person whose
+    message it answers, and admins of the space."""
+    return reply(await entry.write(regenerate, message_id))
 
 
 @router.put(

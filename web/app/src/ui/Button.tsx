@@ -17,7 +17,7 @@ export function IconButton({ label, className = '', ...rest }: ButtonHTMLAttribu
       type="button"
       aria-label={label}
       title={label}
-      className={`grid size-9 shrink-0 place-items-center rounded-md text-ink-soft transition-colors hover:bg-hover hover:text-ink ${className}`}
+      className={`grid ${/\bsize-/.test(className) ? '' : 'size-9'} shrink-0 place-items-center rounded-md text-ink-soft transition-colors hover:bg-hover hover:text-ink ${className}`}
       {...rest}
     />
   )

@@ -2,6 +2,7 @@ import { MajlisError, type Message, type Tool } from '@majlis/client'
 import { useMe, useSpace, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { lazyPart } from '../../ui/lazyPart.tsx'
 import { duration, fullTime, timeOf, useNow } from '../../ui/time.ts'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { plainText } from '../markdown/plainText.ts'
@@ -11,9 +12,9 @@ import { AskAnswers } from './AskAnswers.tsx'
 import { CardResult } from './CardResult.tsx'
 import { Approval } from './Approval.tsx'
 import { Choice } from './Choice.tsx'
-import { Form } from './Form.tsx'
 
-const CONTROLS = { approval: Approval, choice: Choice, form: Form }
+export const FormCard = lazyPart(() => import('./Form.tsx'))
+const CONTROLS = { approval: Approval, choice: Choice, form: FormCard }
 
 export interface ControlProps {
   tool: Tool
@@ -79,7 +80,7 @@ function Answer({ message, tool }: { message: Message; tool: Tool }) {
   const now = useNow()
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
-  const Controls = CONTROLS[tool.ui as keyof typeof CONTROLS] ?? Form
+  const Controls = CONTROLS[tool.ui as keyof typeof CONTROLS] ?? FormCard
   const answer = (result: unknown, decline = false) => {
     setBusy(true)
     setError(null)
@@ -97,7 +98,7 @@ function Answer({ message, tool }: { message: Message; tool: Tool }) {
   }
   const refused = error instanceof MajlisError ? error : null
   // A form shows it at the field.
-  const atField = Controls === Form && refused?.code === 'invalid_result' && Boolean(refused.details['path'] ?? refused.details['errors'])
+  const atField = Controls === FormCard && refused?.code === 'invalid_result' && Boolean(refused.details['path'] ?? refused.details['errors'])
   const left = tool.expiresAt ? Date.parse(tool.expiresAt) - now : null
   return (
     <>

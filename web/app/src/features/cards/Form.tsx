@@ -9,7 +9,7 @@ import { kindOf, labelOf, problemOf, propertiesOf, requiredOf, valueOf, type Pro
 type Problems = Readonly<Record<string, string>>
 
 /** Required fields are marked, and every problem is shown at its field, whether the app or the server found it. */
-export function Form({ tool, busy, error, onAnswer, onDecline }: ControlProps) {
+export default function Form({ tool, busy, error, onAnswer, onDecline }: ControlProps) {
   const properties = Object.entries(propertiesOf(tool.resultSchema))
   const required = requiredOf(tool.resultSchema)
   // The input of a server's question is not a prefilled form.

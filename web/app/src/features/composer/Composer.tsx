@@ -3,20 +3,27 @@ import { useMajlis, useMe, useSpace, useStore } from '@majlis/client/react'
 import { useEffect, useId, useLayoutEffect, useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react'
 
 import { IconButton } from '../../ui/Button.tsx'
-import { Close, Send } from '../../ui/icons.tsx'
+import { Close, Letters, Send } from '../../ui/icons.tsx'
+import { loadItem, removeItem, saveItem } from '../../ui/storage.ts'
 import { toast } from '../../ui/toast.tsx'
 import { AttachButton } from '../files/AttachButton.tsx'
 import { AttachmentList } from '../files/AttachmentList.tsx'
 import { restoreFiles, takeFiles, useAttachments } from '../files/attachments.ts'
 import { useAttach } from '../files/useAttach.ts'
 import { lineOf } from '../markdown/plainText.ts'
+import { commandOf, type Command } from './commands.ts'
 import { draftOf, saveDraft } from './drafts.ts'
 import { onEditAgain } from './editAgain.ts'
 import { onEditMessage } from './editMessage.ts'
+import { EmojiButton } from './EmojiButton.tsx'
+import { FormatBar } from './FormatBar.tsx'
+import { formatted } from './formats.ts'
 import { Suggestions } from './Suggestions.tsx'
 import { isOffered } from './useOpenQuestion.ts'
 import { useSuggestions } from './useSuggestions.ts'
 import { useTellTyping } from './useTellTyping.ts'
+
+const FORMATS_SHOWN = 'majlis.formatting'
 
 interface Props {
   spaceId: string
@@ -35,9 +42,13 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
   const attachments = useAttachments(me?.id ?? '', spaceId)
   const attach = useAttach(spaceId)
   const tellTyping = useTellTyping(spaceId)
-  const suggestions = useSuggestions(box, text, space?.members ?? [], me?.id ?? '')
-
   const [editing, setEditing] = useState<Message | null>(null)
+  const [formats, setFormats] = useState(() => loadItem(FORMATS_SHOWN) !== null)
+  const runCommand = (command: Command, argument = '') => {
+    if (space) void Promise.resolve(command.run(store, space, argument)).catch((error: Error) => toast(error.message))
+  }
+  const suggestions = useSuggestions({ box, text, members: space?.members ?? [], me: me?.id ?? '', commands: editing === null, onCommand: runCommand })
+
   const startEdit = (message: Message) => {
     setEditing(message)
     setText(message.text)
@@ -99,10 +110,27 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
       store.client.messages.edit(editing.id, trimmed).then(stopEdit, (error: Error) => toast(error.message))
       return
     }
+    const typed = attachments.length === 0 ? commandOf(trimmed) : null
+    if (typed) {
+      setText('')
+      return runCommand(typed.command, typed.argument)
+    }
     const files = takeFiles(me.id, spaceId)
     store.outbox.send(spaceId, { text: trimmed, ...(replyTo ? { replyTo: replyTo.id } : {}), ...(files.length > 0 ? { files } : {}) })
     setText('')
     onClearReply()
+    box.current?.focus()
+  }
+  /** At the caret, instead of a selection. */
+  const insert = (sign: string) => {
+    const { selectionStart: start, selectionEnd: end } = box.current!
+    suggestions.place(text.slice(0, start) + sign + text.slice(end), start + sign.length, start + sign.length, setText)
+    box.current?.focus()
+  }
+  const toggleFormats = () => {
+    if (formats) removeItem(FORMATS_SHOWN)
+    else saveItem(FORMATS_SHOWN, 'shown')
+    setFormats(!formats)
     box.current?.focus()
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -130,7 +158,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
         send()
       }}
     >
-      <Suggestions state={suggestions} onChoose={(member) => suggestions.choose(member, setText)} />
+      <Suggestions state={suggestions} onChoose={(suggestion) => suggestions.choose(suggestion, setText)} />
       <div className="rounded-lg border border-line-strong bg-paper-high shadow-low transition-shadow focus-within:border-ink-soft focus-within:shadow-high">
         {editing && (
           <div className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-4 text-small">
@@ -147,6 +175,15 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
           </div>
         )}
         {!editing && <AttachmentList spaceId={spaceId} attachments={attachments} />}
+        {formats && (
+          <FormatBar
+            onFormat={(format) => {
+              const { text: changed, start, end } = formatted(text, box.current!.selectionStart, box.current!.selectionEnd, format)
+              suggestions.place(changed, start, end, setText)
+              box.current?.focus()
+            }}
+          />
+        )}
         <div className="flex items-end gap-1 p-1.5">
           {!editing && <AttachButton onFiles={addFiles} />}
           <textarea
@@ -168,6 +205,8 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
             onBlur={suggestions.close}
             onPaste={onPaste}
           />
+          <IconButton label={formats ? 'Hide formatting' : 'Show formatting'} aria-pressed={formats} className="hidden md:grid" onClick={toggleFormats}><Letters /></IconButton>
+          <EmojiButton label="Insert emoji" onChoose={insert} />
           <button
             type="submit"
             aria-label="Send"
@@ -179,7 +218,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
         </div>
       </div>
       <p id={hint} className="unseen">
-        {touch() ? 'Press Send to send' : 'Press Enter to send, Shift+Enter for a new line'}, @ to mention a member.{offline ? ' You’re offline. Messages are sent when you’re back online.' : ''}
+        {touch() ? 'Press Send to send' : 'Press Enter to send, Shift+Enter for a new line'}, @ to mention a member, / for commands, : for emoji.{offline ? ' You’re offline. Messages are sent when you’re back online.' : ''}
       </p>
     </form>
   )

@@ -1,35 +1,56 @@
-import type { Member } from '@majlis/client'
-
 import { Avatar } from '../../ui/Avatar.tsx'
 import { capitalize } from '../../ui/format.ts'
-import type { SuggestionState } from './useSuggestions.ts'
+import type { Suggestion, SuggestionState } from './useSuggestions.ts'
 
-export function Suggestions({ state, onChoose }: { state: SuggestionState; onChoose: (member: Member) => void }) {
+const LABELS = { mention: 'Members to mention', emoji: 'Emoji', command: 'Commands' }
+
+export function Suggestions({ state, onChoose }: { state: SuggestionState; onChoose: (suggestion: Suggestion) => void }) {
   if (state.list.length === 0) return null
   return (
     <ul
       id={state.listId}
       role="listbox"
-      aria-label="Members to mention"
-      className="absolute bottom-full left-3 z-10 mb-1 w-72 max-w-[calc(100%-1.5rem)] animate-rise rounded-lg border border-line bg-paper-high p-1 shadow-high md:left-6"
+      aria-label={LABELS[state.kind]}
+      className={`absolute bottom-full left-3 z-10 mb-1 max-h-80 max-w-[calc(100%-1.5rem)] animate-rise overflow-y-auto rounded-lg border border-line bg-paper-high p-1 shadow-high md:left-6 ${state.kind === 'command' ? 'w-96' : 'w-72'}`}
     >
-      {state.list.map((member, n) => (
+      {state.list.map((suggestion, n) => (
         <li
-          key={member.id}
+          key={suggestion.key}
           id={state.optionId(n)}
           role="option"
           aria-selected={n === state.chosen}
+          ref={(row) => {
+            if (n === state.chosen) row?.scrollIntoView({ block: 'nearest' })
+          }}
           className="flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 aria-selected:bg-hover"
           onPointerDown={(event) => {
             event.preventDefault() // keep the focus in the text
-            onChoose(member)
+            onChoose(suggestion)
           }}
         >
-          <Avatar id={member.id} name={member.name} type={member.type} size="small" />
-          <span className="truncate">{member.name}</span>
-          {member.type !== 'human' && <span className="ml-auto text-tiny text-ink-soft">{capitalize(member.type)}</span>}
+          <Content suggestion={suggestion} />
         </li>
       ))}
     </ul>
+  )
+}
+
+function Content({ suggestion: { member, command, emoji } }: { suggestion: Suggestion }) {
+  if (command) {
+    return (
+      <>
+        <span className="shrink-0 font-medium">/{command.name}{command.argument && <span className="font-normal text-ink-soft"> {command.argument}</span>}</span>
+        <span className="ml-auto truncate text-small text-ink-soft">{command.about}</span>
+      </>
+    )
+  }
+  if (emoji) return <><span className="w-6 text-center text-large leading-tight">{emoji.sign}</span><span className="truncate text-small">{emoji.name.replaceAll('_', ' ')}</span></>
+  if (!member) return null
+  return (
+    <>
+      <Avatar id={member.id} name={member.name} type={member.type} size="small" />
+      <span className="truncate">{member.name}</span>
+      {member.type !== 'human' && <span className="ml-auto text-tiny text-ink-soft">{capitalize(member.type)}</span>}
+    </>
   )
 }

@@ -1,18 +1,7 @@
-/** The mention being typed. The server finds the mentions in a finished text. */
+/** Members that fit a mention that is being typed. The server finds the mentions in a finished text. */
 import type { Member } from '@majlis/client'
 
-/** `from` is the position of the @, `typed` the text after it. */
-export interface TypedMention {
-  from: number
-  typed: string
-}
-
-export function mentionAt(text: string, caret: number): TypedMention | null {
-  const found = /(^|[\s(])@([^\s@]{0,32}(?: [^\s@]{0,32})?)$/.exec(text.slice(0, caret))
-  return found ? { from: caret - found[2]!.length - 1, typed: found[2]! } : null
-}
-
-export function suggestions(members: readonly Member[], typed: string, me: string): Member[] {
+export function mentioned(members: readonly Member[], typed: string, me: string): Member[] {
   const wanted = plain(typed)
   const others = members.filter((member) => member.id !== me && plain(member.name).includes(wanted))
   // Names that start with the typed text come first, and agents before people.

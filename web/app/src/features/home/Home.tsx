@@ -15,7 +15,7 @@ import { Questions } from './Questions.tsx'
 import { Starters } from './Starters.tsx'
 
 /** Shows decisions that wait for the user first, then unread messages. Administrators also see agents that failed. */
-export function Home() {
+export default function Home() {
   const spaces = useSpaces()
   const me = useMe()!
   const pending = useMajlis((state) => Object.values(state.agents.pending))

@@ -13,6 +13,8 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ['Enter', 'Send message'],
   ['Shift + Enter', 'New line'],
   ['@', 'Mention a member'],
+  ['/', 'Choose a command, at the beginning of a message'],
+  [':', 'Find an emoji by its name'],
   ['↑', 'Edit your last message, while the composer is empty'],
   ['Esc', 'Close the open panel, or cancel a reply or an edit'],
   [`${COMMAND_KEY} + I`, 'Open or close the inspector'],

@@ -1,15 +1,16 @@
-import type { Message } from '@majlis/client'
+import type { History, Message } from '@majlis/client'
 import { useMajlis, useMe, useStore } from '@majlis/client/react'
 import { DropdownMenu, Popover } from 'radix-ui'
 import { useState } from 'react'
 
 import { inspect, messagePath } from '../../router.ts'
 import { editMessage } from '../composer/editMessage.ts'
+import { EmojiButton } from '../composer/EmojiButton.tsx'
 import { openDirect } from '../spaces/openDirect.ts'
 import { useMayWrite } from '../spaces/useMayWrite.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { copyText } from '../../ui/copy.ts'
-import { Chat, Copy, Eye, LinkIcon, More, Pencil, Pin, Question, Receipt, Reply, Trash } from '../../ui/icons.tsx'
+import { Again, Chat, Copy, Eye, LinkIcon, More, Pencil, Pin, Question, Receipt, Reply, Trash } from '../../ui/icons.tsx'
 import { lazyPart } from '../../ui/lazyPart.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { deleteSoon } from './deletions.ts'
@@ -26,11 +27,14 @@ const PANEL = 'z-30 animate-rise rounded-lg border border-line bg-paper-high tex
 export function MessageActions({ message, onReply }: { message: Message; onReply: (message: Message) => void }) {
   const [menu, setMenu] = useState(false)
   const [panel, setPanel] = useState<Panel | null>(null)
+  const [picker, setPicker] = useState(false)
   const mayWrite = useMayWrite(message.spaceId)
-  const shown = menu || panel ? '' : 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:hidden pointer-coarse:group-focus-within:flex'
+  const react = useReact(message)
+  const shown = menu || panel || picker ? '' : 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:hidden pointer-coarse:group-focus-within:flex'
   return (
-    <div className={`flex h-6 w-16 shrink-0 items-center justify-end self-start pointer-coarse:h-8 pointer-coarse:w-full ${shown}`}>
+    <div className={`flex h-6 w-21 shrink-0 items-center justify-end self-start pointer-coarse:h-8 pointer-coarse:w-full ${shown}`}>
       {mayWrite && <IconButton label="Reply" className="size-7 pointer-coarse:size-8" onClick={() => onReply(message)}><Reply className="size-4" /></IconButton>}
+      {mayWrite && !message.deletedAt && <EmojiButton label="React" className="size-7 pointer-coarse:size-8" onChoose={react} onOpenChange={setPicker} />}
       <Popover.Root open={panel !== null} onOpenChange={(open) => !open && setPanel(null)}>
         <DropdownMenu.Root modal={false} open={menu} onOpenChange={setMenu}>
           <Popover.Anchor asChild>
@@ -56,10 +60,14 @@ export function MessageActions({ message, onReply }: { message: Message; onReply
 
 const AT_HAND = ['👍', '❤️', '🎉', '👀', '✅', '🙏']
 
+function useReact(message: Message): (emoji: string) => void {
+  const { client } = useStore()
+  return (emoji) => void client.messages.react(message.id, emoji).catch((error: Error) => toast(error.message))
+}
+
 /** A small set at hand, in one row. */
 function Picker({ message }: { message: Message }) {
-  const { client } = useStore()
-  const react = (emoji: string) => void client.messages.react(message.id, emoji).catch((error: Error) => toast(error.message))
+  const react = useReact(message)
   return (
     <DropdownMenu.Group aria-label="React" className="flex">
       {AT_HAND.map((emoji) => (
@@ -83,13 +91,16 @@ function Items({ message, onPanel }: { message: Message; onPanel: (panel: Panel)
     event.preventDefault()
     setAsked(true)
   }
+  const regenerate = () => void store.client.messages.regenerate(message.id).catch((error: Error) => toast(error.message))
   const pin = () => void (message.pinned ? store.client.messages.unpin(message.id) : store.client.messages.pin(message.id)).catch((error: Error) => toast(error.message))
   const direct = useMajlis((state) => state.spaces[message.spaceId]?.facts.direct)
+  const answersMe = useMajlis((state) => isAnswerTo(me.id, message, state.spaces[message.spaceId]?.history ?? []))
   const copy = (text: string, done: string) => void copyText(text).then(() => toast(done), () => toast('Copying failed'))
   return (
     <>
       {mayWrite && !message.deletedAt && <Picker message={message} />}
       {own && mayWrite && changeable && <DropdownMenu.Item className={ITEM} onSelect={() => editMessage(message)}><Pencil className="size-4" />Edit</DropdownMenu.Item>}
+      {sender.type === 'agent' && runId && mayWrite && changeable && (answersMe || isAdmin) && <DropdownMenu.Item className={ITEM} onSelect={regenerate}><Again className="size-4" />Regenerate</DropdownMenu.Item>}
       {(own || isAdmin) && changeable && <DropdownMenu.Item className={`${ITEM} text-bad`} onSelect={remove}><Trash className="size-4" />{asked ? 'Yes, delete message' : 'Delete'}</DropdownMenu.Item>}
       {mayWrite && changeable && <DropdownMenu.Item className={ITEM} onSelect={pin}><Pin className="size-4" />{message.pinned ? 'Unpin' : 'Pin'}</DropdownMenu.Item>}
       {message.text && <DropdownMenu.Item className={ITEM} onSelect={() => copy(message.text, 'Text copied')}><Copy className="size-4" />Copy text</DropdownMenu.Item>}
@@ -100,4 +111,9 @@ function Items({ message, onPanel }: { message: Message; onPanel: (panel: Panel)
       {!direct && sender.id !== me.id && sender.type !== 'service' && <DropdownMenu.Item className={ITEM} onSelect={() => void openDirect(store, sender.id)}><Chat className="size-4" />Message {sender.name}</DropdownMenu.Item>}
     </>
   )
+}
+
+/** The newest message of a person before it is the user's. The server knows exactly, and refuses others. */
+function isAnswerTo(me: string, answer: Message, history: History): boolean {
+  return history.findLast((message) => message.seq < answer.seq && message.sender.type === 'human')?.sender.id === me
 }
