@@ -11245,13 +11245,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a message. */
                 message_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description As described. */
             200: {
                 headers: {
                     [name: string]: unknown;
