@@ -1069,7 +1069,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Generate Again
+         * Let the agent answer again
          * @description Ask the agent again: deletes its answer and offers it the events that it answered once more. For the person whose
          *     message it answers, and admins of the space.
          */

@@ -66,6 +66,7 @@ WORDS = {
     ),
     "messages_get_one": Words("Get a message", "As it is now, with its reactions, files and edits."),
     "messages_change": Words("Edit a message"),
+    "messages_generate_again": Words("Let the agent answer again"),
     "messages_delete": Words("Delete a message"),
     "messages_get_why_of": Words("Explain a message"),
     "messages_versions": Words("List earlier texts of a message"),
