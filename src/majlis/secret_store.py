@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from typing_extensions import TypedDict
 
 from majlis import clock
-from majlis.audit.record import RUNNING, record, record_secret_use
+from majlis.audit.record import RUNNING, Actor, record, record_secret_use
 from majlis.clock import iso
 from majlis.entities.caller import Caller, require_administrator
 from majlis.errors import Forbidden, Invalid, NotFound, Unavailable
@@ -122,7 +122,7 @@ class SecretStore:
 
     def __init__(self, db: Database, cipher: Cipher) -> None:
         self._db = db
-        self._cipher = cipher
+        self.cipher = cipher
         self.read: dict[str, str] = {}
         # The last entry of each secret in the audit log, so that most repeats need no write.
         self._recorded: dict[str, tuple[str, str]] = {}
@@ -134,15 +134,30 @@ class SecretStore:
             raise Forbidden(
                 "unknown_secret", f"the secret {name} is not stored. Ask an admin of this gateway to store it."
             )
-        try:
-            value = self._cipher.open(name, row.value)
-        except Exception:
-            raise Unavailable(
-                "unreadable_secret",
-                f"the secret {name} cannot be decrypted. Ask an admin of this gateway to store it again.",
-            ) from None
+        value = self._open(name, row.value)
         self.read[name] = value
         return Secret(name, value, tuple(row.hosts), row.set_by_owner, row.last_used_at)
+
+    async def opened(self, name: str) -> tuple[str, str]:
+        """The value as it is stored, and in plain. Not remembered, and the caller must not send it anywhere."""
+        row = await self._db.read(lambda tx: tx.one(_ROW, {"name": name}))
+        if row is None:
+            raise NotFound("unknown_secret", f"the secret {name} is not stored.")
+        return str(row.value), self._open(name, row.value)
+
+    async def swap(self, name: str, sealed: str, value: str, actor: Actor | None = None) -> str | None:
+        """Replaces the value if it is still as it was stored. Returns the new one as it is stored, or None."""
+        new = self.cipher.seal(name, value)
+
+        def write(tx: Tx) -> str | None:
+            changed = secrets.update().where(secrets.c.name == name, secrets.c.value == sealed)
+            if tx.execute(changed.values(value=new, changed_at=tx.now)).rowcount == 0:
+                return None
+            if actor is not None:
+                record(tx, actor, "secret.set", name)
+            return new
+
+        return await self._db.write(write)
 
     async def send_to(self, name: str, place: Target | str) -> str:
         """The value, if it may be sent there."""
@@ -156,6 +171,15 @@ class SecretStore:
         await self.note_use(found, place)
         return found.value
 
+    def _open(self, name: str, sealed: str) -> str:
+        try:
+            return self.cipher.open(name, sealed)
+        except Exception:
+            raise Unavailable(
+                "unreadable_secret",
+                f"the secret {name} cannot be decrypted. Ask an admin of this gateway to store it again.",
+            ) from None
+
     async def note_use(self, secret: Secret, place: Target | str) -> None:
         """At most once a minute; in the audit log once per host and run (G9)."""
         if secret.last_used_at is None or clock.now() - secret.last_used_at >= _NOTED_EVERY:
@@ -168,13 +192,17 @@ class SecretStore:
         self._recorded[secret.name] = (host, running.run_id)
 
 
-def _check(name: str, value: str, hosts: Sequence[str]) -> None:
+def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise Invalid(
             "invalid_name",
             "name should start with a letter or _ and contain only letters, digits, _ and -, at most 64 characters.",
             {"path": "name"},
         )
+
+
+def _check(name: str, value: str, hosts: Sequence[str]) -> None:
+    check_name(name)
     if not value.strip() or len(value) > MAX_VALUE or any(each < " " and each not in "\t\r\n" for each in value):
         raise Invalid(
             "invalid_value",

@@ -14,6 +14,7 @@ import pytest
 from majlis.settings import Settings
 from tests.cli.command import Command
 from tests.tools import sample_functions
+from tests.tools.guarded_mcp_server import guarded_server
 from tests.tools.web_server import Web, answer, serve_web
 from tests.world import serve_world
 
@@ -135,3 +136,13 @@ async def test_an_agents_servers_are_tried_out(scout: Command) -> None:
     assert ran.code == 1
     assert "fine" in ran.out
     assert "no-such-program cannot be used: there is no program" in ran.err
+
+
+async def test_d6_a_sign_in_at_a_remote_server_is_begun(scout: Command) -> None:
+    async with guarded_server() as (port, _):
+        command = scout.given(MAJLIS_TOOL_PRIVATE_HOSTS=f"127.0.0.1:{port}", MAJLIS_PUBLIC_URL="https://m.example.com")
+        server = f"http://127.0.0.1:{port}"
+        begun = (await command.ok("mcp", "sign-in", "vault", f"{server}/mcp", "--json")).json
+        assert begun["authorizationUrl"].startswith(f"{server}/authorize?response_type=code&client_id=")
+        assert "redirect_uri=https%3A%2F%2Fm.example.com%2Fmcp-sign-in" in begun["authorizationUrl"]
+    assert "is not allowed" in await scout.line("mcp", "sign-in", "vault", "https://elsewhere.example.com/mcp", code=1)

@@ -94,6 +94,12 @@ class NewSecret(Body):
     )
 
 
+class NewSignIn(Body):
+    name: ShortLine = Field(description="A new name, or that of an earlier sign-in at the same server.")
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2000)] = Field(description="The MCP server.")
+    scope: Line | None = Field(default=None, description="Scopes to ask for. Default: what the server asks for.")
+
+
 class ModelHosts(Body):
     hosts: Annotated[list[Line], Field(max_length=200)] = Field(
         description="Hosts such as `llm.example.com`, `*.example.com` or `192.168.1.5:11434`."

@@ -17,12 +17,14 @@ from majlis.cli.local import explained, find_entity, open_foundation
 from majlis.cli.lookup import not_an_agent
 from majlis.cli.terminal import note
 from majlis.errors import ConfigurationError, Invalid, MajlisError, NotFound
+from majlis.foundation import owner_caller
 from majlis.hosts import parse_target
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.call import outcome
 from majlis.runs.calls.masks import holds_secrets, secrets_in
 from majlis.runs.calls.permission import offered_specs
 from majlis.runs.calls.tool_port import Tool
+from majlis.secret_store import Cipher, SecretStore
 from majlis.settings import Settings
 from majlis.store import ids
 from majlis.store.tables import agents
@@ -147,6 +149,21 @@ async def probe_server(settings: Settings, words: list[str]) -> ServerJson:
         return await _probe(tools, server, await _not_allowed(settings, server))
     finally:
         await tools.close()
+
+
+async def begin_sign_in(settings: Settings, name: str, url: str, scope: str | None) -> dict[str, Any]:
+    from majlis.tools.mcp.sign_in import begin
+
+    base = await open_foundation(settings)
+    try:
+        with explained(settings):
+            caller = await base.db.read(owner_caller, base.owner_id)
+            store = SecretStore(base.db, Cipher(base.hasher.secret_key))
+            reach = Reach(settings.tool_hosts, settings.tool_private_hosts)
+            back = f"{settings.public_url or f'http://{settings.host}:{settings.port}'}/mcp-sign-in"
+            return await begin(base.db, store, reach, caller, name, url, scope, back)
+    finally:
+        await base.db.close()
 
 
 def _server(words: list[str]) -> McpServer:

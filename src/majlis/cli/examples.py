@@ -90,6 +90,7 @@ EXAMPLES = {
     "tool list": ("majlis tool list Scout",),
     "tool test": ("""majlis tool test Scout order '{"id": "7"}'""",),
     "mcp test": ("majlis mcp test https://mcp.example.com/mcp", "majlis mcp test --agent Scout"),
+    "mcp sign-in": ("majlis mcp sign-in wiki https://wiki.example.com/mcp",),
     "sign-in-link": ("majlis sign-in-link", "majlis sign-in-link Sara"),
     "token create": ("majlis token create Sara --label laptop --expires 30d", "TOKEN=$(majlis token create Sara)"),
     "token list": ("majlis token list Sara",),

@@ -50,7 +50,7 @@ COMMANDS = {
     "budget": ("budget:app", "Show and set what agents may cost."),
     "waits": ("waits:waits", "List the open questions of agents and programs, oldest first."),
     "tool": ("tool:app", "List and test the tools of agents."),
-    "mcp": ("tool:mcp_app", "Test MCP servers."),
+    "mcp": ("tool:mcp_app", "Test MCP servers, and sign in at them."),
     "webhook": ("webhook:app", "Connect spaces with other programs, in both directions."),
     "sign-in-link": ("token:sign_in", "Print a link that signs a browser in once, within an hour."),
     "token": ("token:app", "Manage tokens and sign-in links."),

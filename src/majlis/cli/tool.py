@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from majlis.cli.command import AsJson, Where, on_database
-from majlis.cli.terminal import note, print_json, print_table
+from majlis.cli.terminal import note, print_json, print_result, print_table
 from majlis.errors import ConfigurationError
 
 app = typer.Typer(rich_markup_mode=None, help="List and test the tools of agents.")
-mcp_app = typer.Typer(rich_markup_mode=None, help="Test MCP servers.")
+mcp_app = typer.Typer(rich_markup_mode=None, help="Test MCP servers, and sign in at them.")
 
 
 @app.command("list")
@@ -72,7 +72,7 @@ async def call(
 
 @mcp_app.callback()
 def mcp() -> None:
-    """Test MCP servers."""
+    """Test MCP servers, and sign in at them."""
 
 
 @mcp_app.command("test")
@@ -111,6 +111,26 @@ async def probe(
         note(f"{agent} has no MCP servers.")
     if any(each["problem"] for each in found):
         raise typer.Exit(1)
+
+
+@mcp_app.command("sign-in")
+@on_database
+async def sign_in(
+    where: Where,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name, which configs use as oauth: NAME.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="URL of the server.")],
+    scope: Annotated[str | None, typer.Option(help="Scopes to ask for. Default: what the server asks for.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Begin to sign the gateway in at a remote MCP server (OAuth), and print the link to open.
+
+    The gateway must be running and reachable at its public_url, to which the browser returns.
+    """
+    from majlis.cli.agent_tools import begin_sign_in
+
+    begun = await begin_sign_in(where.settings(log_level="error"), name, url, scope)
+    told = f"Open this link within 15 minutes, and allow the access:\n{begun['authorizationUrl']}"
+    print_result(begun, as_json, told)
 
 
 def _first_line(text: str) -> str:

@@ -93,7 +93,7 @@ class Tools:
         allowed = allowed or Allowed()
         self.functions = Functions(allowed.modules)
         self._secrets = Secrets(allowed.env, store=store)
-        reach = Reach(allowed.hosts, allowed.private_hosts)
+        self.reach = reach = Reach(allowed.hosts, allowed.private_hosts)
         self._exchange = Exchange(reach)
         self.servers = Servers(reach, self._secrets, frozenset(allowed.commands))
         self._kits: dict[int, _Kit] = {}

@@ -923,6 +923,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mcp-sign-ins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Sign In
+         * @description Begin to sign the gateway in at a remote MCP server (OAuth). The tokens become a stored secret of this name, and
+         *     agents use them with `oauth` in their config. For admins.
+         */
+        post: operations["mcp_begin_sign_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me": {
         parameters: {
             query?: never;
@@ -3467,6 +3488,24 @@ export interface components {
              */
             value: string;
         };
+        /** NewSignIn */
+        NewSignIn: {
+            /**
+             * Name
+             * @description A new name, or that of an earlier sign-in at the same server.
+             */
+            name: string;
+            /**
+             * Scope
+             * @description Scopes to ask for. Default: what the server asks for.
+             */
+            scope?: string | null;
+            /**
+             * Url
+             * @description The MCP server.
+             */
+            url: string;
+        };
         /** NewSpace */
         NewSpace: {
             /**
@@ -3968,6 +4007,20 @@ export interface components {
              * @description A bearer token to exchange for a session.
              */
             token?: string | null;
+        };
+        /**
+         * SignInJson
+         * @description An admin opens `authorizationUrl` in a browser and allows the access, before `expiresAt`.
+         */
+        SignInJson: {
+            /** Authorizationurl */
+            authorizationUrl: string;
+            /** Expiresat */
+            expiresAt: string;
+            /** Name */
+            name: string;
+            /** Url */
+            url: string;
         };
         /** SignInLinkJson */
         SignInLinkJson: {
@@ -10197,6 +10250,102 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mcp_begin_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSignIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInJson"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, Tag, model_validator
 
 from majlis.agents.config.http import Headers, ServerUrl
 from majlis.agents.config.templates import INPUT_TEMPLATE, refuse_secret, refuse_unknown_template
-from majlis.agents.config.types import Maybe, Name, Wire, form_of, names_differ, refusal
+from majlis.agents.config.types import Matching, Maybe, Name, Wire, form_of, names_differ, refusal
 
 
 def _splits(line: str) -> str:
@@ -54,6 +54,9 @@ def _check_env(env: dict[str, str]) -> dict[str, str]:
     return env
 
 
+SignInName = Annotated[
+    str, Matching(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", "should be the name of a sign-in: letters, digits, _ and -")
+]
 ForeignToolName = Annotated[str, Field(min_length=1, max_length=128)]
 
 
@@ -68,6 +71,8 @@ class McpServer(Wire):
     url: Maybe[ServerUrl] = None
     headers: Maybe[Headers] = None
     """Sent to the `url`."""
+    oauth: Maybe[SignInName] = None
+    """For a `url`: the name of the gateway's sign-in at this server, which an admin has begun."""
     command: Maybe[Command] = None
     """Program and arguments, as an array or as one line with shell quoting; no shell runs it."""
     env: Maybe[Annotated[dict[str, str], AfterValidator(_check_env)]] = None
@@ -96,6 +101,10 @@ class McpServer(Wire):
             raise refusal('should have either "url" or "command"')
         if self.headers is not None and self.url is None:
             raise refusal('goes with "url" only; remove it', "headers")
+        if self.oauth is not None and self.url is None:
+            raise refusal('goes with "url" only; remove it', "oauth")
+        if self.oauth is not None and any(name.lower() == "authorization" for name in self.headers or ()):
+            raise refusal("is replaced by the token of oauth; remove one of them", "headers", "Authorization")
         if self.transport is not None and self.url is None:
             raise refusal('goes with "url" only; remove it', "transport")
         if self.env is not None and self.command is None:

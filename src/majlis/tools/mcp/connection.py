@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import structlog
-from httpx2 import HTTPStatusError
+from httpx2 import Auth, HTTPStatusError
 from mcp.client import Client
 from mcp.client.session import ClientRequestContext
 from mcp.shared.exceptions import MCPError
@@ -66,10 +66,11 @@ _logger = structlog.get_logger(__name__)
 class Connection:
     """`seconds` limit opening it and listing the tools."""
 
-    def __init__(self, route: Route, reach: Reach, seconds: float) -> None:
+    def __init__(self, route: Route, reach: Reach, seconds: float, auth: Auth | None = None) -> None:
         self._route = route
         self._reach = reach
         self._seconds = seconds
+        self._auth = auth
         self._client: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
         self._calls = 0
@@ -260,7 +261,7 @@ class Connection:
     async def _open(self, stack: AsyncExitStack) -> Client:
         """A server that refuses the newer way of HTTP may have the older one. The error is that of the first."""
         refused: Exception | None = None
-        for streams in transports(self._route, self._reach, self.retire):
+        for streams in transports(self._route, self._reach, self._auth, self.retire):
             client = Client(streams, cache=None, client_info=_WE, elicitation_callback=self._elicit)
             try:
                 return await stack.enter_async_context(client)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from majlis.agents.config.mcp import McpServer
-from majlis.errors import MajlisError
+from majlis.errors import Forbidden, MajlisError
 from majlis.lazy_import import import_alone
 from majlis.runs.calls.elicit import Elicitation
 from majlis.tools.mcp.endpoint import find_route
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
     from majlis.tools.mcp.connection import Connection
+    from majlis.tools.mcp.oauth import BearerAuth, SignedIn
 
 CONNECT_SECONDS = 15.0
 CALL_SECONDS = 60
@@ -36,6 +37,7 @@ LIST_SECONDS = 60.0
 RETRY_SECONDS = 10.0
 # A server that hangs costs a run the whole timeout, so the next attempt comes after this many times the time it took.
 RETRY_TIMES = 4
+SIGN_IN_NEEDED = "sign_in_needed"
 _logger = structlog.get_logger(__name__)
 
 
@@ -70,6 +72,7 @@ class Servers:
         self._connections: set[Connection] = set()
         self._sweeper: asyncio.Task[None] | None = None
         self._loaded = False
+        self._sign_ins: dict[tuple[str, str], SignedIn] = {}
 
     async def open(self, config: McpServer) -> str | None:
         """Returns the problem, or None if its tools can be called."""
@@ -86,7 +89,9 @@ class Servers:
             except MajlisError as error:
                 server.failure = self._secrets.mask(error.message)
                 now = time.monotonic()
-                server.retry_at = now + max(RETRY_SECONDS, (now - began) * RETRY_TIMES)
+                # An admin who has just signed in does not wait.
+                rest = max(RETRY_SECONDS, (now - began) * RETRY_TIMES) if error.code != SIGN_IN_NEEDED else 0.0
+                server.retry_at = now + rest
                 _logger.warning("MCP server cannot be used", server=config.name, reason=server.failure)
                 return server.failure
             server.offered, server.failure, server.listed_until = {}, "", time.monotonic() + LIST_SECONDS
@@ -165,16 +170,29 @@ class Servers:
         if not self._loaded:
             # Takes a second: in a thread, so that the event loop continues.
             await asyncio.to_thread(import_alone, "majlis.tools.mcp.connection")
+            await asyncio.to_thread(import_alone, "majlis.tools.mcp.oauth")
             self._loaded = True
+        auth = await self._signed_in(config.oauth, route.url) if config.oauth is not None else None
         if server.connection is None or server.connection.retired:
             from majlis.tools.mcp.connection import Connection
 
-            made = server.connection = Connection(route, self._reach, CONNECT_SECONDS)
+            made = server.connection = Connection(route, self._reach, CONNECT_SECONDS, auth)
             self._connections.add(made)
             made.task.add_done_callback(lambda _: self._connections.discard(made))
         connection = server.connection
         await connection.ready()
         return connection
+
+    async def _signed_in(self, name: str, url: str) -> BearerAuth:
+        from majlis.tools.mcp.oauth import BearerAuth, SignedIn
+
+        if self._secrets.store is None:
+            raise Forbidden("unknown_secret", "sign-ins cannot be used here.")
+        key = name, url
+        if key not in self._sign_ins:
+            self._sign_ins[key] = SignedIn(name, url, self._secrets.store, self._reach)
+        await self._sign_ins[key].check()
+        return BearerAuth(self._sign_ins[key])
 
     async def _close_idle_forever(self) -> None:
         while True:
@@ -184,4 +202,4 @@ class Servers:
 
 def _key(config: McpServer) -> str:
     """Configs with the same URL, headers, command and variables share a server, whatever they call it."""
-    return config.model_dump_json(include={"url", "headers", "command", "env", "transport"})
+    return config.model_dump_json(include={"url", "headers", "command", "env", "transport", "oauth"})

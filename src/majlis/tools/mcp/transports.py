@@ -34,34 +34,36 @@ _GRACE_SECONDS = 2.0
 
 
 def transports(
-    route: Route, reach: Reach, ended: Callable[[], None]
+    route: Route, reach: Reach, auth: httpx2.Auth | None, ended: Callable[[], None]
 ) -> Sequence[AbstractAsyncContextManager[TransportStreams]]:
     """One after the other is tried. `ended` is called when the server exits or closes the connection."""
     if route.argv:
         return [_over_stdio(route.argv, route.env, ended)]
-    http = _over_http(route.url, route.headers, reach)
-    sse = _over_sse(route.url, route.headers, reach, ended)
+    http = _over_http(route.url, route.headers, reach, auth)
+    sse = _over_sse(route.url, route.headers, reach, auth, ended)
     ways = {"http": http, "sse": sse}
     return [ways[route.transport]] if route.transport is not None else [http, sse]
 
 
 @asynccontextmanager
-async def _over_http(url: str, headers: dict[str, str], reach: Reach) -> AsyncGenerator[TransportStreams]:
-    client = _checked_client(headers, reach)
+async def _over_http(
+    url: str, headers: dict[str, str], reach: Reach, auth: httpx2.Auth | None
+) -> AsyncGenerator[TransportStreams]:
+    client = checked_client(headers, reach, auth=auth)
     async with client, streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as streams:
         yield streams
 
 
 @asynccontextmanager
 async def _over_sse(
-    url: str, headers: dict[str, str], reach: Reach, ended: Callable[[], None]
+    url: str, headers: dict[str, str], reach: Reach, signed_in: httpx2.Auth | None, ended: Callable[[], None]
 ) -> AsyncGenerator[TransportStreams]:
     """The transport before 2025-03-26. Messages to the server go to an address of the same origin."""
 
     def make(
         headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
-        return _checked_client(headers or {}, reach, ended)
+        return checked_client(headers or {}, reach, ended, signed_in)
 
     async with sse_client(
         url, headers, timeout=_CONNECT_SECONDS, sse_read_timeout=_LONGEST_SECONDS, httpx_client_factory=make
@@ -69,10 +71,11 @@ async def _over_sse(
         yield streams
 
 
-def _checked_client(
-    headers: dict[str, str], reach: Reach, ended: Callable[[], None] | None = None
+def checked_client(
+    headers: dict[str, str], reach: Reach, ended: Callable[[], None] | None = None, auth: httpx2.Auth | None = None
 ) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
+        auth=auth,
         transport=_Checked(reach, ended),
         headers={**headers, "accept-encoding": "identity"},
         # Callers set their own shorter timeouts.

@@ -22,7 +22,7 @@ class Secrets:
     def __init__(
         self, names: Iterable[str] = (), environ: Mapping[str, str] | None = None, store: SecretStore | None = None
     ) -> None:
-        self._store = store
+        self.store = store
         self._names = frozenset(names)
         self._environ = os.environ if environ is None else environ
 
@@ -44,13 +44,13 @@ class Secrets:
     async def stored(self, texts: Iterable[str], place: Target | str) -> dict[str, str]:
         """The values of the `secret:NAME` in the texts, if they may be sent to this place."""
         names = {name for text in texts for name in SECRET_REFERENCE.findall(text)}
-        if names and self._store is None:
+        if names and self.store is None:
             raise Forbidden("unknown_secret", "stored secrets cannot be used here.")
-        return {name: await self._store.send_to(name, place) for name in sorted(names)} if self._store else {}
+        return {name: await self.store.send_to(name, place) for name in sorted(names)} if self.store else {}
 
     def mask(self, text: str) -> str:
         """A server may echo a secret; the model and the journal must not see it."""
-        stored = self._store.read if self._store is not None else {}
+        stored = self.store.read if self.store is not None else {}
         values = {name: self._environ.get(name, "").strip() for name in self._names} | stored
         for name, value in values.items():
             if len(value) >= _SHORTEST_MASKED:
