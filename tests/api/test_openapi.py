@@ -130,7 +130,7 @@ OPERATIONS = {
     "openai_complete": "post /v1/chat/completions",
     "openai_get_one": "get /v1/models/{model}",
     "mcp_speak": "post /mcp",
-    "mcp_begin_sign_in": "post /api/mcp-sign-ins",
+    "secrets_begin_sign_in": "post /api/mcp-sign-ins",
     "openai_list_all": "get /v1/models",
     "spaces_list_mine": "get /api/spaces",
     "spaces_list_pins_of": "get /api/spaces/{space_id}/pins",

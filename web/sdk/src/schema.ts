@@ -933,11 +933,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin Sign In
+         * Sign in at a remote MCP server
          * @description Begin to sign the gateway in at a remote MCP server (OAuth). The tokens become a stored secret of this name, and
          *     agents use them with `oauth` in their config. For admins.
          */
-        post: operations["mcp_begin_sign_in"];
+        post: operations["secrets_begin_sign_in"];
         delete?: never;
         options?: never;
         head?: never;
@@ -10295,7 +10295,7 @@ export interface operations {
             };
         };
     };
-    mcp_begin_sign_in: {
+    secrets_begin_sign_in: {
         parameters: {
             query?: never;
             header?: never;
@@ -10304,11 +10304,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "linear",
+                 *       "url": "https://mcp.example.com/mcp"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSignIn"];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;

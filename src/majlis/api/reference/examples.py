@@ -44,6 +44,7 @@ EXAMPLES: dict[str, Any] = {
     "agents_try_out": {"text": "@Scout is the release ready?", "spaceId": _SPACE},
     "agents_put_memory": {"value": "Releases ship on Tuesdays."},
     "budgets_replace": {"budgets": [{"scope": "gateway", "usd": 20}, {"scope": "agent", "id": _AGENT, "usd": 5}]},
+    "secrets_begin_sign_in": {"name": "linear", "url": "https://mcp.example.com/mcp"},
     "secrets_put": {"value": "sk-…", "hosts": ["api.openai.com"]},
     "models_put": {"hosts": ["api.openai.com", "127.0.0.1:11434"]},
     "models_look": {"provider": "ollama"},

@@ -192,6 +192,7 @@ WORDS = {
     "budgets_replace": Words("Replace the budgets"),
     "audit_list_entries": Words("List audit entries"),
     "secrets_list_all": Words("List secrets"),
+    "secrets_begin_sign_in": Words("Sign in at a remote MCP server"),
     "secrets_put": Words("Store a secret"),
     "secrets_delete": Words("Delete a secret", "Agents that use it fail until there is another of this name."),
     "models_show": Words("List allowed model hosts"),

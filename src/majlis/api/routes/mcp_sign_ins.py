@@ -18,7 +18,7 @@ from majlis.errors import MajlisError
 from majlis.gateway import Gateway
 from majlis.lazy_import import import_alone
 
-router = APIRouter(tags=["mcp"])
+router = APIRouter(tags=["secrets"])
 
 
 class SignInJson(TypedDict):

@@ -40,7 +40,7 @@ _ACCEPT = {"accept": "application/json, text/event-stream"}
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """Who began a sign-in, for the audit log."""
+    """The member who began a sign-in, for the audit log."""
 
     id: str
     name: str
