@@ -25,6 +25,7 @@ TIMERS = {
     "/runs/budget/check.py",
     "/erase.py",
     "/janitor.py",
+    "/live/presence.py",
     "/store/server_clock.py",
     "/audit/seal.py",
     "/webhooks/queue.py",
