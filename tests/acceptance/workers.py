@@ -140,6 +140,8 @@ class Workers:
         self._database_url = database_url
         self.folder = folder
         self.bus_url = ""
+        # Settings of the gateway besides the usual ones.
+        self.more: dict[str, Any] = {}
 
     def settings(self, **more: Any) -> dict[str, Any]:
         return {
@@ -150,6 +152,7 @@ class Workers:
             "demo": False,
             "owner_token": OWNER_TOKEN,
             "tool_modules": ["tests.acceptance.effect_tools"],
+            **self.more,
             **more,
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
@@ -111,7 +112,7 @@ async def complete(
     key: Annotated[Short | None, Header(alias="Idempotency-Key")] = None,
 ) -> Response:
     _refuse_unsupported(body)
-    conversation, shown = _conversation(body, named or chat)
+    conversation, shown = _conversation(body, named or chat, key)
     position = sum(message.role == "user" for message in body.messages)
     alone = position == 1 and all(message.role != "assistant" for message in body.messages)
     ask = Ask(body.model, _last_text(body.messages), conversation, position, alone, key)
@@ -122,13 +123,14 @@ async def complete(
     return await open_completion(gateway, await entry.caller(), turn, seconds, bool(body.stream), with_usage, headers)
 
 
-def _conversation(body: ChatRequest, named: str | None) -> tuple[str, str]:
-    """The conversation's name in the database, and for the client. Without a name: a new one."""
+def _conversation(body: ChatRequest, named: str | None, key: str | None) -> tuple[str, str]:
+    """The conversation's name in the database, and for the client. Without a name: a new one, which a retry with the
+    same key has too."""
     given = body.conversation.id if isinstance(body.conversation, ConversationId) else body.conversation
     name = given or named
     if name is None and body.user:
         return f"user {body.user}", body.user
-    name = name or ids.new("cnv")
+    name = name or (f"key-{sha256(key.encode()).hexdigest()[:24]}" if key else ids.new("cnv"))
     return f"name {name}", name
 
 
