@@ -43,6 +43,7 @@ web: setup-dev ## the web app's own tests, in a real browser too; vitest options
 
 web-types: setup-dev ## generate the TypeScript client's types from the API
 	@$(BIN)/python -m tools.web generate
+	@$(BIN)/python -m tests.docs.reference
 
 check: check-quickly ## lint, format, types, imports, prose
 	$(call stage,mypy,$(BIN)/mypy)

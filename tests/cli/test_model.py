@@ -46,6 +46,10 @@ async def test_j8_a_model_is_connected_with_a_key_from_stdin(majlis: Command, wo
     listed = (await majlis.ok("model", "list")).out.splitlines()
     assert listed[1].split() == ["team", "yes", "openai:scripted", *listed[1].split()[3:4], "Nadim"]
     # New agents get the default.
+    named = (await majlis.ok("agent", "add", "Named", "--model", "team", "--json")).json
+    assert named["config"]["model"]["name"] == "scripted"
+    assert "majlis model list" in await majlis.line("agent", "add", "Other", "--model", "teem", code=1)
+    await majlis.ok("agent", "remove", "Named")
     made = (await majlis.ok("agent", "add", "Scout", "--json")).json
     assert made["config"]["model"]["name"] == "scripted"
     assert "use this model" in await majlis.line("model", "remove", "team", code=1)

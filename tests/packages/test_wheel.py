@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import sysconfig
 import tarfile
 import venv
 import zipfile
+from asyncio import create_subprocess_exec
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -21,12 +24,13 @@ import pytest
 
 from hatch_build import WebApp
 from majlis import __version__
-from tests.conditions import until
 from tests.docs.codes import ROOT
+from tests.docs.test_commands import blocks
+from tests.model_server import Asked, ModelServer, Reply, say, silent
+from tests.ports import free_port
 from tools import sbom
 
 BARE = {"PATH": os.defpath, "PYTHONUNBUFFERED": "1"}
-TOKEN = "owner-token-for-tests-only-0123456789"
 
 
 @pytest.fixture(scope="module")
@@ -62,45 +66,105 @@ def installed(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-def test_the_wheel_answers_a_message_with_its_web_app_and_backs_itself_up(installed: Path, tmp_path: Path) -> None:
-    majlis = str(installed / "majlis")
-    environment = {**BARE, "HOME": str(tmp_path), "MAJLIS_OWNER_TOKEN": TOKEN}
-    found = "import majlis; print(majlis.__file__); print(majlis.__version__)"
-    where, version = _run(str(installed / "python"), "-c", found, cwd=tmp_path).splitlines()
+@dataclass
+class Machine:
+    """A folder on a machine that has only the wheel. Commands are those of the docs."""
+
+    programs: Path
+    folder: Path
+    port: int
+
+    @property
+    def environment(self) -> dict[str, str]:
+        found = {"PATH": f"{self.programs}:{os.defpath}", "HOME": str(self.folder), "MAJLIS_PORT": str(self.port)}
+        return BARE | found
+
+    async def run(self, script: str, **more: str) -> str:
+        command = await create_subprocess_exec(
+            "bash", "-e", "-c", script, cwd=self.folder, env=self.environment | more, stdin=DEVNULL, stdout=PIPE,
+            stderr=STDOUT,
+        )  # fmt: skip
+        out, _ = await command.communicate()
+        assert command.returncode == 0, f"{script}\n{out.decode()}"
+        return out.decode()
+
+    @asynccontextmanager
+    async def serving(self, command: str) -> AsyncIterator[None]:
+        """A server, which ends when it is asked to."""
+        process = await create_subprocess_exec(
+            *command.split(), cwd=self.folder, env=self.environment, stdin=DEVNULL, stdout=PIPE
+        )
+        assert process.stdout is not None
+        try:
+            assert (await process.stdout.readline()).startswith(b"Majlis is running at ")
+            yield
+        finally:
+            process.send_signal(signal.SIGTERM)
+            await process.stdout.read()
+            assert await process.wait() == 0
+
+
+async def test_a_new_machine_gets_from_the_wheel_to_an_upgrade_by_the_docs_own_words(
+    installed: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "new").mkdir()
+    here = Machine(installed, tmp_path / "new", free_port())
+    found = "import majlis; print(majlis.__file__, majlis.__version__)"
+    where, version = (await here.run(f"python -c '{found}'")).split()
     assert (Path(where).is_relative_to(installed.parent), version) == (True, __version__)
-    serving = subprocess.Popen(
-        [majlis, "serve", "--port", "0"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert serving.stdout is not None
-        url = serving.stdout.readline().removeprefix("Majlis is running at ").strip()
-        with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as http:
-            assert http.get("/api/health").json()["version"] == __version__
-            page = http.get("/", headers={"Accept": "text/html"}).text
-            [script] = re.findall(r'src="(/assets/[^"]+\.js)"', page)
-            assert http.get(script).headers["content-type"].startswith("text/javascript")
-            [lobby] = http.get("/api/spaces").json()
-            http.post(f"/api/spaces/{lobby['id']}/messages", json={"text": "help"}).raise_for_status()
-            _wait_for_answer(http, lobby["id"])
-        _run(majlis, "backup", "-o", "all.tar", cwd=tmp_path)
-    finally:
-        serving.send_signal(signal.SIGTERM)
-        serving.communicate()
-    assert serving.returncode == 0
-    _run(majlis, "restore", "all.tar", "--data-dir", "restored", cwd=tmp_path)
-    with sqlite3.connect(tmp_path / "restored" / "majlis.db") as database:
-        texts = [text for (text,) in database.execute("SELECT text FROM messages")]
-    database.close()
-    assert "help" in texts
+
+    [start] = blocks("docs/tutorial-first-agent.md", "text")
+    [connect] = [line for line in blocks("docs/models.md", "bash")[0].splitlines() if "--base-url" in line]
+    async with ModelServer(_cook) as model, here.serving(start.removeprefix("uvx ")):
+        address = connect.replace("http://192.168.1.5:11434/v1", model.base_url).replace("qwen3:8b", "scripted")
+        assert "Connected" in await here.run(address)
+        printed = await here.run("\n".join(blocks("docs/tutorial-first-agent.md", "sh")), MODEL="scripted")
+        assert "Soup on Monday." in await here.run("majlis chat Kitchen")
+        await _sara_signs_in(printed, "Soup on Monday.")
+        await here.run("\n".join(blocks("docs/backup.md", "sh")))
+    async with here.serving("majlis serve --data-dir restored"):
+        assert "Soup on Monday." in await here.run("majlis chat Kitchen --data-dir restored")
 
 
-def _wait_for_answer(http: httpx.Client, space: str) -> None:
-    def answers() -> list[str]:
-        page = http.get(f"/api/spaces/{space}/messages", params={"limit": 50}).json()["messages"]
-        asked = next(n for n, message in enumerate(page) if message["text"] == "help")
-        return [message["text"] for message in page[asked + 1 :] if message["sender"]["type"] == "agent"]
+async def test_the_data_of_an_earlier_wheel_is_upgraded_by_the_docs_own_words(installed: Path, tmp_path: Path) -> None:
+    """previous.tar.xz is what the first version left: its database, at revision 0007, and its key."""
+    with tarfile.open(Path(__file__).parent / "previous.tar.xz") as opened:
+        opened.extractall(tmp_path, filter="data")
+    here = Machine(installed, tmp_path, free_port())
+    checked = await here.run("\n".join(blocks("docs/upgrade.md", "sh")))
+    assert "the database is at 0007." in checked
+    assert (tmp_path / "before-upgrade.tar").is_file()
+    # Back to before the upgrade.
+    await here.run("majlis restore before-upgrade.tar --data-dir restored")
+    async with here.serving("majlis serve"):
+        assert "We met on Monday" in await here.run("majlis chat Lobby")
+        await here.run("majlis send Lobby 'Nadim, what do you remember?'")
+        await here.run("until majlis chat Lobby | grep --quiet 'I remember:'; do sleep 0.2; done")
+        assert "- the door code is on the fridge" in await here.run("majlis chat Lobby")
+    assert "No migrations are pending." in await here.run("majlis upgrade --check")
 
-    asyncio.run(until(answers))
+
+def _cook(asked: Asked) -> Reply:
+    return silent() if asked.step else say("Soup on Monday.")
+
+
+async def _web_app_works(http: httpx.AsyncClient) -> None:
+    assert (await http.get("/api/health")).json()["version"] == __version__
+    page = (await http.get("/", headers={"Accept": "text/html"})).text
+    [script] = re.findall(r'src="(/assets/[^"]+\.js)"', page)
+    assert (await http.get(script)).headers["content-type"].startswith("text/javascript")
+
+
+async def _sara_signs_in(printed: str, said: str) -> None:
+    """With the link that was printed, she reads what was said."""
+    [link] = re.findall(r"http://\S+/sign-in/\S+", printed)
+    browser = {"Sec-Fetch-Site": "same-origin"}
+    async with httpx.AsyncClient(base_url=link.partition("/sign-in/")[0], headers=browser, timeout=60) as http:
+        assert (await http.post(link)).status_code == 303
+        await _web_app_works(http)
+        assert (await http.get("/api/me")).json()["name"] == "Sara"
+        [kitchen] = (await http.get("/api/spaces")).json()
+        assert said in (await http.get(f"/api/spaces/{kitchen['id']}/messages")).text
 
 
 def test_a_package_without_the_web_app_or_with_an_old_one_is_not_built(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from majlis.foundation import find_owner, owner_caller
 from majlis.server_key import KEY_FILE, stored_mark
 from majlis.settings import CONFIG_FILE, PREFIX, Settings
 from majlis.store.migrate import revision
+from majlis.store.migrations import REVISIONS
 from majlis.store.sqlite import SqliteDatabase
 from majlis.store.tables import blobs
 from majlis.store.tables import gateway as facts
@@ -48,6 +49,8 @@ class Blob(NamedTuple):
 
 
 class State(NamedTuple):
+    """A database of an earlier version is backed up as it is, before an upgrade."""
+
     schema: str | None
     key_mark: str | None
     blobs: list[Blob]
@@ -90,9 +93,15 @@ async def _copy_database(db: Database, settings: Settings, target: Path, stopped
 
 
 def _state(tx: Tx) -> State:
+    return State(revision(tx), stored_mark(tx), stored_blobs(tx))
+
+
+def stored_blobs(tx: Tx) -> list[Blob]:
+    """None in a database from before there were files."""
+    if not sa.inspect(tx.conn).has_table(blobs.name):
+        return []
     stored = sa.select(blobs.c.name, blobs.c.bytes).where(blobs.c.stored, blobs.c.sha256.is_not(None))
-    rows = tx.all(stored.order_by(blobs.c.name))
-    return State(revision(tx), stored_mark(tx), [Blob(row.name, row.bytes) for row in rows])
+    return [Blob(row.name, row.bytes) for row in tx.all(stored.order_by(blobs.c.name))]
 
 
 def _write(
@@ -191,8 +200,9 @@ def _remove(path: Path) -> None:
 
 
 def _record(tx: Tx, size: int) -> None:
-    owner_id = find_owner(tx)
-    record(tx, owner_caller(tx, owner_id) if owner_id else SYSTEM, "backup.made", None, bytes=size)
+    if revision(tx) == REVISIONS[-1]:
+        owner_id = find_owner(tx)
+        record(tx, owner_caller(tx, owner_id) if owner_id else SYSTEM, "backup.made", None, bytes=size)
     value = str(tx.now)
     if tx.execute(facts.update().where(facts.c.key == LAST_BACKUP).values(value=value)).rowcount == 0:
         tx.execute(facts.insert(), {"key": LAST_BACKUP, "value": value})

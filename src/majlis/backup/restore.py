@@ -19,12 +19,12 @@ import sqlalchemy as sa
 
 from majlis.backup import programs
 from majlis.backup.archive import SETTINGS, Reader
+from majlis.backup.make import stored_blobs
 from majlis.backup.stage import LEFT, Stage, remove
 from majlis.errors import ConfigurationError
 from majlis.settings import Settings
 from majlis.store.migrate import revision
 from majlis.store.open import open_database, shown, sqlite_path
-from majlis.store.tables import blobs
 from majlis.store.transactions import Tx
 from majlis.transfer.report import Progress
 
@@ -121,8 +121,7 @@ def _check_sqlite(path: Path) -> None:
 
 def _count_missing(tx: Tx, contents: Path) -> int:
     revision(tx)
-    stored = sa.select(blobs.c.name).where(blobs.c.stored, blobs.c.sha256.is_not(None))
-    return sum(not (contents / row.name).is_file() for row in tx.all(stored))
+    return sum(not (contents / each.name).is_file() for each in stored_blobs(tx))
 
 
 async def _place_database(stage: Stage, settings: Settings) -> None:

@@ -43,7 +43,9 @@ async def list_(client: MajlisClient, as_json: AsJson = False) -> None:
 async def add(
     client: MajlisClient,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new agent.")],
-    model: Annotated[str | None, typer.Option(help="provider:model, or demo, which needs no API key.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Name of a connected model, provider:model, or demo, which needs no API key.")
+    ] = None,
     instructions: Annotated[str | None, typer.Option(help="Instructions; @FILE reads them from a file.")] = None,
     space: Annotated[
         list[str] | None, typer.Option(metavar="SPACE", help="Space to add it to; can be repeated.")
@@ -53,7 +55,9 @@ async def add(
 ) -> None:
     """Create an agent and add it to spaces."""
     config: dict[str, Any] = read_config(file) if file else {}
-    given = {"model": model, "instructions": text_of(instructions) if instructions is not None else None}
+    named = model is not None and model != "demo" and ":" not in model
+    chosen = await connected_choice(client, model) if model is not None and named else model
+    given = {"model": chosen, "instructions": text_of(instructions) if instructions is not None else None}
     config |= {key: value for key, value in given.items() if value is not None}
     if "model" not in config and (preferred := await default_choice(client)) is not None:
         config["model"] = preferred
