@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from majlis.files.sniff import PICTURES
+from majlis.minds.left_out import left_out
 from majlis.minds.roles.scene import Routing
 from majlis.minds.roles.scene import Scene as RolesScene
 from majlis.minds.timeline.lines import MAX_TEXT, calls_agent
@@ -37,14 +38,14 @@ _MOST_LISTED = 40
 
 def perceive_within(scene: S, room: int | None, perceive: Callable[[S], View], fitted: Fit[S]) -> View:
     """The view in at most `room` tokens; None is no limit."""
-    view = perceive(scene)
-    if room is None or fits(view, room):
-        return view
-    for level in range(_LEVELS):
-        view = perceive(fitted(scene, Shares(max(room, 1) >> level, level)))
-        if fits(view, room):
-            break
-    return view
+    shown, view = scene, perceive(scene)
+    if room is not None and not fits(view, room):
+        for level in range(_LEVELS):
+            shown = fitted(scene, Shares(max(room, 1) >> level, level))
+            view = perceive(shown)
+            if fits(view, room):
+                break
+    return replace(view, left_out=left_out(scene, shown))
 
 
 def fits(view: View, room: int) -> bool:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from majlis.models.demo.outline import Outline
 from majlis.models.port import Turn
 
 MAX_PICTURES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """`why`: the agent's window, the budget of the request (F1), or the most that a message may have in a line."""
+
+    what: str
+    how: Literal["left out", "shortened", "summarised"]
+    count: int
+    why: Literal["window", "budget", "length"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +47,6 @@ class View:
     unsummarised: tuple[tuple[str, int], ...] = ()
     # The files of what is shown that are pictures (L5), newest first.
     pictures: tuple[Mapping[str, Any], ...] = ()
-    # For people, stored on the run.
+    # For people, stored with the request, and on the run.
+    left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import orjson
 import sqlalchemy as sa
@@ -45,6 +45,14 @@ _FORGET = (
     .where(steps.c.run_id == sa.bindparam("run"), steps.c.state == word("started"), steps.c.secret.is_not(None))
     .values(secret=sa.null())
 )
+
+
+class Lens(TypedDict):
+    """How a request was fitted into its budget of tokens (F1). Without a budget: the demo model."""
+
+    tokens: int | None
+    reserved: int
+    leftOut: list[dict[str, Any]]
 
 
 class Fenced(Exception):
@@ -174,11 +182,12 @@ def failed_entry(n: int, started: int, error: ModelFailed, view: bytes) -> Entry
     )
 
 
-def pack_view(prompt: Prompt, base: int | None, kept: int) -> bytes:
+def pack_view(prompt: Prompt, base: int | None, kept: int, lens: Lens) -> bytes:
     """The view of a request. It begins with the messages of an earlier request of this invocation, the step `base`:
     only the messages after the first `kept` are stored."""
     tools = chat_tools(prompt) if base is None else None
-    return zlib.compress(orjson.dumps({"base": base, "messages": chat_messages(prompt)[kept:], "tools": tools}), 1)
+    body = {"base": base, "messages": chat_messages(prompt)[kept:], "tools": tools, "lens": lens}
+    return zlib.compress(orjson.dumps(body), 1)
 
 
 def _usage(usage: Usage) -> dict[str, int | float]:

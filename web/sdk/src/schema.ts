@@ -1493,7 +1493,8 @@ export interface paths {
         };
         /**
          * Get what the model was sent
-         * @description The requests exactly as sent to the model. For the agent itself and admins.
+         * @description The requests exactly as sent to the model, and how each used its budget of tokens: what each block took, what was
+         *     left out and why, what was cached. For the agent itself and admins.
          */
         get: operations["runs_get_context_of"];
         put?: never;
@@ -2542,8 +2543,13 @@ export interface components {
             /** Title */
             title: string;
         };
-        /** ContextJson */
+        /**
+         * ContextJson
+         * @description `budgets` has one for each request.
+         */
         ContextJson: {
+            /** Budgets */
+            budgets: components["schemas"]["PromptBudgetJson"][];
             /** Requests */
             requests: components["schemas"]["RequestJson"][];
         };
@@ -2972,6 +2978,17 @@ export interface components {
             lease: string;
             /** Leaseuntil */
             leaseUntil: string;
+        };
+        /** LeftOutJson */
+        LeftOutJson: {
+            /** Count */
+            count: number;
+            /** How */
+            how: string;
+            /** What */
+            what: string;
+            /** Why */
+            why: string;
         };
         /** LookJson */
         LookJson: {
@@ -3640,6 +3657,18 @@ export interface components {
             /** Url */
             url: string;
         };
+        /**
+         * PartJson
+         * @description A block of the prompt, the tools, or the other text of a role. `tokens` is an estimate.
+         */
+        PartJson: {
+            /** Cached */
+            cached: number;
+            /** Name */
+            name: string;
+            /** Tokens */
+            tokens: number;
+        };
         /** PausedJson */
         PausedJson: {
             /** Paused */
@@ -3800,6 +3829,22 @@ export interface components {
             detail: string;
             /** Message */
             message: string;
+        };
+        /**
+         * PromptBudgetJson
+         * @description `tokens` is the budget of the request, and `reserved` the part of it for the answer. Null: it had no budget.
+         */
+        PromptBudgetJson: {
+            /** Leftout */
+            leftOut: components["schemas"]["LeftOutJson"][];
+            /** Parts */
+            parts: components["schemas"]["PartJson"][];
+            /** Reserved */
+            reserved: number;
+            /** Step */
+            step: number;
+            /** Tokens */
+            tokens: number | null;
         };
         /**
          * ProviderJson

@@ -52,7 +52,8 @@ async def list_steps_of(entry: TheEntry, run_id: PathId) -> Response:
 
 @router.get("/api/runs/{run_id}/context", response_model=ContextJson, responses=refusals(404))
 async def get_context_of(entry: TheEntry, run_id: PathId) -> Response:
-    """The requests exactly as sent to the model. For the agent itself and admins."""
+    """The requests exactly as sent to the model, and how each used its budget of tokens: what each block took, what was
+    left out and why, what was cached. For the agent itself and admins."""
     return reply(await entry.snapshot(get_context, run_id))
 
 

@@ -24,7 +24,7 @@ from majlis.minds.timeline import blocks
 from majlis.minds.timeline.blocks import own_instructions_block
 from majlis.minds.timeline.history_block import action_line
 from majlis.minds.timeline.scene import Scene
-from majlis.minds.view import View
+from majlis.minds.view import LeftOut, View
 from majlis.models.port import System, Turn, User
 from majlis.shorten import fair_limit
 
@@ -43,7 +43,27 @@ def perceive(waking: Waking) -> View:
     governed = active is None or active.governed
     where = active.id if active else None
     pictures = pictures_of(event.get("files") for event in waking.inbox)
-    return View(turns, {}, where, outline, stands_at=stands_at, governed=governed, beside=beside, pictures=pictures)
+    return View(
+        turns,
+        {},
+        where,
+        outline,
+        stands_at=stands_at,
+        governed=governed,
+        beside=beside,
+        pictures=pictures,
+        left_out=tuple(_left_out(waking)),
+    )
+
+
+def _left_out(waking: Waking) -> Iterable[LeftOut]:
+    past = waking.past
+    summarised = sum(group.last - group.first + 1 for group in past.groups)
+    cut = sum(cycle.n <= past.trimmed and cycle.tokens > past.cap for cycle in waking.recent)
+    if summarised:
+        yield LeftOut("cycles", "summarised", summarised, "budget")
+    if cut:
+        yield LeftOut("cycles", "shortened", cut, "budget")
 
 
 def system_text(waking: Waking) -> str:

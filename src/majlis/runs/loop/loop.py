@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ import structlog
 from majlis import clock, metrics, telemetry
 from majlis.errors import Invalid, MajlisError
 from majlis.minds.consciousness.remember import Lived
-from majlis.minds.view import View
+from majlis.minds.view import LeftOut, View
 from majlis.models.port import Answer, ModelFailed, Patience, Prompt, Result, Said, ToolSpec, Turn, User
 from majlis.models.provider_errors import CONTEXT_TOO_LONG, WITHOUT_TOOLS
 from majlis.runs.budget.check import Charge, charge
@@ -29,7 +29,7 @@ from majlis.runs.end.cancel import Words, stop
 from majlis.runs.end.settle import complete, fail, hand_back, split
 from majlis.runs.end.unsent import NUDGE, is_expected_to_answer, may_offer
 from majlis.runs.engine import Engine
-from majlis.runs.journal import Entry, Fenced, failed_entry, model_entry, pack_view
+from majlis.runs.journal import Entry, Fenced, Lens, failed_entry, model_entry, pack_view
 from majlis.runs.loop.ask import MAX_RETRY_SECONDS, Parked, Requests
 from majlis.runs.loop.earlier_calls import next_step
 from majlis.runs.loop.live_cycle import LiveCycle
@@ -73,6 +73,9 @@ class Loop:
         self._turns: list[Turn] = []
         # The pictures in them.
         self._sight = Sight(engine, run)
+        # Left out of the view, and the number of results of tools that were shortened since.
+        self._left_out: tuple[LeftOut, ...] = ()
+        self._cut = 0
         # The model was told that it has not sent its text (E10).
         self._nudged = False
         # Set by the worker before it cancels the task: another worker may continue the run.
@@ -215,7 +218,7 @@ class Loop:
             try:
                 answer, cost = await self._requests.ask(model, prompt)
             except ModelFailed as error:
-                entry = failed_entry(self._step, started, error, pack_view(prompt, base, kept))
+                entry = failed_entry(self._step, started, error, pack_view(prompt, base, kept, self._lens()))
                 entry.charges = self._requests.take_charges()
                 self._entries.append(entry)
                 if not (self._show_no_pictures(error) or await self._show_less(error)):
@@ -227,7 +230,8 @@ class Loop:
                 self.run.continue_session(answer.session_id)
             self._sight.answered()
             arguments = self._calls.shown_arguments
-            entry = model_entry(self._step, started, answer, cost, arguments, pack_view(prompt, base, kept))
+            packed = pack_view(prompt, base, kept, self._lens())
+            entry = model_entry(self._step, started, answer, cost, arguments, packed)
             entry.charges = self._requests.take_charges()
             self._entries.append(entry)
             base, kept = self._step, len(prompt.turns)
@@ -239,6 +243,14 @@ class Loop:
             turns.append(Said(answer.text, answer.calls))
             if await self._act(answer, turns):
                 return
+
+    def _lens(self) -> Lens:
+        found = [*self._left_out, *([LeftOut("results", "shortened", self._cut, "budget")] if self._cut else [])]
+        return {
+            "tokens": self._room.context,
+            "reserved": self._room.for_answer,
+            "leftOut": [asdict(each) for each in found],
+        }
 
     def _patience(self) -> Patience:
         limits = self.run.config.limits
@@ -299,7 +311,7 @@ class Loop:
         if view.pictures:
             view = await self._with_pictures(view, mind, scene)
         run.active_space_id = view.active_space_id
-        self._unsummarised = view.unsummarised
+        self._unsummarised, self._left_out = view.unsummarised, view.left_out
         for space_id, seq in view.shown.items():
             run.saw(space_id, seq)
         self._requests.looked_at(view.active_space_id, view.governed)
@@ -338,7 +350,9 @@ class Loop:
             self._step += 1
             self.proven = True
             bounded = self._cycle.bounded if self._cycle is not None else partial(self._room.bounded, turns)
-            turns.append(Result(call.id, call.name, bounded(done.content)))
+            content = bounded(done.content)
+            self._cut += content != done.content
+            turns.append(Result(call.id, call.name, content))
             outputs.append(done.output)
             if done.paused:
                 self._requests.drop_streams("The run paused.")

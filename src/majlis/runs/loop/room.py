@@ -50,8 +50,13 @@ class Room:
     def for_turns(self) -> int | None:
         if self.context is None:
             return None
-        answer = self._answer if self._answer is not None else min(_MAX_ANSWER, self.context // 8)
-        return max(self.context // 4, self.context - self._tools - min(answer, self.context // 2))
+        return max(self.context // 4, self.context - self._tools - self.for_answer)
+
+    @property
+    def for_answer(self) -> int:
+        context = self.context or 0
+        answer = self._answer if self._answer is not None else min(_MAX_ANSWER, context // 8)
+        return min(answer, context // 2)
 
     def halve(self) -> bool:
         """After a refusal. False if the context is as small as it gets."""

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, NotFound
 from majlis.runs.run import spaces_of_run
+from majlis.runs.view.lens import budget_of
 from majlis.runs.view.privacy import hide_private
 from majlis.runs.view.shapes import (
     ContextJson,
@@ -49,6 +50,8 @@ _AT_WORK = (
     .where(NOT_OVER, runs.c.status == "running")
     .order_by(runs.c.id)
 )
+
+_USAGE = sa.select(steps.c.n, steps.c.usage).where(steps.c.run_id == sa.bindparam("run"), steps.c.kind == "model")
 
 
 def access_run(tx: Tx, caller: Caller, run_id: str) -> sa.Row[Any]:
@@ -107,12 +110,15 @@ def get_context(tx: Tx, caller: Caller, run_id: str) -> ContextJson:
             "read it.",
         )
     rows = tx.all(sa.select(views.c.step, views.c.body).where(views.c.run_id == run_id).order_by(views.c.step))
+    usage = {row.n: row.usage for row in tx.all(_USAGE, {"run": run_id})}
     whole: dict[int, RequestJson] = {}
+    budgets = []
     for row in rows:
         body = orjson.loads(zlib.decompress(row.body))
         if (request := _completed(row.step, body, whole)) is not None:
             whole[row.step] = request
-    return {"requests": list(whole.values())}
+            budgets.append(budget_of(request, body.get("lens"), usage.get(row.step)))
+    return {"requests": list(whole.values()), "budgets": budgets}
 
 
 def visible_runs(caller: Caller) -> list[sa.ColumnElement[bool]]:

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from majlis.clock import iso
 from majlis.inbox.trigger import TriggerJson
+from majlis.runs.view.lens import PromptBudgetJson
 from majlis.spaces.shapes import SenderJson
 
 RunStatus = Literal["queued", "running", "waiting_reply", "waiting_tool", "completed", "failed", "canceled"]
@@ -157,7 +158,10 @@ class RequestJson(TypedDict):
 
 
 class ContextJson(TypedDict):
+    """`budgets` has one for each request."""
+
     requests: list[RequestJson]
+    budgets: list[PromptBudgetJson]
 
 
 def run_json(row: sa.Row[Any]) -> RunJson:

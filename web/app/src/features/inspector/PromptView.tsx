@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { count, plural } from '../../ui/format.ts'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
+import { BudgetBar } from './BudgetBar.tsx'
 import { BlockList } from './BlockList.tsx'
 import { blocksOf, type Block } from './promptBlocks.ts'
 
@@ -38,6 +39,7 @@ export function PromptView({ run }: { run: Run }) {
             <h4 className="mb-1 text-small text-ink-soft">
               Request {n + 1} · {plural(usage?.inputTokens ?? 0, 'input token')} ({count(usage?.cachedTokens ?? 0)} cached) · {plural(request.tools.length, 'tool')}
             </h4>
+            {data.context.budgets[n] && <BudgetBar budget={data.context.budgets[n]} />}
             <BlockList blocks={blocks} before={comparing ? data.before : null} />
           </section>
         )

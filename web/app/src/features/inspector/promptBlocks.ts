@@ -14,7 +14,7 @@ export interface Block {
   cached: number
 }
 
-const HEADING = /^(?=[A-Z][A-Z ]{3,}(?: \(.*\))?:)/m
+const HEADING = /^(?=[A-Z][A-Z ]{2,}(?: \(.*\))?:)/m
 
 type Request = Pick<Context['requests'][number], 'messages' | 'tools'>
 
@@ -55,7 +55,7 @@ function partsOf(message: ProviderMessage): { role: string; title: string; text:
   const text = textOf(message)
   return text.split(HEADING).filter((part) => part.trim()).map((part) => ({
     role,
-    title: /^([A-Z][A-Z ]{3,}(?: \(.*\))?):/.exec(part)?.[1] ?? role,
+    title: /^([A-Z][A-Z ]{2,}(?: \(.*\))?):/.exec(part)?.[1] ?? role,
     text: part,
   }))
 }
