@@ -14,6 +14,7 @@ from majlis.runs.journal import Entry, write_entries
 from majlis.settings import Settings
 from tests.conditions import until
 from tests.model_server import Asked, Reply, by_agent, call, calls, say, sequence, silent
+from tests.runs.cards import asked, submit
 from tests.runs.collector import Heard, id_of, linked, told
 from tests.runs.deploy_tools import HERE, SCHEMA, tool
 from tests.runs.house import House
@@ -118,10 +119,10 @@ async def test_each_try_of_a_failing_model_and_its_run_say_how_they_failed(house
 
 async def test_a_failed_call_says_so_and_does_not_fail_the_run(house: House, heard: Heard) -> None:
     """D7"""
-    asked = calls(
+    tried = calls(
         ("send_message", {"txt": WORDS[1]}), ("open_safe", {"code": WORDS[1]}), ("explode", {"password": WORDS[1]})
     )
-    await ask(house, asked, silent(), tools=[tool("explode")])
+    await ask(house, tried, silent(), tools=[tool("explode")])
     codes = {told(span)["gen_ai.tool.name"]: told(span)["error.type"] for span in heard.spans("execute_tool")}
     assert codes == {"send_message": "invalid_input", "open_safe": "unknown_tool", "explode": "tool_failed"}
     assert heard.spans("invoke_agent")[0].status.status_code is StatusCode.UNSET
@@ -184,15 +185,26 @@ async def test_runs_that_agents_cause_and_answers_that_resume_runs_are_linked_to
     )
     await house.owner.say(space, "@Scout look")
     await house.until_idle()
-    asked, answered = (
+    question, answered = (
         next(span for span in heard.spans("execute_tool send_message") if told(span)["gen_ai.agent.name"] == name)
         for name in ("Scout", "Judge")
     )
     [judged] = heard.spans("invoke_agent Judge")
-    assert linked(judged) == {id_of(asked)}
+    assert linked(judged) == {id_of(question)}
     begun, resumed = heard.spans("invoke_agent Scout")
     assert id_of(answered) not in linked(begun)
     assert id_of(answered) in linked(resumed)
+
+
+async def test_the_answer_to_a_card_is_linked_to_the_run_that_it_resumes(house: House, heard: Heard) -> None:
+    """D7"""
+    _, _, card = await asked(house, silent())
+    assert (await submit(house.owner, card, {"approved": True})).is_success
+    await house.until_idle()
+    [answered] = heard.spans("POST /api/runs/{run_id}/tool-results")
+    begun, resumed = heard.spans("invoke_agent")
+    assert id_of(answered) not in linked(begun)
+    assert linked(resumed) == linked(begun) | {id_of(answered)}
 
 
 async def test_requests_that_search_or_fail_tell_neither_their_words_nor_their_addresses(

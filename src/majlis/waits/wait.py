@@ -126,6 +126,8 @@ class Wait(_Stored):
     # Questions of this run that timed out: a late answer to one is still recognised (M8).
     expired: tuple[str, ...] | None = None
     outcome: Outcome | None = None
+    # The span in which it ended (D7).
+    trace: str | None = None
 
     @property
     def needed(self) -> int:
@@ -226,7 +228,7 @@ def load_answers(tx: Tx, run_id: str, wait: Wait) -> tuple[tuple[Answer, ...], i
 
 
 def end_wait(tx: Tx, run_id: str, status: WaitStatus, wait: Wait, depth: int, outcome: Outcome) -> bool:
-    ended = wait.model_copy(update={"outcome": outcome}).to_json()
+    ended = wait.model_copy(update={"outcome": outcome, "trace": tx.trace}).to_json()
     return tx.execute(_END[status], {"run": run_id, "ended": ended, "depth": depth}).rowcount == 1
 
 

@@ -106,7 +106,7 @@ class Loop:
         if telemetry.is_heard():
             # No run fails because of its telemetry.
             with suppress(Exception):
-                return await self._engine.db.read(causes, self.run.id)
+                return await self._engine.db.read(causes, self.run)
         return []
 
     async def _guarded(self) -> None:

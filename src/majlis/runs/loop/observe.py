@@ -44,9 +44,12 @@ _PROVIDERS = {
 _SETTINGS = ("frequency_penalty", "max_tokens", "presence_penalty", "seed", "temperature", "top_p")
 
 
-def causes(tx: Tx, run_id: str) -> list[str]:
-    """The spans in which the run's events and answers arrived."""
-    return list(dict.fromkeys(row.trace for row in tx.all(_CAUSES, {"run": run_id})))
+def causes(tx: Tx, run: Run) -> list[str]:
+    """The spans in which the run's events arrived, and its wait ended."""
+    found = [row.trace for row in tx.all(_CAUSES, {"run": run.id})]
+    if run.wait is not None and run.wait.trace is not None:
+        found.append(run.wait.trace)
+    return list(dict.fromkeys(found))
 
 
 def agent_span(run: Run, caused_by: list[str]) -> telemetry.Span:
