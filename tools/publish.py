@@ -4,6 +4,7 @@
 """
 
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -17,6 +18,8 @@ LOCK = "tools/publish.lock"
 PLACE = ROOT / ".venv-publish"
 STAMP = PLACE / "publish.stamp"
 SOURCE = ROOT / ".site-source"
+BUILT = ROOT / ".site-built"
+SITE = ROOT / "site"
 # The name of a block that is generated. The site's Markdown takes a fence with it for text.
 _BLOCK_NAME = re.compile(r"^( *```\w+) [\w-]+$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[([^]]+)\]\(\.\./[^)]+\)")
@@ -50,13 +53,41 @@ def prepare() -> None:
 
 
 def docs() -> int:
-    """The site is written to site/. It has no pages for links to files outside docs/, so these become plain text."""
+    """Each version has a folder in site/, which keeps those of other versions. There are no pages for links to files
+    outside docs/, so these become plain text."""
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(ROOT / "docs", SOURCE)
     for page in SOURCE.glob("*.md"):
         text = _BLOCK_NAME.sub(r"\1", page.read_text("utf-8"))
         page.write_text(_OUTSIDE.sub(r"\1", text), "utf-8")
-    return _call("zensical", "build", "--clean", "--strict")
+    code = _call("zensical", "build", "--clean", "--strict")
+    if code == 0:
+        place_version(BUILT, SITE, version())
+    return code
+
+
+def version() -> str:
+    """Without a patch number: patches change no page."""
+    [found] = re.findall(
+        r'^__version__ = "(\d+\.\d+)', (ROOT / "src/majlis/__init__.py").read_text("utf-8"), re.MULTILINE
+    )
+    return str(found)
+
+
+def place_version(built: Path, site: Path, name: str) -> None:
+    """The pages have a menu of what versions.json lists, and the site starts with the newest."""
+    shutil.rmtree(site / name, ignore_errors=True)
+    site.mkdir(exist_ok=True)
+    built.rename(site / name)
+    names = sorted((path.parent.name for path in site.glob("*/index.html")), key=_numbers, reverse=True)
+    listed = [{"version": each, "title": each, "aliases": ["latest"] if each == names[0] else []} for each in names]
+    (site / "versions.json").write_text(json.dumps(listed))
+    start = f'<!doctype html><meta http-equiv="refresh" content="0; url={names[0]}/"><a href="{names[0]}/">Majlis</a>\n'
+    (site / "index.html").write_text(start)
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", name)]
 
 
 def check() -> int:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tools import client, sbom, web
+from tools import client, image, sbom, web
 from tools.steps import ROOT, VENV, CommandError, run, step
 
 DIST = ROOT / "dist"
@@ -31,6 +31,8 @@ def main() -> int:
             pack(environment)
         version = next(DIST.glob("majlis-*.whl")).name.split("-")[1]
         require_same_version(version)
+        with step("packing what the image is built from", CHECK):
+            image.write(DIST / f"majlis-{version}-image.tar.gz", int(epoch()))
         with step("listing the contents (SBOM)", CHECK):
             (DIST / f"majlis-{version}.cdx.json").write_text(sbom.document(version, int(epoch())))
         sums()

@@ -28,7 +28,7 @@ from tests.docs.codes import ROOT
 from tests.docs.test_commands import blocks
 from tests.model_server import Asked, ModelServer, Reply, say, silent
 from tests.ports import free_port
-from tools import sbom
+from tools import image, publish, sbom
 
 BARE = {"PATH": os.defpath, "PYTHONUNBUFFERED": "1"}
 
@@ -219,3 +219,26 @@ def _run(*command: str, cwd: Path) -> str:
     ran = subprocess.run(command, cwd=cwd, env=BARE, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
+
+
+def test_the_image_s_files_are_packed_as_the_same_bytes_each_time(tmp_path: Path) -> None:
+    image.write(tmp_path / "one.tar.gz", 1_580_601_600)
+    image.write(tmp_path / "two.tar.gz", 1_580_601_600)
+    assert (tmp_path / "one.tar.gz").read_bytes() == (tmp_path / "two.tar.gz").read_bytes()
+    with tarfile.open(tmp_path / "one.tar.gz") as opened:
+        packed = set(opened.getnames())
+    needed = {"Dockerfile", "requirements.lock", "src/majlis/__init__.py", "tools/setup.py", "web/package-lock.json"}
+    assert needed <= packed
+    parts = {part for name in packed for part in name.split("/")}
+    assert not parts & {"node_modules", "web_dist", "__pycache__", "majlis-data", ".git", ".venv"}
+
+
+def test_the_docs_site_keeps_its_versions_and_starts_with_the_newest(tmp_path: Path) -> None:
+    for name in ("0.9", "0.10", "0.9"):
+        (tmp_path / "built").mkdir()
+        (tmp_path / "built/index.html").write_text(name)
+        publish.place_version(tmp_path / "built", tmp_path / "site", name)
+    listed = json.loads((tmp_path / "site/versions.json").read_text())
+    assert [(each["version"], each["aliases"]) for each in listed] == [("0.10", ["latest"]), ("0.9", [])]
+    assert 'url=0.10/"' in (tmp_path / "site/index.html").read_text()
+    assert __version__.startswith(publish.version())
