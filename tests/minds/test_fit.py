@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -21,31 +22,59 @@ from majlis.models.port import Prompt
 from majlis.models.tokens import estimate_turns
 from tests.minds.scenes import ALPHA, DESIGNER, HUSAM, config, in_alpha, message, trigger_of
 
+SPACES = 1_000
+_LENGTHS, _SHORTER = (1, 5, 40, 400, 3_000), (*(1, 5, 40) * 8, 400, 400, 2_000)
 _SCRIPTS = ["word ", "قهوة ", "咖啡", "x = f(1)\n", '"quoted" ']
 
 
-def _text(rng: random.Random) -> str:
-    return rng.choice(_SCRIPTS) * rng.choice([1, 5, 40, 400, 3_000])
+def _text(rng: random.Random, lengths: Sequence[int]) -> str:
+    return rng.choice(_SCRIPTS) * rng.choice(lengths)
 
 
-def _scene(rng: random.Random, layout: str = "stable") -> Scene:
+def _scene(rng: random.Random, layout: str = "stable", most: int = 50, lengths: Sequence[int] = _LENGTHS) -> Scene:
     """A random space with random goals, memories and calls."""
-    total = rng.randint(1, 50)
-    said = [message(n, rng.choice([HUSAM, DESIGNER]), f"#{n} {_text(rng)}"[: 64 * 1024]) for n in range(1, total + 1)]
+    total = rng.randint(1, most)
+    said = [
+        message(n, rng.choice([HUSAM, DESIGNER]), f"#{n} {_text(rng, lengths)}"[: 64 * 1024])
+        for n in range(1, total + 1)
+    ]
     trigger = rng.choice(said)
-    actions = tuple(Action(n, f"tool_{n}", {"n": n}, {"out": _text(rng)}, "done") for n in range(rng.randint(0, 8)))
-    made = config(layout=layout, instructions=_text(rng)[: rng.choice([0, 500, 30_000])])
+    actions = tuple(
+        Action(n, f"tool_{n}", {"n": n}, {"out": _text(rng, lengths)}, "done") for n in range(rng.randint(0, 8))
+    )
+    made = config(layout=layout, instructions=_text(rng, lengths)[: rng.choice([0, 500, 30_000])])
     scene = in_alpha(tuple(said), cursor=rng.randint(0, total), total=total, trigger=trigger_of(trigger), config=made)
     return replace(
         scene,
         actions=actions,
-        memories=tuple(Memory(f"key {n}", _text(rng)) for n in range(rng.randint(0, 12))),
-        goals=tuple(Goal(f"gol_{n}", _text(rng), n, False) for n in range(rng.randint(0, 10))),
+        memories=tuple(Memory(f"key {n}", _text(rng, lengths)) for n in range(rng.randint(0, 12))),
+        goals=tuple(Goal(f"gol_{n}", _text(rng, lengths), n, False) for n in range(rng.randint(0, 10))),
     )
+
+
+def _as_roles(common: Scene, rng: random.Random) -> RolesScene:
+    """Triggered by the last message."""
+    *known, last = common.history
+    place = Place(ALPHA.id, ALPHA.name, last.seq, since=rng.choice([None, last.seq // 2]))
+    return RolesScene(replace(common, trigger=trigger_of(last)), place, tuple(known))
 
 
 def _whole(view_turns: object) -> str:
     return json.dumps(chat_messages(Prompt(view_turns)), ensure_ascii=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("first", range(0, SPACES, SPACES // 4))
+@pytest.mark.parametrize("mind", ["timeline", "roles"])
+def test_f1_no_space_of_a_thousand_exceeds_the_budget_or_loses_its_trigger(mind: str, first: int) -> None:
+    """Small and quick ones; those below are larger."""
+    for seed in range(first, first + SPACES // 4):
+        rng = random.Random(seed)
+        scene = _scene(rng, rng.choice(["stable", "classic"]), most=20, lengths=_SHORTER)
+        room = rng.choice([2_500, 3_000, 4_000])
+        view = perceive(scene, room) if mind == "timeline" else perceive_roles(_as_roles(scene, rng), room)
+        assert estimate_turns(view.turns) <= room, seed
+        trigger = scene.trigger if mind == "timeline" else trigger_of(scene.history[-1])
+        assert str(trigger["text"])[:3] in _whole(view.turns), seed
 
 
 @settings(max_examples=25)
@@ -70,9 +99,7 @@ def test_f1_a_timeline_never_exceeds_its_budget(seed: int, room: int, layout: st
 def test_f1_roles_never_exceed_their_budget(seed: int, room: int) -> None:
     common = _scene(random.Random(seed))
     *known, last = common.history
-    place = Place(ALPHA.id, ALPHA.name, last.seq, since=random.Random(seed).choice([None, last.seq // 2]))
-    scene = RolesScene(replace(common, trigger=trigger_of(last)), place, tuple(known))
-    view = perceive_roles(scene, room)
+    view = perceive_roles(_as_roles(common, random.Random(seed)), room)
     assert estimate_turns(view.turns) <= room
     text = _whole(view.turns)
     assert f"#{last.seq} " in text
