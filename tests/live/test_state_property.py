@@ -18,6 +18,7 @@ from tests.world import Person, World
 STEPS = 120
 EVERY_TYPE = {
     "space.message",
+    "message.reactions",
     "space.read",
     "space.member.joined",
     "space.member.left",
@@ -134,7 +135,7 @@ async def test_fresh_state_equals_old_state_plus_events(world: World, seed: int)
         await client.follow_until_equal()
         before = await fresh(client.person)
         for event in client.applied[-30:]:
-            if event.type in ("space.message", "space.read"):
+            if event.type in ("space.message", "message.reactions", "space.read"):
                 client.state.apply(as_client(event))
         assert comparable(client.state) == comparable(before), "applying what is known already changes nothing"
         await client.disconnect()
@@ -146,17 +147,20 @@ async def act(world: World, chance: random.Random, people: list[Person], spaces:
     person, space = chance.choice(people), chance.choice(spaces)
     other = chance.choice(people)
     kind = chance.choices(
-        ["say", "read", "join", "leave", "role", "rename", "describe", "phase", "create", "delete"],
-        [40, 20, 10, 6, 5, 3, 4, 4, 3, 1],
+        ["say", "change", "read", "join", "leave", "role", "rename", "describe", "phase", "create", "delete"],
+        [30, 30, 15, 10, 6, 5, 3, 4, 4, 3, 1],
     )[0]
     owner = world.owner
     if kind == "say":
         await person.post(f"/api/spaces/{space}/messages", {"text": f"step {step}", "clientId": f"c{step % 7}-{step}"})
-    elif kind == "read":
+    elif kind in ("read", "change"):
         page: Any = (await person.get(f"/api/spaces/{space}/messages", limit=10)).json()
         if page.get("messages"):
-            last = chance.choice(page["messages"])["id"]
-            await person.post(f"/api/spaces/{space}/read", {"lastMessageId": last})
+            one = chance.choice(page["messages"])["id"]
+            if kind == "change":
+                await change(person, chance, space, one, step)
+            else:
+                await person.post(f"/api/spaces/{space}/read", {"lastMessageId": one})
     elif kind == "join":
         await owner.post(f"/api/spaces/{space}/members", {"entityId": other.id})
     elif kind == "leave" and other is not owner:
@@ -174,3 +178,22 @@ async def act(world: World, chance: random.Random, people: list[Person], spaces:
         spaces.append(await owner.create_space(f"Space {step}", other) if other is not owner else spaces[0])
     elif kind == "delete" and len(spaces) > 3:
         await owner.delete(f"/api/spaces/{spaces.pop()}")
+
+
+async def change(person: Person, chance: random.Random, space: str, message: str, step: int) -> None:
+    """A change of a message (L1-L4, L9). Most are refused to all but the author."""
+    kind = chance.choice(["edit", "edit", "erase", "react", "unreact", "pin", "unpin", "file"])
+    path = f"/api/messages/{message}"
+    if kind == "edit":
+        await person.patch(path, {"text": f"edited {step}"})
+    elif kind == "erase":
+        await person.delete(path)
+    elif kind in ("react", "unreact"):
+        method = "PUT" if kind == "react" else "DELETE"
+        await person.http.request(method, f"{path}/reactions/{chance.choice('👍🎉')}")
+    elif kind in ("pin", "unpin"):
+        await person.http.request("PUT" if kind == "pin" else "DELETE", f"{path}/pin")
+    else:
+        uploaded = await person.post_file(space, f"step {step}".encode())
+        files = [uploaded.json()["id"]] if uploaded.is_success else []
+        await person.post(f"/api/spaces/{space}/messages", {"text": "", "files": files})

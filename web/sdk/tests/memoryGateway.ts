@@ -61,6 +61,40 @@ export class MemoryGateway {
     this.#tell(spaceId, { type: 'space.message', message: known[seq - 1] })
   }
 
+  edit(spaceId: string, seq: number, text: string): void {
+    this.#change(spaceId, seq, { text, editedAt: AT })
+  }
+
+  delete(spaceId: string, seq: number): void {
+    this.#change(spaceId, seq, { text: '', deletedAt: AT, deletedBy: { id: ME.id, name: ME.name, type: 'human' }, reactions: [], pinned: false })
+  }
+
+  pin(spaceId: string, seq: number, pinned: boolean): void {
+    this.#change(spaceId, seq, { pinned })
+  }
+
+  react(spaceId: string, seq: number, emoji: string): void {
+    const message = this.#changed(spaceId, seq, { reactions: [{ emoji, count: 1, entityIds: ['ent_b'] }] })
+    if (!message) return
+    const { id: messageId, reactions, revision } = message
+    this.#tell(spaceId, { type: 'message.reactions', messageId, seq, reactions, revision })
+  }
+
+  #change(spaceId: string, seq: number, more: Partial<Message>): void {
+    const message = this.#changed(spaceId, seq, more)
+    if (message) this.#tell(spaceId, { type: 'space.message', message })
+  }
+
+  /** Of a text that is not deleted. */
+  #changed(spaceId: string, seq: number, more: Partial<Message>): Message | null {
+    const known = this.messages.get(spaceId)!
+    const message = known[seq - 1]
+    if (!message || message.kind !== 'text' || message.deletedAt) return null
+    const changed = { ...message, ...more, revision: (message.revision ?? 0) + 1 }
+    known[seq - 1] = changed
+    return changed
+  }
+
   read(spaceId: string, seq: number): void {
     const space = this.#space(spaceId)
     if (seq <= space.seen || seq > this.messages.get(spaceId)!.length) return

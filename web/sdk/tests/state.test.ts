@@ -18,7 +18,7 @@ const follow = (state: State, events: readonly LiveEvent[]): State =>
 
 const step = fc.record({
   space: fc.constantFrom(...SPACES),
-  what: fc.constantFrom('post', 'mention', 'own', 'tool', 'card', 'finish', 'read', 'rename', 'run', 'wait', 'end'),
+  what: fc.constantFrom('post', 'mention', 'own', 'tool', 'card', 'finish', 'read', 'rename', 'run', 'wait', 'end', 'edit', 'delete', 'react', 'pin', 'unpin'),
   n: fc.integer({ min: 1, max: 6 }),
 })
 type Step = { space: string; what: string; n: number }
@@ -33,6 +33,10 @@ function happen(gateway: MemoryGateway, { space, what, n }: Step): void {
   if (what === 'finish') gateway.finishTool(space, n)
   if (what === 'read') gateway.read(space, n)
   if (what === 'rename') gateway.rename(space, 'ent_b', `Badr ${n}`)
+  if (what === 'edit') gateway.edit(space, n, `edited ${gateway.log.length}`)
+  if (what === 'delete') gateway.delete(space, n)
+  if (what === 'react') gateway.react(space, n, n % 2 ? '👍' : '🎉')
+  if (what === 'pin' || what === 'unpin') gateway.pin(space, n, what === 'pin')
   if (what === 'run') gateway.work(space, `run_${space}_${n % 2}`, 'running')
   if (what === 'wait') gateway.work(space, `run_${space}_${n % 2}`, 'waiting_reply')
   if (what === 'end') gateway.work(space, `run_${space}_${n % 2}`, 'completed')
@@ -52,7 +56,7 @@ describe('loaded state and events', () => {
         const replayed = follow(state, gateway.log.slice(Math.min(from, known)))
         expect(replayed).toEqual(fresh(gateway))
       }),
-      { numRuns: 300 },
+      { numRuns: 1000 },
     )
   })
 
