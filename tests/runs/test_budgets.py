@@ -105,6 +105,8 @@ async def test_e5_messages_behind_a_parked_run_are_parked_and_taken_along(house:
     await house.until_idle()
     [run] = await house.runs()
     assert run["status"] == "completed"
+    assert [event["text"] for event in run["trigger"]["events"]] == ["first", "second", "third"]
+    assert run["trigger"]["text"] == "first"
     [asked] = house.model.asked
     assert all(f'"{text}"' in asked.text for text in ("first", "second", "third"))
     for message in (first, *later):

@@ -6,11 +6,13 @@ for the same person, are `parked`; the run takes them along when it continues.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.inbox.build_trigger import build_triggers
+from majlis.inbox.trigger import TriggerJson
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.runs.budget.check import Budgets, Keys, SpentBudget, check_budgets
 from majlis.runs.journal import Entry, hold, write_entries
@@ -37,8 +39,12 @@ _PARKED_OF = (
     .order_by(runs.c.id)
     .with_for_update(read=True, skip_locked=True)
 )
-_RELEASE = runs.update().where(PARKED).values(reason=None).returning(runs.c.id)
+_RELEASE = runs.update().where(PARKED).values(reason=None).returning(runs.c.id, runs.c.trigger)
 _BEHIND = sa.and_(deliveries.c.run_id.in_(sa.bindparam("runs", expanding=True)), deliveries.c.state == word("parked"))
+_PARKED_BEHIND = sa.select(deliveries).where(_BEHIND).order_by(deliveries.c.seq, deliveries.c.id)
+_SET_TRIGGER = (
+    runs.update().where(runs.c.id == sa.bindparam("run")).values(trigger=sa.bindparam("new", type_=runs.c.trigger.type))
+)
 _TAKE_ALONG = deliveries.update().where(_BEHIND).values(state="taken")
 _LET_GO = deliveries.update().where(_BEHIND).values(state="pending", run_id=None)
 _NAME = sa.select(entities.c.name).where(entities.c.id == sa.bindparam("id"))
@@ -87,11 +93,24 @@ def park_behind(tx: Tx, run_id: str, delivery_ids: list[str]) -> None:
 
 def release_parked(tx: Tx) -> int:
     """All of them: a run whose budget is still spent is parked again before its next request."""
-    released = [row.id for row in tx.all(_RELEASE)]
+    released = {row.id: row.trigger for row in tx.all(_RELEASE)}
     if released:
-        tx.execute(_TAKE_ALONG, {"runs": released})
+        behind = tx.all(_PARKED_BEHIND, {"runs": list(released)})
+        tx.execute(_TAKE_ALONG, {"runs": list(released)})
+        _list_events(tx, released, behind)
         tx.outbox.append(WorkAvailable(payload=QUEUED))
     return len(released)
+
+
+def _list_events(tx: Tx, released: dict[str, TriggerJson], behind: Sequence[sa.Row[Any]]) -> None:
+    """A run's trigger lists all events that it has taken, if there are several."""
+    triggers = build_triggers(tx, behind)
+    for run_id in {row.run_id for row in behind}:
+        trigger = released[run_id]
+        events = trigger.get("events") or [trigger]
+        more = [triggers[row.id] for row in behind if row.run_id == run_id and row.id in triggers]
+        if more:
+            tx.execute(_SET_TRIGGER, {"run": run_id, "new": {**trigger, "events": [*events, *more]}})
 
 
 def let_go(tx: Tx, run_id: str) -> None:
