@@ -1,4 +1,4 @@
-"""The parts of a view that are left out or shortened, and why (F1). For people, who see it beside the prompt."""
+"""Lists what a view leaves out or shortens, and why (F1), for people, who see it beside the prompt."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ export class MemoryGateway {
     if (message) this.#tell(spaceId, { type: 'space.message', message })
   }
 
-  /** Of a text that is not deleted. */
+  /** Changes a text that is not deleted. */
   #changed(spaceId: string, seq: number, more: Partial<Message>): Message | null {
     const known = this.messages.get(spaceId)!
     const message = known[seq - 1]
