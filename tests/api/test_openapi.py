@@ -26,6 +26,7 @@ OPERATIONS = {
     "agents_list_all": "get /api/agents",
     "agents_list_goals": "get /api/agents/{agent_id}/goals",
     "agents_list_memories": "get /api/agents/{agent_id}/memories",
+    "agents_list_versions": "get /api/agents/{agent_id}/versions",
     "agents_list_plans": "get /api/agents/{agent_id}/plans",
     "entities_change": "patch /api/entities/{entity_id}",
     "entities_create": "post /api/entities",

@@ -11,6 +11,7 @@ from majlis.settings import Settings
 from majlis.store.tables import deliveries, events, messages, runs
 from majlis.store.transactions import Tx
 from tests.api.test_bad_input import UNKNOWN, assert_error
+from tests.model_server import Asked, ModelServer, Reply, say
 from tests.world import Person, World
 
 MINDS = ("timeline", "roles", "consciousness")
@@ -105,3 +106,27 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
     """Without workers, except for the test that looks at a run."""
     works = request.function is test_it_is_what_a_run_is_shown_then
     return settings if works else settings.model_copy(update={"workers": 0})
+
+
+async def test_with_ask_the_model_answers_and_its_calls_are_not_made(world: World) -> None:
+    def script(asked: Asked) -> Reply:
+        return Reply(status=401, text="no key") if "refuse" in asked.trigger_text else say("Green.")
+
+    async with ModelServer(script) as server:
+        model = {"provider": "openai", "name": "scripted", "baseUrl": server.base_url}
+        scout = await world.agent("Scout", model=model)
+        space = await world.owner.create_space("Project Alpha", scout)
+        before = await world.gateway.db.read(_counts)
+        answer = (await tried(world, scout, "What colour is the door?", spaceId=space, ask=True))["answer"]
+        assert answer["calls"] == [{"name": "send_message", "input": {"text": "Green."}}]
+        assert answer["inputTokens"] > 0
+        refused = await tried(world, scout, "refuse", spaceId=space, ask=True)
+        assert refused["problem"]["code"] == "model_unauthorized"
+        assert "answer" not in refused
+        assert await world.gateway.db.read(_counts) == before
+
+
+async def test_the_demo_model_can_be_asked_too(world: World) -> None:
+    scout = await world.agent("Scout")
+    space = await world.owner.create_space("Project Alpha", scout)
+    assert (await tried(world, scout, "Hello", spaceId=space, ask=True))["answer"]["calls"]

@@ -17,7 +17,7 @@ from majlis.entities.caller import Caller, require_administrator
 from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import LIVING, add_entity
 from majlis.errors import NotFound
-from majlis.store.tables import agents, entities
+from majlis.store.tables import agent_versions, agents, entities
 from majlis.store.transactions import Database, Tx
 
 _SELECT = (
@@ -25,6 +25,31 @@ _SELECT = (
     .join(entities, entities.c.id == agents.c.id)
     .where(LIVING)
 )
+
+
+_VERSIONS_KEPT = 50
+_VERSIONS = (
+    sa.select(agent_versions, entities.c.name, entities.c.id.label("entity_id"))
+    .outerjoin(entities, entities.c.id == agent_versions.c.changed_by)
+    .order_by(agent_versions.c.n.desc())
+)
+
+
+class ChangerJson(TypedDict):
+    id: str
+    name: str
+
+
+class AgentVersionJson(TypedDict):
+    version: int
+    config: dict[str, Any]
+    # Null for the first one, and for those of earlier releases.
+    changedBy: ChangerJson | None
+    createdAt: str
+
+
+class AgentVersionsJson(TypedDict):
+    versions: list[AgentVersionJson]
 
 
 class AgentJson(TypedDict):
@@ -68,6 +93,25 @@ def access_agent(tx: Tx, caller: Caller, agent_id: str) -> sa.Row[Any]:
 
 def get_agent(tx: Tx, caller: Caller, agent_id: str) -> AgentJson:
     return _agent_json(access_agent(tx, caller, agent_id))
+
+
+def list_versions(tx: Tx, caller: Caller, agent_id: str) -> AgentVersionsJson:
+    """The configs that it has had, newest first. An agent that was never changed has one."""
+    require_administrator(caller)
+    agent = _find(tx, agent_id)
+    versions: list[AgentVersionJson] = [
+        {
+            "version": row.n,
+            "config": row.config,
+            "changedBy": {"id": row.changed_by, "name": row.name} if row.changed_by else None,
+            "createdAt": iso(row.created_at),
+        }
+        for row in tx.all(_VERSIONS.where(agent_versions.c.agent_id == agent_id))
+    ]
+    if not versions:
+        at = iso(agent.updated_at)
+        versions = [{"version": agent.version, "config": agent.config, "changedBy": None, "createdAt": at}]
+    return {"versions": versions}
 
 
 async def change_agent(
@@ -124,6 +168,7 @@ def _change(
         unchanged = agents.c.id == agent_id, agents.c.version == before.version
         if tx.execute(agents.update().where(*unchanged).values(values)).rowcount == 0:
             return None
+        _keep_version(tx, caller, before, config)
         changed = [name for name in config if config[name] != before.config.get(name)]
         record(tx, caller, "agent.changed", agent_id, settings=changed)
         if config["timezone"] != before.config["timezone"]:
@@ -131,6 +176,19 @@ def _change(
     if name is not None:
         change_entity(tx, caller, agent_id, {"name": name})
     return _agent_json(_find(tx, agent_id))
+
+
+def _keep_version(tx: Tx, caller: Caller, before: sa.Row[Any], config: dict[str, Any]) -> None:
+    first = {"agent_id": before.id, "n": before.version, "config": before.config, "created_at": before.updated_at}
+    known = sa.select(agent_versions.c.n).where(
+        agent_versions.c.agent_id == before.id, agent_versions.c.n == before.version
+    )
+    if tx.one(known) is None:
+        tx.execute(agent_versions.insert(), first)
+    made = {"n": before.version + 1, "config": config, "created_at": tx.now, "changed_by": caller.id}
+    tx.execute(agent_versions.insert(), {**first, **made})
+    oldest = before.version + 1 - _VERSIONS_KEPT
+    tx.execute(agent_versions.delete().where(agent_versions.c.agent_id == before.id, agent_versions.c.n <= oldest))
 
 
 def require_agent(tx: Tx, agent_id: str) -> None:

@@ -133,6 +133,7 @@ class Try(Body):
         default=None, description="The message's space; you and the agent must be members. Default: a service event."
     )
     config: dict[str, Any] | None = Field(default=None, description="A whole config to try before you save it.")
+    ask: bool = Field(default=False, description="Also ask the model, once. Its tool calls are shown, not made.")
 
 
 class ServiceEvent(Body):

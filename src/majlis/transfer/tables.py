@@ -33,6 +33,7 @@ NOT_EXPORTED = {
     "outgoing_webhooks": "their secrets are encrypted with the key of one gateway; an admin creates them again",
     "webhook_cursors": "positions in the live log of one gateway",
     "webhook_deliveries": "the queue of one gateway, about its live log",
+    "agent_versions": "the history of one gateway; the current config is exported",
     "invites": "their links belong to one gateway",
     "conversations": "names that clients of one gateway use; their next request begins a new space",
     "summaries": "made again by the target's own model when it needs them",

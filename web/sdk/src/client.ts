@@ -232,6 +232,8 @@ export function createClient(options: ClientOptions = {}) {
         data(http.PATCH('/api/agents/{agent_id}', { params: agent(id), body })),
       delete: (id: string) => empty(http.DELETE('/api/agents/{agent_id}', { params: agent(id) })),
       /** The prompt that a message would lead to. Calls no model and stores nothing. */
+      /** The configs that it has had, newest first. */
+      versions: (id: string) => data(http.GET('/api/agents/{agent_id}/versions', { params: agent(id) })),
       tryOut: (id: string, body: Bodies['Try']) =>
         data(http.POST('/api/agents/{agent_id}/try', { params: agent(id), body })),
       pause: (id: string) => data(http.POST('/api/agents/{agent_id}/pause', { params: agent(id) })),
@@ -244,6 +246,14 @@ export function createClient(options: ClientOptions = {}) {
       trigger: (id: string, body: Bodies['ServiceEvent']) =>
         data(http.POST('/api/agents/{agent_id}/trigger', { params: agent(id), body })),
       inbox: (id: string) => data(http.GET('/api/agents/{agent_id}/inbox', { params: agent(id) })),
+      putMemory: (agent_id: string, key: string, value: string) =>
+        data(http.PUT('/api/agents/{agent_id}/memories/{key}', { params: { path: { agent_id, key } }, body: { value } })),
+      deleteMemory: (agent_id: string, key: string) =>
+        empty(http.DELETE('/api/agents/{agent_id}/memories/{key}', { params: { path: { agent_id, key } } })),
+      deleteGoal: (agent_id: string, goal_id: string) =>
+        empty(http.DELETE('/api/agents/{agent_id}/goals/{goal_id}', { params: { path: { agent_id, goal_id } } })),
+      deletePlan: (agent_id: string, plan_id: string) =>
+        empty(http.DELETE('/api/agents/{agent_id}/plans/{plan_id}', { params: { path: { agent_id, plan_id } } })),
       memories: (id: string) => data(http.GET('/api/agents/{agent_id}/memories', { params: agent(id) })),
       goals: (id: string) => data(http.GET('/api/agents/{agent_id}/goals', { params: agent(id) })),
       plans: (id: string) => data(http.GET('/api/agents/{agent_id}/plans', { params: agent(id) })),

@@ -319,8 +319,8 @@ export interface paths {
         put?: never;
         /**
          * Preview a request to the model
-         * @description The first request that the model would get if you sent this now. No model is called, and nothing is stored or
-         *     sent. For the owner and admins.
+         * @description The first request that the model would get if you sent this now, and with `ask` its answer. Nothing is stored or
+         *     sent, and no tool is called. For the owner and admins.
          */
         post: operations["agents_try_out"];
         delete?: never;
@@ -362,6 +362,26 @@ export interface paths {
          *     used has a known price.
          */
         get: operations["runs_list_usage_by_day_of"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List earlier configs of an agent
+         * @description The last 50 configs, newest first. For the owner and admins.
+         */
+        get: operations["agents_list_versions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2285,6 +2305,23 @@ export interface components {
             /** Runs */
             runs: number;
         };
+        /** AgentVersionJson */
+        AgentVersionJson: {
+            changedBy: components["schemas"]["ChangerJson"] | null;
+            /** Config */
+            config: {
+                [key: string]: unknown;
+            };
+            /** Createdat */
+            createdAt: string;
+            /** Version */
+            version: number;
+        };
+        /** AgentVersionsJson */
+        AgentVersionsJson: {
+            /** Versions */
+            versions: components["schemas"]["AgentVersionJson"][];
+        };
         /**
          * AnsweredJson
          * @description `messageId` is null if a value was submitted to an ask.
@@ -2472,6 +2509,13 @@ export interface components {
         ChangedMessage: {
             /** Text */
             text: string;
+        };
+        /** ChangerJson */
+        ChangerJson: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
         };
         /** ChatMessage */
         ChatMessage: {
@@ -4450,6 +4494,33 @@ export interface components {
             toolCallId: string;
         };
         /**
+         * TriedAnswerJson
+         * @description The answer of the model. No tool was called.
+         */
+        TriedAnswerJson: {
+            /** Cachedtokens */
+            cachedTokens: number;
+            /** Calls */
+            calls: components["schemas"]["TriedCallJson"][];
+            /** Cost */
+            cost: number | null;
+            /** Inputtokens */
+            inputTokens: number;
+            /** Millis */
+            millis: number;
+            /** Outputtokens */
+            outputTokens: number;
+            /** Text */
+            text: string;
+        };
+        /** TriedCallJson */
+        TriedCallJson: {
+            /** Input */
+            input: unknown;
+            /** Name */
+            name: string;
+        };
+        /**
          * TriggerJson
          * @description A cycle lists all its `events`, people's first, then by time. The other keys are those of the first event, but
          *     `chainDepth` is the greatest (T6).
@@ -4527,6 +4598,12 @@ export interface components {
         /** Try */
         Try: {
             /**
+             * Ask
+             * @description Also ask the model, once. Its tool calls are shown, not made.
+             * @default false
+             */
+            ask?: boolean;
+            /**
              * Config
              * @description A whole config to try before you save it.
              */
@@ -4549,18 +4626,27 @@ export interface components {
          * @description The first request of the run. `tokens` is an estimate; `notes` are for people.
          */
         TryJson: {
+            answer?: components["schemas"]["TriedAnswerJson"];
             /** Messages */
             messages: {
                 [key: string]: unknown;
             }[];
             /** Notes */
             notes: string[];
+            problem?: components["schemas"]["TryProblemJson"];
             /** Tokens */
             tokens: number;
             /** Tools */
             tools: {
                 [key: string]: unknown;
             }[];
+        };
+        /** TryProblemJson */
+        TryProblemJson: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
         };
         /**
          * UnsentJson
@@ -6927,6 +7013,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DayUsageJson"][];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_list_versions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an agent. */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As described. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentVersionsJson"];
                 };
             };
             /** @description Bad Request */

@@ -187,6 +187,7 @@ WORDS = {
     "agents_delete_inbox": Words("Empty the inbox of an agent"),
     "agents_list_goals": Words("List goals of an agent"),
     "agents_list_plans": Words("List plans of an agent"),
+    "agents_list_versions": Words("List earlier configs of an agent"),
     "usage_report": Words("Report usage"),
     "budgets_list_all": Words("List budgets"),
     "budgets_replace": Words("Replace the budgets"),

@@ -88,10 +88,16 @@ async def resume_all(entry: TheEntry) -> Response:
 
 @router.post("/api/agents/{agent_id}/try", response_model=TryJson, responses=refusals(404, 409))
 async def try_out(gateway: TheGateway, entry: TheEntry, agent_id: PathId, body: Try) -> Response:
-    """The first request that the model would get if you sent this now. No model is called, and nothing is stored or
-    sent. For the owner and admins."""
+    """The first request that the model would get if you sent this now, and with `ask` its answer. Nothing is stored or
+    sent, and no tool is called. For the owner and admins."""
     caller = await entry.caller()
-    return reply(await preview_agent(gateway.engine, caller, agent_id, body.text, body.space_id, body.config))
+    return reply(await preview_agent(gateway.engine, caller, agent_id, body.text, body.space_id, body.config, body.ask))
+
+
+@router.get("/api/agents/{agent_id}/versions", response_model=agents.AgentVersionsJson, responses=refusals(404))
+async def list_versions(entry: TheEntry, agent_id: PathId) -> Response:
+    """The last 50 configs, newest first. For the owner and admins."""
+    return reply(await entry.read(agents.list_versions, agent_id))
 
 
 @router.get("/api/agents/{agent_id}/memories", response_model=list[memories.MemoryJson], responses=refusals(404))

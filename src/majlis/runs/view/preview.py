@@ -1,4 +1,4 @@
-"""A preview: what an agent would be shown if this were said now. No model is asked and nothing is kept.
+"""A preview: what an agent would be shown if this were said now, and what its model answers. Nothing is kept.
 
 The message is really posted and delivered, in a transaction that never commits, so that the preview is what a run would
 see, for every mind.
@@ -7,10 +7,12 @@ see, for every mind.
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
 
+from majlis import clock
 from majlis.agents.agents import access_agent
 from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.entities.caller import Caller, require_administrator
@@ -19,7 +21,7 @@ from majlis.inbox.build_trigger import build_triggers, cycle_trigger
 from majlis.inbox.deliver import insert_delivery, new_delivery, post_message
 from majlis.inbox.services import trigger_agent
 from majlis.models.chat.wire_format import chat_messages, chat_tools
-from majlis.models.port import Prompt
+from majlis.models.port import Answer, Finished, Model, ModelFailed, Prompt, read_input
 from majlis.models.tokens import estimate_tools, estimate_turns
 from majlis.runs.calls.permission import offered_specs
 from majlis.runs.claim.arrivals import look_at_arrivals
@@ -27,7 +29,7 @@ from majlis.runs.engine import Engine
 from majlis.runs.loop.perceive import mind_of
 from majlis.runs.loop.room import room_of
 from majlis.runs.run import Run
-from majlis.runs.view.shapes import TryJson
+from majlis.runs.view.shapes import TriedAnswerJson, TriedCallJson, TryJson
 from majlis.spaces.cause import Cause
 from majlis.spaces.post import Draft, checked_text
 from majlis.store import ids
@@ -36,6 +38,7 @@ from majlis.store.transactions import Tx
 
 # The sender when no space is named.
 SERVICE = "try"
+_ANSWER_SECONDS = 120.0
 
 _DELIVERY = sa.select(deliveries).where(
     deliveries.c.agent_id == sa.bindparam("agent"), deliveries.c.event_id == sa.bindparam("event")
@@ -52,9 +55,15 @@ class _Rollback(Exception):
 
 
 async def preview_agent(
-    engine: Engine, caller: Caller, agent_id: str, text: str, space_id: str | None, config: dict[str, Any] | None
+    engine: Engine,
+    caller: Caller,
+    agent_id: str,
+    text: str,
+    space_id: str | None,
+    config: dict[str, Any] | None,
+    ask: bool = False,
 ) -> TryJson:
-    """`config` replaces the agent's own."""
+    """`config` replaces the agent's own. `ask` sends the request to the model, once."""
     agent = await engine.db.read(_access, caller, agent_id)
     parsed = await asyncio.to_thread(parse_config, agent.config if config is None else config)
     # A preview starts no program (G12); the tools of programs that already run are shown.
@@ -67,14 +76,51 @@ async def preview_agent(
         await engine.db.write(_load, caller, agent, parsed, text, space_id)
     except _Rollback as rollback:
         view = mind_of(parsed).perceive(rollback.scene, room.for_turns)
-    prompt = Prompt(view.turns, (*specs, *engine.toolbox.beside(view.beside)))
-    tools = chat_tools(prompt)
-    return {
+    prompt = Prompt(view.turns, (*specs, *engine.toolbox.beside(view.beside)), outline=view.outline)
+    tried: TryJson = {
         "messages": chat_messages(prompt),
-        "tools": tools,
+        "tools": chat_tools(prompt),
         "tokens": estimate_turns(prompt.turns) + estimate_tools(prompt.tools),
         "notes": [*missing, *view.notes],
     }
+    if ask:
+        try:
+            tried["answer"] = await _ask(engine, parsed, prompt)
+        except ModelFailed as failed:
+            tried["problem"] = {"code": failed.code, "message": failed.message}
+    return tried
+
+
+async def _ask(engine: Engine, config: AgentConfig, prompt: Prompt) -> TriedAnswerJson:
+    started = clock.now()
+    await engine.prices.load(config.model_name)
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            answer = await _answer(engine.models.get(config.model), prompt)
+    except TimeoutError:
+        message = f"The model did not answer within {_ANSWER_SECONDS:.0f} seconds."
+        raise ModelFailed(message, True, "model_timeout") from None
+    calls: list[TriedCallJson] = []
+    for call in answer.calls:
+        given = read_input(call)
+        calls.append({"name": call.name, "input": call.arguments if given is None else given})
+    return {
+        "text": answer.text,
+        "calls": calls,
+        "inputTokens": answer.usage.input,
+        "cachedTokens": answer.usage.cached,
+        "outputTokens": answer.usage.output,
+        "cost": engine.prices.cost(config.model_name, answer.usage, started),
+        "millis": clock.now() - started,
+    }
+
+
+async def _answer(model: Model, prompt: Prompt) -> Answer:
+    async with aclosing(model.stream(prompt)) as events:
+        async for event in events:
+            if isinstance(event, Finished):
+                return event.answer
+    raise AssertionError("a stream ends with Finished or raises")
 
 
 def _access(tx: Tx, caller: Caller, agent_id: str) -> sa.Row[Any]:

@@ -84,6 +84,30 @@ class UsageReportJson(TypedDict):
     currency: Literal["USD"]
 
 
+class TriedCallJson(TypedDict):
+    name: str
+    # The text as the model wrote it if it is not JSON.
+    input: Any
+
+
+class TriedAnswerJson(TypedDict):
+    """The answer of the model. No tool was called."""
+
+    text: str
+    calls: list[TriedCallJson]
+    inputTokens: int
+    cachedTokens: int
+    outputTokens: int
+    # In USD; null if the price is unknown.
+    cost: float | None
+    millis: int
+
+
+class TryProblemJson(TypedDict):
+    code: str
+    message: str
+
+
 class TryJson(TypedDict):
     """The first request of the run. `tokens` is an estimate; `notes` are for people."""
 
@@ -91,6 +115,9 @@ class TryJson(TypedDict):
     tools: list[dict[str, Any]]
     tokens: int
     notes: list[str]
+    # Only with `ask`: the model's answer, or why there is none.
+    answer: NotRequired[TriedAnswerJson]
+    problem: NotRequired[TryProblemJson]
 
 
 class RunErrorJson(TypedDict):

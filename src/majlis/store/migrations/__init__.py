@@ -42,6 +42,7 @@ REVISIONS = (
     "0039",
     "0046",
     "0045",
+    "0047",
 )
 
 # They change what the version before them uses, or lock a table with rows: stop all nodes. All others run online.

@@ -1,6 +1,6 @@
 """The data model for PostgreSQL and SQLite. Migrations create it; these tables are for queries."""
 
-from majlis.store.tables.agents import agents, goals, memories, plan_firings, plans
+from majlis.store.tables.agents import agent_versions, agents, goals, memories, plan_firings, plans
 from majlis.store.tables.asks import ask_answers, asks
 from majlis.store.tables.audit import audit
 from majlis.store.tables.cards import cards
@@ -20,10 +20,10 @@ from majlis.store.tables.summaries import summaries, summary_requests
 from majlis.store.tables.webhooks import incoming_webhooks, outgoing_webhooks, webhook_cursors, webhook_deliveries
 
 __all__ = [
-    "additions", "agents", "ask_answers", "asks", "attachments", "audit", "blobs", "blocks", "budgets", "cards",
-    "causes", "connected_models", "conversations", "cycles", "deliveries", "entities", "erasures", "events", "files",
-    "gateway", "goals", "incoming_webhooks", "invites", "members", "memories", "messages", "metadata",
-    "outgoing_webhooks", "pasts", "phases", "plan_firings", "plans", "runs", "secrets", "spaces", "spend", "steps",
-    "summaries", "summary_requests", "tickets", "tokens", "turns", "versions", "views", "wait_answers",
-    "webhook_cursors", "webhook_deliveries",
+    "additions", "agent_versions", "agents", "ask_answers", "asks", "attachments", "audit", "blobs", "blocks",
+    "budgets", "cards", "causes", "connected_models", "conversations", "cycles", "deliveries", "entities",
+    "erasures", "events", "files", "gateway", "goals", "incoming_webhooks", "invites", "members", "memories",
+    "messages", "metadata", "outgoing_webhooks", "pasts", "phases", "plan_firings", "plans", "runs", "secrets",
+    "spaces", "spend", "steps", "summaries", "summary_requests", "tickets", "tokens", "turns", "versions", "views",
+    "wait_answers", "webhook_cursors", "webhook_deliveries",
 ]  # fmt: skip

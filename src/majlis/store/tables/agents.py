@@ -25,6 +25,17 @@ agents = sa.Table(
     # Its mind is `outside`: programs take its events, workers do not (D2).
     sa.Column("outside", sa.Boolean, nullable=False, server_default=sa.false()),
 )
+# The configs that an agent has had, the current one among them; `n` is the agent's version then.
+agent_versions = sa.Table(
+    "agent_versions",
+    metadata,
+    key("agent_id", sa.ForeignKey("agents.id"), primary_key=True),
+    sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("config", Json, nullable=False),
+    # Null for what it was before versions were kept, or when it was created.
+    key("changed_by", sa.ForeignKey("entities.id")),
+    moment("created_at", nullable=False),
+)
 # As text: SQLite uses a partial index only if the query's condition reads like the index's.
 IS_OUTSIDE: sa.ColumnElement[bool] = sa.literal_column("agents.outside", sa.Boolean)
 index_where("ix_agents_outside", agents.c.id, where=sa.text("outside"))

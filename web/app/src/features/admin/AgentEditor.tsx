@@ -6,20 +6,22 @@ import { go } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
-import { plural } from '../../ui/format.ts'
 import { PauseButton } from '../../ui/PauseButton.tsx'
 import { PolicyEditor } from '../../ui/PolicyEditor.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { UnsavedGuard } from '../../ui/UnsavedGuard.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
+import { Memories } from './Memories.tsx'
 import { ModelField } from './ModelField.tsx'
 import { schemaError, type Schema } from './schemaError.ts'
 import { SchemaField } from './SchemaField.tsx'
+import { Tools } from './Tools.tsx'
 import { TryIt } from './TryIt.tsx'
+import { Versions } from './Versions.tsx'
 
 type Config = Record<string, unknown>
 
-const TABS = { persona: 'Persona', model: 'Model', tools: 'Tools', limits: 'Limits', behavior: 'Behavior', json: 'JSON' }
+const TABS = { persona: 'Persona', model: 'Model', tools: 'Tools', limits: 'Limits', memory: 'Memory', behavior: 'Behavior', versions: 'Versions', json: 'JSON' }
 type Tab = keyof typeof TABS
 
 /** Settings that have their own place. All others, also future ones, are under Behavior. */
@@ -70,6 +72,10 @@ function Editor({ agent: given }: { agent: Agent }) {
       setResult({ bad: true, text: `${path ? `${String(path)}: ` : ''}${(error as Error).message}` })
     }
   }
+  const restore = (earlier: Config, version: number) => {
+    edit(JSON.stringify(earlier, null, 2))
+    setResult({ bad: false, text: `Version ${version} is in the editor. Save to use it.` })
+  }
   const unsaved = name.trim() !== agent.name || text !== JSON.stringify(agent.config, null, 2)
   const remove = () => client.agents.delete(agent.id).then(() => setDeleted(true), (error: Error) => setResult({ bad: true, text: error.message }))
   return (
@@ -106,13 +112,15 @@ function Editor({ agent: given }: { agent: Agent }) {
             <textarea rows={20} spellCheck={false} value={text} aria-invalid={advice !== null} className="field font-mono text-[0.8125rem] aria-invalid:border-bad" onChange={(event) => edit(event.target.value)} />
           </Field>
         )}
+        {tab === 'memory' && <Memories agentId={agent.id} />}
+        {tab === 'versions' && <Versions agent={agent} onRestore={restore} />}
         {tab !== 'persona' && tab !== 'json' && !config && <p className="text-small text-ink-soft">Fix the JSON first.</p>}
         {tab === 'model' && config?.['mind'] === 'outside' && <p className="text-small text-ink-soft">This agent runs in a program of yours, which chooses its model. The program takes events with a token of this agent.</p>}
         {tab === 'model' && config && config['mind'] !== 'outside' && <ModelField value={config['model']} onChange={(value) => set('model', value)} />}
         {tab === 'tools' && config && (
           <>
             <PolicyEditor rules={rulesOf(config)} disabled={false} onChange={(rules) => set('policy', rules)} />
-            <p className="text-small text-ink-soft">{plural(listOf(config, 'tools').length, 'tool')} and {plural(listOf(config, 'mcp').length, 'MCP server')}. Edit them under JSON.</p>
+            {schema && <Tools agent={agent} config={config} root={schema} onChange={set} />}
           </>
         )}
         {config && schema && keysOf(tab, schema).map((key) => <SchemaField key={key} name={key} schema={schema.properties![key]!} root={schema} value={config[key]} onChange={(value) => set(key, value)} />)}
@@ -132,8 +140,6 @@ function Editor({ agent: given }: { agent: Agent }) {
 }
 
 const rulesOf = (config: Config | null): PolicyRule[] => (Array.isArray(config?.['policy']) ? (config['policy'] as PolicyRule[]) : [])
-
-const listOf = (config: Config, key: string): unknown[] => (Array.isArray(config[key]) ? config[key] : [])
 
 function Field({ label, children }: { label: string; children: React.ReactNode }) {
   return <label className="block"><span className="mb-1 block text-small text-ink-soft">{label}</span>{children}</label>

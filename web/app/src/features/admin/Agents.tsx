@@ -9,6 +9,7 @@ import { Link } from '../../ui/Link.tsx'
 import { PauseButton } from '../../ui/PauseButton.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { useFilter } from '../../ui/useFilter.tsx'
+import { TEMPLATES, type Template } from './templates.ts'
 
 export function Agents() {
   const { client } = useStore()
@@ -55,10 +56,11 @@ function NewAgent() {
   const { client } = useStore()
   const preferred = useQuery('models', () => client.models.list()).data?.models.find((model) => model.default)
   const [problem, setProblem] = useState('')
+  const [template, setTemplate] = useState<Template>(TEMPLATES[0]!)
   const create = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     try {
-      const made = await client.agents.create({ name: String(new FormData(event.currentTarget).get('name')).trim(), config: preferred ? { model: preferred.model } : {} })
+      const made = await client.agents.create({ name: String(new FormData(event.currentTarget).get('name')).trim(), config: { ...template.config, ...(preferred ? { model: preferred.model } : {}) } })
       go(`/admin/agents/${made.id}`)
     } catch (error) {
       setProblem((error as Error).message)
@@ -71,6 +73,15 @@ function NewAgent() {
         <input name="name" required maxLength={64} autoComplete="off" aria-label="Name" placeholder="Name" className="field max-w-xs" />
         <Button type="submit" look="primary">Add</Button>
       </div>
+      <fieldset className="grid gap-2 py-1 md:grid-cols-3">
+        <legend className="mb-1 text-small text-ink-soft">Begin with</legend>
+        {TEMPLATES.map((each) => (
+          <label key={each.name} className="flex cursor-pointer gap-2 rounded-md border border-line bg-paper-high p-2.5 text-small has-checked:border-ink-soft has-checked:bg-hover">
+            <input type="radio" name="template" value={each.name} checked={each === template} className="mt-0.5 shrink-0 accent-link" onChange={() => setTemplate(each)} />
+            <span><span className="block font-medium">{each.name}</span><span className="text-ink-soft">{each.about}</span></span>
+          </label>
+        ))}
+      </fieldset>
       <p className="text-small text-ink-soft">{preferred ? `New agents use ${preferred.title}.` : 'New agents use the demo model, which needs no API key.'} You can change it next.</p>
       <p role="alert" className="text-small text-bad">{problem}</p>
     </form>

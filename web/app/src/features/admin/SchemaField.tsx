@@ -1,4 +1,4 @@
-import { useId } from 'react'
+import { useId, useState } from 'react'
 
 import type { Schema } from './schemaError.ts'
 
@@ -19,15 +19,17 @@ interface Props {
   root: Schema
   value: unknown
   onChange: (value: unknown) => void
+  /** Settings without a form of their own get a field for JSON. */
+  json?: boolean
 }
 
 /** A form field for a setting, made from its schema: title, a sentence about it, limits and choices. Returns null for settings that only JSON can express. */
-export function SchemaField({ name, schema: given, root, value, onChange }: Props) {
+export function SchemaField({ name, schema: given, root, value, onChange, json = false }: Props) {
   const id = useId()
   const schema = resolved(given, root)
   const kind = kindOf(schema)
-  if (kind === 'none') return null
-  if (kind === 'group') return <Group name={name} schema={schema} root={root} value={value} onChange={onChange} />
+  if (kind === 'none') return json && !('const' in schema) ? <JsonField name={name} schema={schema} value={value} onChange={onChange} /> : null
+  if (kind === 'group') return <Group name={name} schema={schema} root={root} value={value} onChange={onChange} json={json} />
   const about = schema.description && <span id={`${id}-about`} className="block text-small text-ink-soft">{schema.description.replaceAll('`', '')}</span>
   const more = { id, 'aria-describedby': schema.description ? `${id}-about` : undefined }
   const label = schema.title ?? name
@@ -56,13 +58,36 @@ export function SchemaField({ name, schema: given, root, value, onChange }: Prop
   )
 }
 
-function Group({ name, schema, root, value, onChange }: Props) {
+function JsonField({ name, schema, value, onChange }: Omit<Props, 'root' | 'json'>) {
+  const id = useId()
+  const [text, setText] = useState(() => (value === undefined || value === null ? '' : JSON.stringify(value, null, 2)))
+  const [bad, setBad] = useState(false)
+  const change = (typed: string) => {
+    setText(typed)
+    try {
+      onChange(typed.trim() === '' ? undefined : JSON.parse(typed))
+      setBad(false)
+    } catch {
+      setBad(true)
+    }
+  }
+  return (
+    <div className="md:col-span-2">
+      <label htmlFor={id} className="block text-small font-medium">{schema.title ?? name} <span className="font-normal text-ink-soft">(JSON)</span></label>
+      {schema.description && <span id={`${id}-about`} className="block text-small text-ink-soft">{schema.description.replaceAll('`', '')}</span>}
+      <textarea id={id} aria-describedby={schema.description ? `${id}-about` : undefined} rows={Math.min(10, text.split('\n').length)} spellCheck={false} value={text} aria-invalid={bad} className="field mt-1 font-mono text-[0.8125rem] aria-invalid:border-bad" onChange={(event) => change(event.target.value)} />
+      {bad && <span role="alert" className="block text-small text-bad">Invalid JSON. It is not saved until it is complete.</span>}
+    </div>
+  )
+}
+
+function Group({ name, schema, root, value, onChange, json = false }: Props) {
   const values = (value ?? schema.default ?? {}) as Record<string, unknown>
   return (
     <fieldset className="space-y-4">
       <legend className="mb-1 font-serif text-large font-semibold">{schema.title ?? name}</legend>
       <div className="grid gap-4 md:grid-cols-2">
-        {Object.entries(schema.properties!).map(([key, each]) => <SchemaField key={key} name={key} schema={each} root={root} value={values[key]} onChange={(changed) => onChange({ ...values, [key]: changed })} />)}
+        {Object.entries(schema.properties!).map(([key, each]) => <SchemaField key={key} name={key} schema={each} root={root} value={values[key]} onChange={(changed) => onChange({ ...values, [key]: changed })} json={json} />)}
       </div>
     </fieldset>
   )
@@ -74,7 +99,7 @@ export function kindOf(schema: FieldSchema): FieldKind {
   if (schema.enum) return 'choice'
   if (schema.type === 'boolean') return 'yes-no'
   if (schema.type === 'integer' || schema.type === 'number') return 'number'
-  if (schema.type === 'string') return 'line'
+  if (schema.type === 'string' && !('const' in schema)) return 'line'
   return schema.type === 'object' && schema.properties ? 'group' : 'none'
 }
 

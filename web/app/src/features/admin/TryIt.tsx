@@ -1,54 +1,93 @@
 import type { Agent, Tried } from '@majlis/client'
 import { useSpaces, useStore } from '@majlis/client/react'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 
 import { Button } from '../../ui/Button.tsx'
-import { plural } from '../../ui/format.ts'
+import { money, plural } from '../../ui/format.ts'
+import { preciseDuration } from '../../ui/time.ts'
 import { BlockList } from '../inspector/BlockList.tsx'
 import { blocksOf } from '../inspector/promptBlocks.ts'
+import { Markdown } from '../markdown/Markdown.tsx'
 
-/** Shows the prompt for a test message with the config in the editor, saved or not. Calls no model. */
+/** Shows the prompt for a test message with the config in the editor, saved or not, and what the model answers. */
 export function TryIt({ agent, config }: { agent: Agent; config: Record<string, unknown> | null }) {
   const { client } = useStore()
   const shared = useSpaces().filter((space) => space.members.some((member) => member.id === agent.id))
+  const [text, setText] = useState('Hello! What can you do?')
+  const [spaceId, setSpaceId] = useState(shared[0]?.facts.id ?? '')
   const [tried, setTried] = useState<Tried | null>(null)
   const [problem, setProblem] = useState('')
-  const attempt = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const [asking, setAsking] = useState(false)
+  const attempt = async (ask: boolean) => {
+    setAsking(ask)
+    setTried(null)
+    setProblem('')
     try {
-      setTried(await client.agents.tryOut(agent.id, { text: String(form.get('text')), spaceId: String(form.get('space')) || null, config }))
-      setProblem('')
+      setTried(await client.agents.tryOut(agent.id, { text, spaceId: spaceId || null, config, ask }))
     } catch (error) {
-      setTried(null)
       setProblem((error as Error).message)
     }
+    setAsking(false)
   }
   return (
     <section aria-labelledby="try-it" className="mt-8 space-y-3 border-t border-line pt-5">
       <h3 id="try-it" className="text-large">Try it</h3>
-      <p className="text-small text-ink-soft">See the prompt that {agent.name} would get for a message, with the config above, saved or not. No model is called, and nothing is stored or sent.</p>
-      <form className="space-y-3" onSubmit={(event) => void attempt(event)}>
-        <label className="block"><span className="mb-1 block text-small text-ink-soft">Message</span><input name="text" required defaultValue="Hello! What can you do?" className="field text-small" /></label>
+      <p className="text-small text-ink-soft">Ask {agent.name} with the config above, saved or not. The model answers once. Its tool calls are shown, not made; nothing is stored, sent, or counted in Usage.</p>
+      <form
+        className="space-y-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void attempt(true)
+        }}
+      >
+        <label className="block"><span className="mb-1 block text-small text-ink-soft">Message</span><input name="text" required value={text} className="field text-small" onChange={(event) => setText(event.target.value)} /></label>
         <div className="flex flex-wrap items-end gap-3">
           <label className="block">
             <span className="mb-1 block text-small text-ink-soft">Space</span>
-            <select name="space" className="field w-auto max-w-xs text-small">
+            <select name="space" value={spaceId} className="field w-auto max-w-xs text-small" onChange={(event) => setSpaceId(event.target.value)}>
               {shared.map(({ facts }) => <option key={facts.id} value={facts.id}>{facts.name}</option>)}
               <option value="">None (service event)</option>
             </select>
           </label>
-          <Button type="submit" disabled={!config}>Show prompt</Button>
+          <Button type="submit" look="primary" disabled={!config || asking}>{asking ? 'Asking…' : 'Ask the model'}</Button>
+          <Button disabled={!config || asking} onClick={() => void attempt(false)}>Show prompt</Button>
         </div>
       </form>
-      <p role="alert" className="text-small text-bad empty:hidden">{problem}</p>
+      <p role="alert" className="text-small text-bad empty:hidden">{problem || tried?.problem?.message}</p>
+      {tried?.answer && <Answer answer={tried.answer} />}
       {tried && (
-        <div className="space-y-2">
-          <p role="status" className="text-small text-ink-soft">About {plural(tried.tokens, 'token')}, {plural(tried.tools.length, 'tool')}</p>
+        <details open={!tried.answer} className="space-y-2">
+          <summary className="flex cursor-pointer items-center text-small text-ink-soft"><span role="status">About {plural(tried.tokens, 'token')} and {plural(tried.tools.length, 'tool')} in the prompt</span></summary>
           {tried.notes.map((note) => <p key={note} className="rounded-md bg-paper-low px-3 py-2 text-small">{note}</p>)}
           <BlockList blocks={blocksOf(tried, tried.tokens, 0)} before={null} />
-        </div>
+        </details>
       )}
     </section>
   )
+}
+
+/** Shows the text that the agent would send, then its other calls. */
+function Answer({ answer }: { answer: NonNullable<Tried['answer']> }) {
+  const said = answer.calls.filter((call) => call.name === 'send_message')
+  const others = answer.calls.filter((call) => call.name !== 'send_message')
+  const facts = [plural(answer.inputTokens, 'input token'), plural(answer.outputTokens, 'output token'), ...(answer.cost === null ? [] : [money(answer.cost)]), preciseDuration(answer.millis)]
+  return (
+    <section aria-label="Answer" className="space-y-2 rounded-lg border border-line bg-paper-high p-4">
+      {said.map((call, n) => <Markdown key={n} text={textOf(call.input)} names={[]} me="" />)}
+      {said.length === 0 && answer.text && <Markdown text={answer.text} names={[]} me="" />}
+      {answer.calls.length === 0 && !answer.text && <p className="text-ink-soft">The model chose not to answer.</p>}
+      {others.map((call, n) => (
+        <details key={n} className="text-small">
+          <summary className="flex cursor-pointer items-center">Would call <code className="ml-1 font-mono text-[0.9em]">{call.name}</code></summary>
+          <pre tabIndex={0} className="mt-1 max-h-48 overflow-auto rounded-md bg-paper-low p-2 font-mono text-tiny whitespace-pre-wrap">{JSON.stringify(call.input, null, 2)}</pre>
+        </details>
+      ))}
+      <p className="text-small text-ink-soft">{facts.join(' · ')}</p>
+    </section>
+  )
+}
+
+function textOf(input: unknown): string {
+  const text = (input as { text?: unknown } | null)?.text
+  return typeof text === 'string' ? text : JSON.stringify(input)
 }

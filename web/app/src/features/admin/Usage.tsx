@@ -2,7 +2,7 @@ import type { UsageRow } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
-import { count, plural } from '../../ui/format.ts'
+import { count, money, plural } from '../../ui/format.ts'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { DayChart } from '../inspector/DayChart.tsx'
@@ -10,9 +10,7 @@ import { DayChart } from '../inspector/DayChart.tsx'
 const DAY = 86_400_000
 const BY = { agent: 'Agent', space: 'Space', person: 'Person', model: 'Model' } as const
 const SPANS = [7, 30, 90] as const
-const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 4, minimumFractionDigits: 2 })
 const dayOf = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const money = (cost: number | null): string => (cost === null ? '—' : dollars.format(cost))
 
 /** The cost of the runs that the user may see, by day and by agent, space, person or model. */
 export function Usage() {

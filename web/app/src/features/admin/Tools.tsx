@@ -1,0 +1,119 @@
+import type { Agent } from '@majlis/client'
+import { useStore } from '@majlis/client/react'
+import { useState } from 'react'
+
+import { Button } from '../../ui/Button.tsx'
+import { plural } from '../../ui/format.ts'
+import { SchemaField, type FieldSchema } from './SchemaField.tsx'
+import type { Schema } from './schemaError.ts'
+
+type Config = Record<string, unknown>
+type Item = Record<string, unknown>
+
+const KINDS = {
+  http: { label: 'HTTP request', def: 'HttpTool', empty: { type: 'http', name: '', description: '', inputSchema: { type: 'object', properties: {} }, execution: { method: 'GET', url: 'https://' } } },
+  python: { label: 'Python function', def: 'PythonTool', empty: { type: 'python', name: '', description: '', execution: { function: '' } } },
+  space: { label: 'Question to people', def: 'SpaceTool', empty: { type: 'space', name: '', description: '', ui: 'approval' } },
+  static: { label: 'Fixed answer', def: 'StaticTool', empty: { type: 'static', name: '', description: '', inputSchema: { type: 'object', properties: {} }, execution: { output: '' } } },
+} as const
+type Kind = keyof typeof KINDS
+
+/** Shown first, in this order; the others follow as the schema has them. */
+const FIRST = ['name', 'description', 'ui', 'url', 'command']
+
+interface Props {
+  agent: Agent
+  config: Config
+  root: Schema
+  onChange: (key: 'tools' | 'mcp', items: Item[]) => void
+}
+
+/** The agent's own tools and its MCP servers, each as a form that the config's schema makes. */
+export function Tools({ agent, config, root, onChange }: Props) {
+  const [tools, servers] = [itemsOf(config, 'tools'), itemsOf(config, 'mcp')]
+  const [kind, setKind] = useState<Kind>('http')
+  const change = (key: 'tools' | 'mcp', items: Item[], n: number, item: Item | null) => onChange(key, item ? items.with(n, item) : items.toSpliced(n, 1))
+  return (
+    <div className="space-y-5">
+      <section aria-label="Tools" className="space-y-2">
+        <h4 className="font-sans text-small font-semibold">Tools</h4>
+        <p className="text-small text-ink-soft">Besides the built-in ones, such as send_message and read_file.</p>
+        {tools.map((tool, n) => (
+          <Entry key={n} item={tool} title={KINDS[tool['type'] as Kind]?.label ?? 'Tool'} schema={schemaOf(root, KINDS[tool['type'] as Kind]?.def ?? '')} root={root} onChange={(item) => change('tools', tools, n, item)} />
+        ))}
+        <div className="flex flex-wrap items-center gap-2">
+          <select aria-label="Kind of tool" value={kind} className="field w-auto py-1.5 text-small" onChange={(event) => setKind(event.target.value as Kind)}>
+            {Object.entries(KINDS).map(([value, { label }]) => <option key={value} value={value}>{label}</option>)}
+          </select>
+          <Button onClick={() => onChange('tools', [...tools, { ...KINDS[kind].empty }])}>Add tool</Button>
+        </div>
+      </section>
+      <section aria-label="MCP servers" className="space-y-2">
+        <h4 className="font-sans text-small font-semibold">MCP servers</h4>
+        <p className="text-small text-ink-soft">Their tools are offered with the name of the server in front.</p>
+        {servers.map((server, n) => (
+          <Entry key={n} item={server} title="MCP server" schema={schemaOf(root, 'McpServer')} root={root} onChange={(item) => change('mcp', servers, n, item)}>
+            <TestServer agent={agent} config={config} server={server} />
+          </Entry>
+        ))}
+        <Button onClick={() => onChange('mcp', [...servers, { name: '', url: 'https://' }])}>Add MCP server</Button>
+      </section>
+    </div>
+  )
+}
+
+function Entry({ item, title, schema, root, onChange, children }: { item: Item; title: string; schema: FieldSchema; root: Schema; onChange: (item: Item | null) => void; children?: React.ReactNode }) {
+  const name = String(item['name'] ?? '')
+  const [open, setOpen] = useState(name === '')
+  const keys = Object.keys(schema.properties ?? {}).filter((key) => key !== 'type').toSorted((a, b) => rank(a) - rank(b))
+  const set = (key: string, value: unknown) => onChange(value === undefined ? without(item, key) : { ...item, [key]: value })
+  return (
+    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)} className="rounded-lg border border-line bg-paper-high">
+      <summary className="flex cursor-pointer items-center px-4 py-2.5 text-small">
+        <b className="font-semibold">{name || 'New'}</b><span className="ml-2 text-ink-soft">{title}</span>
+      </summary>
+      <div className="space-y-4 border-t border-line p-4">
+        {keys.map((key) => <SchemaField key={key} name={key} schema={schema.properties![key]!} root={root} value={item[key]} onChange={(value) => set(key, value)} json />)}
+        <div className="flex items-start justify-between gap-3">
+          <div className="min-w-0 flex-1">{children}</div>
+          <Button look="bad" onClick={() => onChange(null)}>Remove {name || 'tool'}</Button>
+        </div>
+      </div>
+    </details>
+  )
+}
+
+/** Connects to the server as a run would, and lists its tools. */
+function TestServer({ agent, config, server }: { agent: Agent; config: Config; server: Item }) {
+  const { client } = useStore()
+  const [result, setResult] = useState<{ bad: boolean; text: string } | null>(null)
+  const [busy, setBusy] = useState(false)
+  const test = async () => {
+    setBusy(true)
+    try {
+      const { tools, notes } = await client.agents.tryOut(agent.id, { text: 'Test', spaceId: null, config: { ...config, model: 'demo', tools: [], mcp: [server] }, ask: false })
+      const names = tools.map((tool) => (tool['function'] as { name: string }).name).filter((name) => name.startsWith(`${String(server['name'])}_`))
+      setResult(names.length > 0 ? { bad: false, text: `Connected: ${plural(names.length, 'tool')} (${names.join(', ')})` } : { bad: true, text: notes[0] ?? 'The server offers no tools. A server that is a program is started by a run only.' })
+    } catch (error) {
+      setResult({ bad: true, text: (error as Error).message })
+    }
+    setBusy(false)
+  }
+  return (
+    <div className="space-y-2">
+      <Button disabled={busy} onClick={() => void test()}>{busy ? 'Testing…' : 'Test'}</Button>
+      <p role="status" className={`text-small break-words empty:hidden ${result?.bad ? 'text-bad' : 'text-ink-soft'}`}>{result?.text}</p>
+    </div>
+  )
+}
+
+const itemsOf = (config: Config, key: string): Item[] => (Array.isArray(config[key]) ? (config[key] as Item[]) : [])
+
+const schemaOf = (root: Schema, def: string): FieldSchema => (root.$defs?.[def] ?? {}) as FieldSchema
+
+const rank = (key: string): number => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length)
+
+function without(item: Item, key: string): Item {
+  const { [key]: _, ...rest } = item
+  return rest
+}

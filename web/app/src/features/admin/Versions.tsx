@@ -1,0 +1,35 @@
+import type { Agent } from '@majlis/client'
+import { useStore } from '@majlis/client/react'
+
+import { Button } from '../../ui/Button.tsx'
+import { QueryStatus } from '../../ui/QueryStatus.tsx'
+import { fullTime } from '../../ui/time.ts'
+import { useQuery } from '../../ui/useQuery.ts'
+
+type Config = Record<string, unknown>
+
+/** The earlier configs of an agent. One of them can be put into the editor, and is used again when it is saved. */
+export function Versions({ agent, onRestore }: { agent: Agent; onRestore: (config: Config, version: number) => void }) {
+  const { client } = useStore()
+  const { data, problem } = useQuery(`versions ${agent.id}`, () => client.agents.versions(agent.id), String(agent.version))
+  if (!data) return <QueryStatus problem={problem} />
+  return (
+    <ol aria-label="Versions" className="divide-y divide-line text-small">
+      {data.versions.map(({ version, config, changedBy, createdAt }, n) => {
+        const before = data.versions[n + 1]?.config
+        return (
+          <li key={version} className="flex items-center gap-3 py-2">
+            <span className="min-w-0 flex-1">
+              <span className="block font-medium">Version {version}{version === agent.version && ' (current)'}</span>
+              <span className="block text-ink-soft">{fullTime(createdAt)}{changedBy && <> by <bdi>{changedBy.name}</bdi></>}{before && ` · changed ${changedKeys(before, config).join(', ') || 'nothing'}`}</span>
+            </span>
+            {version !== agent.version && <Button onClick={() => onRestore(config, version)}>Restore</Button>}
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+const changedKeys = (before: Config, after: Config): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
