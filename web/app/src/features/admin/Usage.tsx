@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { count, money, plural } from '../../ui/format.ts'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
+import { Budgets } from './Budgets.tsx'
 import { DayChart } from '../inspector/DayChart.tsx'
 
 const DAY = 86_400_000
@@ -32,6 +33,7 @@ export function Usage() {
       </div>
       {daily.data?.rows.some((row) => row.inputTokens + row.outputTokens > 0) && <Days rows={daily.data.rows} days={days} />}
       {data ? <Table rows={data.rows} by={BY[by]} /> : <QueryStatus problem={problem} />}
+      <Budgets />
     </div>
   )
 }
@@ -52,6 +54,8 @@ function Days({ rows, days }: { rows: readonly UsageRow[]; days: number }) {
 
 function Table({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
   if (rows.length === 0) return <p className="text-ink-soft">No runs in this period</p>
+  const size = (row: UsageRow) => (rows.some((each) => each.cost) ? (row.cost ?? 0) : row.inputTokens + row.outputTokens)
+  const largest = Math.max(...rows.map(size), Number.MIN_VALUE)
   const unpriced = rows.reduce((sum, row) => sum + row.unpricedRuns, 0)
   return (
     <div role="group" aria-label="Usage" tabIndex={0} className="overflow-x-auto">
@@ -60,7 +64,10 @@ function Table({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
         <tbody>
           {rows.toSorted((a, b) => (b.cost ?? 0) - (a.cost ?? 0) || b.inputTokens - a.inputTokens).map((row) => (
             <tr key={row.key ?? ''} className="border-b border-line">
-              <th scope="row" className="max-w-60 truncate py-1.5 pr-4 text-left font-medium"><bdi>{row.name || 'None'}</bdi></th>
+              <th scope="row" className="max-w-60 min-w-40 py-1.5 pr-4 text-left font-medium">
+                <bdi className="block truncate">{row.name || 'None'}</bdi>
+                <span aria-hidden className="mt-1 block h-1.5 rounded-full bg-agent" style={{ width: `${size(row) > 0 ? Math.max(1, (size(row) / largest) * 100) : 0}%` }} />
+              </th>
               {[count(row.runs), count(row.inputTokens), count(row.outputTokens), money(row.cost)].map((value, n) => <td key={n} className="py-1.5 pr-4 text-right">{value}</td>)}
             </tr>
           ))}

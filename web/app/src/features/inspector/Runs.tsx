@@ -7,9 +7,15 @@ import { Button } from '../../ui/Button.tsx'
 import { brief } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { plainText } from '../markdown/plainText.ts'
-import { runDuration, RunStatus, triggerText } from './runText.tsx'
+import { isActive, runDuration, RunStatus, triggerText } from './runText.tsx'
 
 const PAGE = 50
+const STATES = {
+  all: { label: 'All runs', fits: () => true },
+  active: { label: 'At work or waiting', fits: (run: Run) => isActive(run) },
+  failed: { label: 'Failed', fits: (run: Run) => run.status === 'failed' },
+  ended: { label: 'Ended', fits: (run: Run) => !isActive(run) },
+}
 
 /** Runs triggered in this space, newest first. */
 export function Runs({ space }: { space: SpaceState }) {
@@ -24,11 +30,22 @@ export function Runs({ space }: { space: SpaceState }) {
     const page = await store.client.runs.list({ spaceId, limit: PAGE, before: runs.at(-1)!.id })
     setMore({ runs: [...more.runs, ...page.runs], hasMore: page.hasMore })
   }
+  const [status, setStatus] = useState<keyof typeof STATES>('all')
+  const [agentId, setAgentId] = useState('')
+  const agents = [...new Map(runs.map((run) => [run.agentId, run.agentName]))]
+  const shown = runs.filter((run) => STATES[status].fits(run) && (!agentId || run.agentId === agentId))
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
   if (data?.runs.length === 0) return <p className="text-small text-ink-soft">No runs yet</p>
   return (
     <>
-      <ul className="-mx-2 space-y-0.5">{runs.map((run) => <li key={run.id}><Row run={run} /></li>)}</ul>
+      {runs.length > 1 && (
+        <div className="mb-2 flex flex-wrap gap-2">
+          <select aria-label="Status" value={status} className="field w-auto py-1 text-tiny" onChange={(event) => setStatus(event.target.value as keyof typeof STATES)}>{Object.entries(STATES).map(([value, { label }]) => <option key={value} value={value}>{label}</option>)}</select>
+          {agents.length > 1 && <select aria-label="Agent" value={agentId} className="field w-auto py-1 text-tiny" onChange={(event) => setAgentId(event.target.value)}><option value="">All agents</option>{agents.map(([id, name]) => <option key={id} value={id}>{name}</option>)}</select>}
+        </div>
+      )}
+      {shown.length === 0 && <p className="text-small text-ink-soft">No results</p>}
+      <ul className="-mx-2 space-y-0.5">{shown.map((run) => <li key={run.id}><Row run={run} /></li>)}</ul>
       {data?.hasMore && more.hasMore && <Button className="mt-2" onClick={() => void load().catch(() => {})}>Load earlier runs</Button>}
     </>
   )

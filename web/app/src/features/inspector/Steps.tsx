@@ -1,7 +1,8 @@
 import type { Run, Step } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
+import { useState } from 'react'
 
-import { count } from '../../ui/format.ts'
+import { count, money } from '../../ui/format.ts'
 import { JsonBlock } from '../../ui/JsonBlock.tsx'
 import { preciseDuration } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -10,14 +11,37 @@ import { useQuery } from '../../ui/useQuery.ts'
 export function Steps({ run, version }: { run: Run; version: string }) {
   const store = useStore()
   const { data, problem } = useQuery(`steps ${run.id}`, () => store.client.runs.steps(run.id), version)
+  const [shown, setShown] = useState<Filter>('all')
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
   return (
     <section>
-      <h3 className="mb-2 font-sans text-small text-ink-soft">Steps</h3>
+      <div className="mb-2 flex flex-wrap items-center gap-2">
+        <h3 className="mr-auto font-sans text-small text-ink-soft">Steps</h3>
+        {data && data.length > 1 && <Filters steps={data} shown={shown} onShow={setShown} />}
+      </div>
       <ol className="relative ml-1 space-y-1 border-l border-line pl-4">
-        {data?.map((step) => <li key={`${step.kind} ${step.n} ${step.callId ?? ''}`}><StepView step={step} span={spanOf(step, data)} /></li>)}
+        {data?.filter(FILTERS[shown].fits).map((step) => <li key={`${step.kind} ${step.n} ${step.callId ?? ''}`}><StepView step={step} span={spanOf(step, data)} /></li>)}
       </ol>
     </section>
+  )
+}
+
+const FILTERS = {
+  all: { label: 'All', fits: () => true },
+  model: { label: 'Model', fits: (step: Step) => step.kind === 'model' },
+  tools: { label: 'Tools', fits: (step: Step) => step.kind === 'tool' },
+  failed: { label: 'Failed', fits: (step: Step) => step.state === 'error' },
+}
+type Filter = keyof typeof FILTERS
+
+/** Only filters that show a part of the steps. */
+function Filters({ steps, shown, onShow }: { steps: readonly Step[]; shown: Filter; onShow: (filter: Filter) => void }) {
+  const useful = (Object.keys(FILTERS) as Filter[]).filter((key) => key === 'all' || key === shown || (steps.some(FILTERS[key].fits) && !steps.every(FILTERS[key].fits)))
+  if (useful.length < 2) return null
+  return (
+    <div role="group" aria-label="Show steps" className="flex gap-0.5">
+      {useful.map((key) => <button key={key} type="button" aria-pressed={key === shown} className="rounded-md px-2 py-0.5 text-tiny text-ink-soft hover:bg-hover aria-pressed:bg-hover aria-pressed:font-semibold aria-pressed:text-ink" onClick={() => onShow(key)}>{FILTERS[key].label}</button>)}
+    </div>
   )
 }
 
@@ -37,15 +61,17 @@ function spanOf(step: Step, all: readonly Step[]): Span {
 
 function StepView({ step, span }: { step: Step; span: Span }) {
   const time = step.endedAt ? preciseDuration(Date.parse(step.endedAt) - Date.parse(step.startedAt)) : 'in progress'
+  const sign = step.state === 'error' ? '✕' : step.state === 'started' ? '…' : '✓'
   const dot = step.state === 'error' ? 'bg-bad' : step.kind === 'model' ? 'bg-line-strong' : 'bg-agent'
   return (
     <details className="group/step">
       <summary className="relative flex cursor-pointer flex-wrap items-baseline gap-x-2 gap-y-0.5 rounded-sm text-small">
         <span aria-hidden className={`absolute top-1.5 -left-[1.3125rem] size-2 rounded-full ring-4 ring-paper ${dot}`} />
         <span className={step.kind === 'tool' ? 'font-mono text-[0.8125rem]' : ''}>{step.kind === 'model' ? 'Model' : step.name}</span>
+        <span aria-hidden className={step.state === 'error' ? 'text-bad' : 'text-ink-soft'}>{sign}</span>
         {step.state === 'error' && <span className="text-bad">failed</span>}
         <span className="ml-auto text-tiny text-ink-soft tabular-nums">
-          {step.usage && `${count(step.usage.inputTokens)} → ${count(step.usage.outputTokens)} · `}{time}
+          {step.usage && `${count(step.usage.inputTokens)} → ${count(step.usage.outputTokens)} · `}{step.usage?.cost !== undefined && step.usage.cost > 0 && `${money(step.usage.cost)} · `}{time}
         </span>
         <span aria-hidden className="relative h-0.5 basis-full overflow-hidden rounded-full bg-line"><span className={`absolute inset-y-0 rounded-full ${dot}`} style={span} /></span>
       </summary>
