@@ -28,6 +28,8 @@ class Protocol(HttpToolsProtocol):
     _part: Literal["head", "body", None] = "head"
     _timed: Literal["head", "body", None] = None
     _received = 0
+    # Messages that began in the data at hand.
+    _begun = 0
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -40,8 +42,12 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        before, self._begun = self._part, 0
         self._received += len(data)
         super().data_received(data)
+        if self._begun == 1 and before != "body":
+            # All of it belongs to one head, unless that is complete.
+            self._received = len(data)
         if self._part == "head" and self._received > MAX_HEAD:
             self._refuse_head()
         if self._part != self._timed:
@@ -52,6 +58,7 @@ class Protocol(HttpToolsProtocol):
         scope: dict[str, Any] = self.scope  # type: ignore[assignment]
         scope[ABORT] = self.transport.abort
         self._part, self._received = "head", 0
+        self._begun += 1
 
     def on_headers_complete(self) -> None:
         self._part = "body"
