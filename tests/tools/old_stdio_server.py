@@ -8,7 +8,10 @@ import sys
 from typing import Any
 
 TOOL = {"name": "ask", "inputSchema": {"type": "object", "properties": {"calls": {"type": "integer"}}}}
-QUESTION = {"message": "Yes?", "requestedSchema": {"type": "object", "properties": {"yes": {"type": "boolean"}}}}
+QUESTION = {
+    "message": "Yes?",
+    "requestedSchema": {"type": "object", "properties": {"yes": {"type": "boolean", "default": True}}},
+}
 
 
 def main() -> None:
@@ -17,8 +20,9 @@ def main() -> None:
         got = json.loads(line)
         match got.get("method"):
             case None if got["id"] == "q":
+                said = " ".join([got["result"]["action"], *map(str, got["result"].get("content", {}).values())])
                 for id in pending:
-                    say(id=id, result={"content": [{"type": "text", "text": got["result"]["action"]}]})
+                    say(id=id, result={"content": [{"type": "text", "text": said}]})
                 pending.clear()
             case "initialize":
                 version = "2025-06-18"

@@ -98,6 +98,7 @@ def foreign(tools: Tools, config: AgentConfig) -> list[str]:
     [
         (['{\n  "a": 1\n}'], {"a": 1}),
         (["odd"], {"result": "odd"}),
+        (["hello"], {"content": "hello"}),
         (["1", '{"b": 2}', "three"], {"result": [1, {"b": 2}, "three"]}),
     ],
 )

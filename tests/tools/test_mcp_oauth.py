@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp.shared.auth import OAuthClientInformationFull
+from pydantic import AnyUrl
 
 from majlis import clock
 from majlis.agents.config.config import parse_config
@@ -116,6 +118,23 @@ async def test_d6_a_sign_in_that_has_ended_says_what_to_do(house: House, vault: 
     await signed_in(house, port)
     assert len(guard.clients) == 1, "it registers once"
     assert (await opened(house, port))["success"]
+
+
+async def test_d6_a_client_that_was_registered_by_hand_is_used(house: House, vault: tuple[int, Guard]) -> None:
+    port, guard = vault
+    known = OAuthClientInformationFull(
+        client_id="by-hand",
+        client_secret="kept",
+        redirect_uris=[AnyUrl(f"{house.owner.base_url}/mcp-sign-in")],
+        token_endpoint_auth_method="client_secret_basic",
+        scope="read",
+    )
+    guard.clients["by-hand"] = known
+    given = {"name": "vault", "url": url_of(port), "clientId": "by-hand", "clientSecret": "kept"}
+    begun = await house.owner.ok("POST", "/api/mcp-sign-ins", given)
+    assert (await allow(begun["authorizationUrl"])).status_code == 200
+    assert (await opened(house, port))["success"]
+    assert list(guard.clients) == ["by-hand"]
 
 
 async def test_d6_only_the_answer_to_the_newest_link_counts(house: House, vault: tuple[int, Guard]) -> None:

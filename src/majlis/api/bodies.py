@@ -98,6 +98,10 @@ class NewSignIn(Body):
     name: ShortLine = Field(description="A new name, or that of an earlier sign-in at the same server.")
     url: Annotated[str, StringConstraints(min_length=1, max_length=2000)] = Field(description="The MCP server.")
     scope: Line | None = Field(default=None, description="Scopes to ask for. Default: what the server asks for.")
+    client_id: Line | None = Field(
+        default=None, description="The id of a client that you have registered. Default: the gateway registers itself."
+    )
+    client_secret: Annotated[str, StringConstraints(min_length=1, max_length=2000)] | None = None
 
 
 class ModelHosts(Body):

@@ -151,8 +151,10 @@ async def probe_server(settings: Settings, words: list[str]) -> ServerJson:
         await tools.close()
 
 
-async def begin_sign_in(settings: Settings, name: str, url: str, scope: str | None) -> dict[str, Any]:
-    from majlis.tools.mcp.sign_in import begin
+async def begin_sign_in(
+    settings: Settings, name: str, url: str, scope: str | None, client_id: str | None, client_secret: str | None
+) -> dict[str, Any]:
+    from majlis.tools.mcp.sign_in import Wanted, begin
 
     base = await open_foundation(settings)
     try:
@@ -161,7 +163,7 @@ async def begin_sign_in(settings: Settings, name: str, url: str, scope: str | No
             store = SecretStore(base.db, Cipher(base.hasher.secret_key))
             reach = Reach(settings.tool_hosts, settings.tool_private_hosts)
             back = f"{settings.public_url or f'http://{settings.host}:{settings.port}'}/mcp-sign-in"
-            return await begin(base.db, store, reach, caller, name, url, scope, back)
+            return await begin(base.db, store, reach, caller, Wanted(name, url, scope, client_id, client_secret), back)
     finally:
         await base.db.close()
 

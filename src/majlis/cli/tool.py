@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from majlis.cli.command import AsJson, Where, on_database
-from majlis.cli.terminal import note, print_json, print_result, print_table
+from majlis.cli.terminal import ask_hidden, note, print_json, print_result, print_table
 from majlis.errors import ConfigurationError
 
 app = typer.Typer(rich_markup_mode=None, help="List and test the tools of agents.")
@@ -120,6 +121,10 @@ async def sign_in(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name, which configs use as oauth: NAME.")],
     url: Annotated[str, typer.Argument(metavar="URL", help="URL of the server.")],
     scope: Annotated[str | None, typer.Option(help="Scopes to ask for. Default: what the server asks for.")] = None,
+    client_id: Annotated[
+        str | None,
+        typer.Option(help="Id of a client that you have registered. Its secret comes from a prompt or stdin."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Begin to sign the gateway in at a remote MCP server (OAuth), and print the link to open.
@@ -128,7 +133,11 @@ async def sign_in(
     """
     from majlis.cli.agent_tools import begin_sign_in
 
-    begun = await begin_sign_in(where.settings(log_level="error"), name, url, scope)
+    secret = None
+    if client_id is not None:
+        secret = ask_hidden("Client secret") if sys.stdin.isatty() else sys.stdin.read().removesuffix("\n")
+    settings = where.settings(log_level="error")
+    begun = await begin_sign_in(settings, name, url, scope, client_id, secret or None)
     told = f"Open this link within 15 minutes, and allow the access:\n{begun['authorizationUrl']}"
     print_result(begun, as_json, told)
 

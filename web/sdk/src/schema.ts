@@ -3552,6 +3552,13 @@ export interface components {
         /** NewSignIn */
         NewSignIn: {
             /**
+             * Clientid
+             * @description The id of a client that you have registered. Default: the gateway registers itself.
+             */
+            clientId?: string | null;
+            /** Clientsecret */
+            clientSecret?: string | null;
+            /**
              * Name
              * @description A new name, or that of an earlier sign-in at the same server.
              */

@@ -39,9 +39,8 @@ async def begin_sign_in(gateway: TheGateway, entry: TheEntry, request: Request, 
     caller.require_scope("admin")
     sign_in = await asyncio.to_thread(import_alone, "majlis.tools.mcp.sign_in")
     back = f"{_base_url(request, gateway)}/mcp-sign-in"
-    begun: dict[str, Any] = await sign_in.begin(
-        gateway.db, gateway.secrets, gateway.tools.reach, caller, body.name, body.url, body.scope, back
-    )
+    wanted = sign_in.Wanted(body.name, body.url, body.scope, body.client_id, body.client_secret)
+    begun: dict[str, Any] = await sign_in.begin(gateway.db, gateway.secrets, gateway.tools.reach, caller, wanted, back)
     return reply(begun, 201)
 
 

@@ -27,7 +27,7 @@ _APPROVED = (
     sa.select(
         cards.c.id.label("card_id"), steps.c.n, steps.c.call_id, steps.c.name,
         steps.c.input, steps.c.secret, steps.c.started_at,
-        cards.c.elicitation, cards.c.state, cards.c.answer, cards.c.deadline, cards.c.created_at,
+        cards.c.elicitation, cards.c.result_schema, cards.c.state, cards.c.answer, cards.c.deadline, cards.c.created_at,
     )
     .join(steps, sa.and_(steps.c.run_id == cards.c.run_id, steps.c.n == cards.c.step))
     .where(

@@ -125,11 +125,19 @@ def start_again(tx: Tx, run: Run, tool: Outside, entry: Entry, card_id: str) -> 
 def reply_of(card: Any) -> tuple[Reply, str | None]:
     """The reply that a closed card gives, with a note for the model if no person has decided."""
     if card.state == "answered":
-        return Reply(action="decline") if card.answer is None else Reply(action="accept", content=card.answer), None
+        if card.answer is None:
+            return Reply(action="decline"), None
+        return Reply(action="accept", content={**_defaults(card.result_schema), **card.answer}), None
     if card.state == "timeout":
         seconds = (card.deadline - card.created_at) // 1000
         return Reply(action="cancel"), f"The server asked the people in the space, and nobody answered in {seconds} s."
     return Reply(action="cancel"), "The server asked the people in the space, and its question was withdrawn."
+
+
+def _defaults(form: dict[str, Any]) -> dict[str, Any]:
+    """The values of fields that an answer leaves out."""
+    fields: dict[str, Any] = form.get("properties", {})
+    return {name: each["default"] for name, each in fields.items() if "default" in each}
 
 
 def post_held(tx: Tx, run: Run, tool_name: str, entry: Entry, asked: Elicitation, seconds: int) -> tuple[Run, str]:

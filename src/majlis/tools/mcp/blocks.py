@@ -67,8 +67,8 @@ def _made(name: str, data: str) -> MadeFile | None:
 
 
 def _without_repeats(texts: list[str], value: Any) -> list[str]:
-    """Plain values are wrapped as `{"result": …}`, and a list may come as one text per item."""
-    wrapped = value.get("result") if isinstance(value, dict) and len(value) == 1 else value
+    """A value alone is wrapped, as in `{"result": …}`, and a list may come as one text per item."""
+    wrapped = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
     if isinstance(wrapped, list) and len(texts) == len(wrapped) and all(map(_says, texts, wrapped)):
         return []
     return [text for text in texts if not (_says(text, value) or _says(text, wrapped))]

@@ -54,7 +54,7 @@ class Listed:
 def offer(config: McpServer, listed: Listed) -> dict[str, Offered]:
     """By the name for models."""
     allowed = config.allowed_tools
-    found = {tool.name: tool for tool in listed.tools if allowed is None or tool.name in allowed}
+    found = {tool.name: tool for tool in listed.tools if _is_usable(tool) and (allowed is None or tool.name in allowed)}
     more = [kind for kind in _kinds(listed) if allowed is None or kind in allowed]
     missing = [name for name in allowed or () if name not in found and name not in more]
     if missing:
@@ -68,6 +68,11 @@ def offer(config: McpServer, listed: Listed) -> dict[str, Offered]:
             name = _with_hash(name, f"{kind} of {config.name}")
         offered[name] = Offered(kind, _reader(kind, name, config.name, listed), kind)
     return offered
+
+
+def _is_usable(tool: Tool) -> bool:
+    """Majlis has no tasks, so it cannot call a tool that needs them."""
+    return tool.execution is None or tool.execution.task_support != "required"
 
 
 def _kinds(listed: Listed) -> list[Kind]:

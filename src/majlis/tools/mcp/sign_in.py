@@ -3,6 +3,7 @@ an admin opens; then takes the answer. The package's own client does discovery a
 
 from __future__ import annotations
 
+import logging
 import secrets
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -14,7 +15,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.auth.exceptions import OAuthFlowError
 from mcp.client.auth.oauth2 import PKCEParameters
 from mcp.client.auth.utils import issuers_match
-from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthMetadata, OAuthToken
 from pydantic import AnyUrl
 
 from majlis import clock
@@ -28,14 +29,25 @@ from majlis.tools.mcp.oauth import Pending, SignIn, ask_for_tokens, parse_sign_i
 from majlis.tools.mcp.transports import checked_client
 from majlis.tools.reach.reach import Reach
 
+# It logs failures with a traceback, and raises them as well.
+logging.getLogger("mcp.client.auth.oauth2").setLevel(logging.CRITICAL)
 _MINUTES = 15
-_ASK = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "majlis", "version": "1"}},
-}
+_WE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "majlis", "version": "1"}}
+_INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _WE}
+# Some servers ask for a sign-in only now.
+_LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 _ACCEPT = {"accept": "application/json, text/event-stream"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """`client_id`: of a client that was registered at the authorization server by hand."""
+
+    name: str
+    url: str
+    scope: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +59,15 @@ class Starter:
 
 
 async def begin(
-    db: Database, store: SecretStore, reach: Reach, caller: Caller, name: str, url: str, scope: str | None, back: str
+    db: Database, store: SecretStore, reach: Reach, caller: Caller, wanted: Wanted, back: str
 ) -> dict[str, Any]:
     """The page that an admin has to open. `back` is where the authorization server sends the admin's browser."""
+    name, url = wanted.name, wanted.url
     check_name(name)
     target = parse_target(url)
     reach.check_host(target)
     earlier = await _earlier(store, name)
-    found = await _discover(url, scope, back, earlier, reach)
+    found = await _discover(wanted, back, earlier, reach)
     nonce = secrets.token_urlsafe(16)
     until = clock.now() + _MINUTES * 60_000
     pending = Pending(nonce=nonce, verifier=found.pkce.code_verifier, until=until)
@@ -164,7 +177,8 @@ class _Known:
         self._client = client_info
 
 
-async def _discover(url: str, scope: str | None, back: str, earlier: SignIn | None, reach: Reach) -> _Found:
+async def _discover(wanted: Wanted, back: str, earlier: SignIn | None, reach: Reach) -> _Found:
+    url, scope = wanted.url, wanted.scope
     metadata = OAuthClientMetadata(
         redirect_uris=[AnyUrl(back)],
         client_name="Majlis",
@@ -172,10 +186,14 @@ async def _discover(url: str, scope: str | None, back: str, earlier: SignIn | No
         response_types=["code"],
         scope=scope,
     )
-    provider = _Discovery(url, metadata, _Known(_registered(url, back, earlier)))
+    provider = _Discovery(url, metadata, _Known(_registered(wanted, back, earlier)))
     try:
         async with checked_client({}, reach, auth=provider) as client:
-            response = await client.post(url, json=_ASK, headers=_ACCEPT)
+            response = await client.post(url, json=_INITIALIZE, headers=_ACCEPT)
+            if response.is_success:
+                session = response.headers.get("mcp-session-id")
+                more = {"mcp-protocol-version": "2025-11-25"} | ({"mcp-session-id": session} if session else {})
+                response = await client.post(url, json=_LIST, headers={**_ACCEPT, **more})
     except _Begun:
         return _found(provider, url, scope, back)
     except (OAuthFlowError, httpx2.HTTPError, ValueError) as error:
@@ -186,8 +204,12 @@ async def _discover(url: str, scope: str | None, back: str, earlier: SignIn | No
     )
 
 
-def _registered(url: str, back: str, earlier: SignIn | None) -> OAuthClientInformationFull | None:
-    if earlier is None or earlier.url != url or earlier.redirect_uri != back:
+def _registered(wanted: Wanted, back: str, earlier: SignIn | None) -> OAuthClientInformationFull | None:
+    if wanted.client_id is not None:
+        return OAuthClientInformationFull(
+            client_id=wanted.client_id, client_secret=wanted.client_secret, redirect_uris=[AnyUrl(back)]
+        )
+    if earlier is None or earlier.url != wanted.url or earlier.redirect_uri != back:
         return None
     return OAuthClientInformationFull(
         client_id=earlier.client_id,
@@ -201,20 +223,30 @@ def _registered(url: str, back: str, earlier: SignIn | None) -> OAuthClientInfor
 def _found(provider: OAuthClientProvider, url: str, scope: str | None, back: str) -> _Found:
     context = provider.context
     known, client = context.oauth_metadata, context.client_info
-    if known is None or client is None or client.client_id is None:
-        raise Unavailable("sign_in_failed", "The server's authorization server says nothing about itself.")
-    endpoint = str(known.authorization_endpoint)
+    if client is None or client.client_id is None:
+        raise Unavailable("sign_in_failed", "The authorization server gave the gateway no client id.")
+    # Before 2025-06-18, a server without metadata has these.
+    base = context.get_authorization_base_url(url)
+    endpoint = str(known.authorization_endpoint) if known is not None else f"{base}/authorize"
     if urlsplit(endpoint).scheme not in ("http", "https"):
         raise Unavailable("sign_in_failed", "The authorization server's page is not an http or https URL.")
     sign_in = SignIn(
         url=url,
         client_id=client.client_id,
         client_secret=client.client_secret,
-        auth_method=client.token_endpoint_auth_method,
+        auth_method=client.token_endpoint_auth_method or _method(client, known),
         redirect_uri=back,
-        token_endpoint=str(known.token_endpoint),
-        issuer=str(known.issuer),
-        names_issuer=bool(known.authorization_response_iss_parameter_supported),
-        resource=context.get_resource_url(),
+        token_endpoint=str(known.token_endpoint) if known is not None else f"{base}/token",
+        issuer=str(known.issuer) if known is not None else None,
+        names_issuer=bool(known is not None and known.authorization_response_iss_parameter_supported),
+        resource=context.get_resource_url() if context.protected_resource_metadata is not None else None,
     )
     return _Found(sign_in, endpoint, PKCEParameters.generate(), scope or context.client_metadata.scope, back)
+
+
+def _method(client: OAuthClientInformationFull, known: OAuthMetadata | None) -> str | None:
+    """For a client that was registered by hand. The default of OAuth is basic."""
+    methods = (known.token_endpoint_auth_methods_supported if known is not None else None) or ["client_secret_basic"]
+    if client.client_secret is None:
+        return None
+    return "client_secret_basic" if "client_secret_basic" in methods else "client_secret_post"
