@@ -8,10 +8,11 @@ import sys
 from typing import Any
 
 TOOL = {"name": "ask", "inputSchema": {"type": "object", "properties": {"calls": {"type": "integer"}}}}
-QUESTION = {
-    "message": "Yes?",
-    "requestedSchema": {"type": "object", "properties": {"yes": {"type": "boolean", "default": True}}},
+FIELDS = {
+    "seat": {"type": "string", "enum": ["w", "a"], "enumNames": ["Window", "Aisle"]},
+    "yes": {"type": "boolean", "title": "With breakfast", "default": True},
 }
+QUESTION = {"message": "Where do you want to sit?", "requestedSchema": {"type": "object", "properties": FIELDS}}
 
 
 def main() -> None:
@@ -35,7 +36,7 @@ def main() -> None:
                 say(id=got["id"], result={"tools": [TOOL]})
             case "tools/call":
                 pending.append(got["id"])
-                if len(pending) == got["params"]["arguments"]["calls"]:
+                if len(pending) == got["params"]["arguments"].get("calls", 1):
                     say(id="q", method="elicitation/create", params=QUESTION)
             case str() if "id" in got:
                 say(id=got["id"], error={"code": -32601, "message": "no"})

@@ -5,6 +5,7 @@ import { createServer } from 'vite'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { message, send, spaceRow } from './harness/locators.ts'
+import { MCP_SERVER } from './harness/processes.ts'
 import { TestApp, type Person } from './harness/testApp.ts'
 
 const TOOLS = [
@@ -63,6 +64,22 @@ test('a choice and a form send results that match their schema', async () => {
   await message(hers, 'Guests: 12').waitFor()
   const { messages } = await lina!.client.messages.list(space.id)
   expect(messages.flatMap((each) => (each.tool ? [each.tool.output] : []))).toEqual([{ choice: 'Tea' }, { guests: 12, day: '2026-11-19' }])
+})
+
+test('the question of an MCP server names the server, and is answered or declined', async () => {
+  const vera = await app.agent('Vera', { mcp: [{ name: 'trains', command: MCP_SERVER }] })
+  await app.owner.client.spaces.add(space.id, { entityId: vera.id, role: 'member' })
+  const hers = await app.open(lina!, `/spaces/${space.id}`)
+  await send(hers, '@Vera use: trains__ask')
+  const card = hers.getByRole('region', { name: 'Vera asks: Where do you want to sit?' })
+  await card.getByText('trains (MCP server)').waitFor()
+  expect(await card.getByRole('checkbox', { name: 'With breakfast' }).isChecked()).toBe(true)
+  await card.getByRole('combobox', { name: 'Seat' }).selectOption('Window')
+  await card.getByRole('button', { name: 'Submit' }).click()
+  await card.getByText('Seat: Window · With breakfast: Yes').waitFor()
+  await send(hers, '@Vera use: trains__ask')
+  await card.last().getByRole('button', { name: 'Decline' }).click()
+  await card.last().getByText('Declined').waitFor()
 })
 
 test('a form marks required fields, offers choices, and shows problems in plain words at their field', async () => {

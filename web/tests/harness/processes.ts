@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const PYTHON = join(ROOT, '.venv/bin/python')
+/** Its tool `ask` asks people a question. */
+export const MCP_SERVER = [PYTHON, '-I', join(ROOT, 'tests/tools/old_stdio_server.py')]
 
 export const OWNER_TOKEN = 'owner-token-for-tests-only-0123456789'
 
@@ -66,6 +68,7 @@ export class Gateway {
     this.#process = new Process(args, {
       MAJLIS_OWNER_TOKEN: OWNER_TOKEN,
       MAJLIS_DEMO: 'false',
+      MAJLIS_MCP_COMMANDS: MCP_SERVER.join(' '),
       MAJLIS_REQUESTS_PER_SECOND: '1000',
       MAJLIS_REQUESTS_BURST: '5000',
       MAJLIS_SIGN_INS_PER_MINUTE: '1000',

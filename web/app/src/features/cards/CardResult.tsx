@@ -1,6 +1,6 @@
 import type { Tool } from '@majlis/client'
 
-import { labelOf, propertiesOf } from './formSchema.ts'
+import { labelOf, propertiesOf, type Property } from './formSchema.ts'
 import { fullTime, timeOf } from '../../ui/time.ts'
 
 /** The answer to a closed card, with its author and time. */
@@ -15,9 +15,11 @@ export function CardResult({ tool }: { tool: Tool }) {
   )
 }
 
-function shownValue(value: unknown): string {
+function shownValue(value: unknown, property: Property): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
-  if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) return value.join(', ')
+  if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) return value.map((each) => shownValue(each, property.items ?? {})).join(', ')
+  const name = property.enumNames?.[property.enum?.indexOf(value) ?? -1]
+  if (name) return name
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
@@ -40,5 +42,5 @@ export function answerText(output: unknown, ui: string | null, resultSchema: Too
   if (ui === 'choice' && 'choice' in answer) return String(answer['choice'])
   const properties = propertiesOf(resultSchema)
   if (ui === 'form' && Object.keys(answer).length === 0) return 'Confirmed'
-  return Object.entries(answer).map(([name, value]) => `${labelOf(name, properties[name] ?? {})}: ${shownValue(value)}`).join(' · ')
+  return Object.entries(answer).map(([name, value]) => `${labelOf(name, properties[name] ?? {})}: ${shownValue(value, properties[name] ?? {})}`).join(' · ')
 }
