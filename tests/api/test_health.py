@@ -6,7 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from majlis.api.routes import health
+from majlis.backup.status import LAST_BACKUP
 from majlis.store.postgres import PostgresDatabase
+from majlis.store.tables import gateway
 from majlis.store.transactions import Database, Tx
 from tests.world import World
 
@@ -52,3 +54,17 @@ async def _refuse_writes(db: Database, refuse: bool) -> None:
         made = "CREATE TRIGGER refuse BEFORE INSERT ON gateway BEGIN SELECT RAISE(ABORT, 'full'); END"
         await db.write(lambda tx: tx.execute(sa.text("DELETE FROM gateway WHERE key = 'last_write_probe'")))
         await db.write(lambda tx: tx.execute(sa.text(made if refuse else "DROP TRIGGER refuse")))
+
+
+async def test_administrators_see_when_the_last_backup_was_made(world: World) -> None:
+    sara = await world.person("Sara")
+    assert (await world.owner.ok("GET", "/api/system"))["lastBackupAt"] is None
+    await world.gateway.db.write(_remember_backup)
+    system = await world.owner.ok("GET", "/api/system")
+    assert system["lastBackupAt"].startswith("20")
+    assert system["database"] == world.gateway.db.dialect
+    assert (await sara.get("/api/system")).status_code == 403
+
+
+def _remember_backup(tx: Tx) -> None:
+    tx.execute(gateway.insert(), {"key": LAST_BACKUP, "value": str(tx.now)})

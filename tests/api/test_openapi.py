@@ -149,6 +149,7 @@ OPERATIONS = {
     "spaces_read": "post /api/spaces/{space_id}/read",
     "spaces_type_message": "post /api/spaces/{space_id}/typing",
     "spaces_remove": "delete /api/spaces/{space_id}/members/{entity_id}",
+    "system_get_system": "get /api/system",
     "tokens_create": "post /api/entities/{entity_id}/tokens",
     "tokens_create_sign_in_link": "post /api/entities/{entity_id}/sign-in-links",
     "tokens_list_of_entity": "get /api/entities/{entity_id}/tokens",

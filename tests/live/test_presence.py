@@ -8,6 +8,7 @@ import pytest
 
 from majlis.live import presence
 from majlis.settings import Settings
+from tests.conditions import until
 from tests.follower import Follower
 from tests.world import Person, World, serve_world
 
@@ -50,6 +51,21 @@ async def test_strangers_learn_nothing_until_they_share_a_space(world: World) ->
         await his.until("presence", online=[lina.id])
         await hers.until("presence", online=[sami.id])
         assert [event.data["online"] for event in his.seen if event.type == "presence"] == [[lina.id]]
+
+
+async def test_administrators_see_when_a_person_last_had_the_app_open(world: World) -> None:
+    lina = await world.person("Lina")
+    path = f"/api/entities/{lina.id}"
+    assert (await world.owner.ok("GET", path))["lastSeenAt"] is None
+    async with follow(lina) as hers:
+        await hers.next()
+        await until(lambda: _seen(world, path))
+    assert "lastSeenAt" not in await lina.ok("GET", path)
+    assert all("lastSeenAt" not in each for each in await lina.ok("GET", "/api/entities"))
+
+
+async def _seen(world: World, path: str) -> bool:
+    return (await world.owner.ok("GET", path))["lastSeenAt"] is not None
 
 
 async def test_programs_are_neither_online_nor_told(world: World) -> None:

@@ -92,7 +92,7 @@ describe.each(['light', 'dark'] as const)('axe finds no violations in %s mode', 
     await page.getByText('No memories').waitFor()
     await check('agent')
     await page.goto(`/admin/agents/${adaId}`)
-    for (const name of ['Model', 'Limits', 'Behavior', 'JSON']) {
+    for (const name of ['Model', 'Limits', 'Memory', 'Behavior', 'Versions', 'JSON']) {
       await page.getByRole('tab', { name }).click()
       await check(`agent editor, ${name}`)
     }
@@ -102,7 +102,7 @@ describe.each(['light', 'dark'] as const)('axe finds no violations in %s mode', 
     await page.getByRole('button', { name: 'Show prompt' }).click()
     await page.getByText('SPACE HISTORY').first().click()
     await check('agent editor')
-    for (const path of ['/', '/admin/people', `/admin/people/${lina.id}`, '/admin/agents', '/admin/models', '/admin/spaces', '/admin/usage', '/admin/secrets', '/admin/audit', '/spaces/spc_0000000000000000']) {
+    for (const path of ['/', '/admin/people', `/admin/people/${lina.id}`, '/admin/agents', '/admin/models', '/admin/spaces', '/admin/usage', '/admin/secrets', '/admin/webhooks', '/admin/audit', '/spaces/spc_0000000000000000']) {
       await page.goto(path)
       await page.getByRole('main').getByRole('heading').first().waitFor()
       await check(path)

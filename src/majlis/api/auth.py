@@ -27,7 +27,7 @@ _REMEMBERED = 10_000
 _ANY_SCOPE = frozenset({"/api/me", "/api/session"})
 _ADMINISTRATION = (
     "/api/entities", "/api/agents", "/api/tokens", "/api/access", "/api/spaces/all", "/api/secrets", "/api/audit",
-    "/api/budgets", "/api/pause", "/api/models",
+    "/api/budgets", "/api/pause", "/api/models", "/api/system",
 )  # fmt: skip
 
 

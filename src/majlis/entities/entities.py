@@ -52,14 +52,14 @@ def add_entity(
 
 
 def list_entities(
-    tx: Tx, type: EntityType | None = None, after: str | None = None, limit: int = 1000
+    tx: Tx, type: EntityType | None = None, after: str | None = None, limit: int = 1000, viewer: Caller | None = None
 ) -> list[EntityJson]:
     statement = sa.select(entities).where(LIVING, entities.c.id != SYSTEM.id).order_by(entities.c.id).limit(limit)
     if type is not None:
         statement = statement.where(entities.c.type == type)
     if after is not None:
         statement = statement.where(entities.c.id > after)
-    return [entity_json(row) for row in tx.all(statement)]
+    return [entity_json(row, viewer) for row in tx.all(statement)]
 
 
 def access_entity(tx: Tx, entity_id: str, lock: bool = False) -> sa.Row[Any]:

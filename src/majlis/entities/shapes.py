@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 import sqlalchemy as sa
 from typing_extensions import TypedDict
@@ -21,6 +21,8 @@ class EntityJson(TypedDict):
     role: GatewayRole
     externalId: str | None
     createdAt: str
+    # Only for administrators: when the person last opened or closed the app; null if never.
+    lastSeenAt: NotRequired[str | None]
 
 
 class MeJson(TypedDict):
@@ -61,8 +63,8 @@ class SignInLinkJson(TypedDict):
     expiresAt: str
 
 
-def entity_json(row: sa.Row[Any]) -> EntityJson:
-    return {
+def entity_json(row: sa.Row[Any], viewer: Caller | None = None) -> EntityJson:
+    entity: EntityJson = {
         "id": row.id,
         "type": row.type,
         "name": row.name,
@@ -70,6 +72,9 @@ def entity_json(row: sa.Row[Any]) -> EntityJson:
         "externalId": row.external_id,
         "createdAt": iso(row.created_at),
     }
+    if viewer is not None and viewer.administers and row.type == "human":
+        entity["lastSeenAt"] = iso(row.seen_at) if row.seen_at is not None else None
+    return entity
 
 
 def me_json(caller: Caller) -> MeJson:

@@ -1,4 +1,5 @@
-"""Which people have the app open, on any process, and who of them are typing. Nothing of it is stored.
+"""Which people have the app open, on any process, and who of them are typing. Only the time is stored at which a person
+last opened or closed it, for administrators.
 
 Only streams that ask for presence count and are told. A process tells the others whom it serves: when that changes, and
 every few seconds. People of a process that has gone silent are offline after a while.
@@ -16,7 +17,7 @@ import sqlalchemy as sa
 from majlis.live.bus import Bus, Unsubscribe
 from majlis.live.channel import Channel
 from majlis.live.stream import Stream
-from majlis.store.tables import members
+from majlis.store.tables import entities, members
 from majlis.store.transactions import Database, Tx
 
 _SUBJECT = "presence"
@@ -43,6 +44,8 @@ class Presence:
         # People and streams whose spaces have changed.
         self._joined: set[str] = set()
         self._told: tuple[frozenset[str], float] = (frozenset(), 0.0)
+        # People who came or left since the last update.
+        self._moved: set[str] = set()
         self._typed_at: dict[tuple[str, str], float] = {}
         self._unsubscribe: Unsubscribe | None = None
 
@@ -58,6 +61,7 @@ class Presence:
     def enter(self, stream: Stream) -> None:
         if stream.presence:
             self._streams[stream.caller.id] += 1
+            self._moved.add(stream.caller.id)
 
     def leave(self, stream: Stream) -> None:
         if not stream.presence:
@@ -67,6 +71,7 @@ class Presence:
         if not self._streams[who]:
             del self._streams[who]
             self._left_at[who] = time.monotonic()
+            self._moved.add(who)
 
     def moved(self, entity_id: str) -> None:
         """The entity joined a space: its members and it see each other from now on."""
@@ -100,6 +105,9 @@ class Presence:
         changed = (before ^ self._online) | joined
         if changed and self._streams:
             await self._pass_on(changed, joined)
+        if moved := frozenset(self._moved):
+            await self._db.write(_mark_seen, moved)
+            self._moved -= moved
 
     def _here(self) -> frozenset[str]:
         return frozenset(self._streams) | frozenset(self._left_at)
@@ -133,6 +141,14 @@ class Presence:
         told = orjson.loads(payload)
         if told["from"] != self._name:
             self._elsewhere[told["from"]] = frozenset(told["people"]), time.monotonic()
+
+
+def _mark_seen(tx: Tx, people: Iterable[str]) -> None:
+    for some in _in_parts(sorted(people)):
+        which = entities.c.id.in_(some)
+        # In the order of ids, as all who lock several entities.
+        tx.execute(sa.select(entities.c.id).where(which).order_by(entities.c.id).with_for_update())
+        tx.execute(entities.update().where(which).values(seen_at=tx.now))
 
 
 def _spaces_of(tx: Tx, people: Iterable[str]) -> dict[str, set[str]]:

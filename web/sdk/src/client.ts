@@ -34,6 +34,8 @@ export function createClient(options: ClientOptions = {}) {
 
   return {
     options,
+    /** For administrators: the version, the database, the last backup. */
+    system: () => data(http.GET('/api/system')),
     me: () => data(http.GET('/api/me')),
     health: () => data(http.GET('/api/health')),
     signIn: (body: { token: string } | { code: string }) => data(http.POST('/api/session', { body })),
@@ -105,6 +107,12 @@ export function createClient(options: ClientOptions = {}) {
       /** Only for a failed delivery; otherwise 409. */
       retryDelivery: (message_id: string, agent_id: string) =>
         data(http.POST('/api/messages/{message_id}/deliveries/{agent_id}/retry', { params: { path: { message_id, agent_id } } })),
+    },
+    /** Addresses that other programs post to. */
+    incomingWebhooks: {
+      list: () => data(http.GET('/api/incoming-webhooks')),
+      create: (body: Bodies['NewIncomingWebhook']) => data(http.POST('/api/incoming-webhooks', { body })),
+      delete: (webhook_id: string) => empty(http.DELETE('/api/incoming-webhooks/{webhook_id}', { params: { path: { webhook_id } } })),
     },
     /** Posts the events of spaces to other programs. The secret is in the response of `create` only. */
     outgoingWebhooks: {

@@ -52,6 +52,7 @@ TAGS = {
     "mcp": ("MCP", "The gateway as an MCP server."),
     "webhooks": ("Webhooks", "Other programs post into spaces and receive events."),
     "health": ("Health", "For load balancers and monitoring. No token is needed."),
+    "system": ("System", "Facts about the server, for admins."),
 }
 
 # By operation id.
@@ -227,6 +228,7 @@ WORDS = {
     "health_get_health": Words("Get the health of the gateway"),
     "health_get_live": Words("Check that the process lives"),
     "health_get_ready": Words("Check that the gateway is ready"),
+    "system_get_system": Words("Get facts about the server"),
 }
 
 # Descriptions of parameters by name, for routes that do not describe their own.

@@ -50,12 +50,12 @@ async def create(entry: TheEntry, body: NewEntity) -> Response:
 async def list_all(
     entry: TheEntry, type: EntityType | None = None, after: AfterId = None, limit: ListLimit = 1000
 ) -> Response:
-    return reply(await entry.read(lambda tx, _: list_entities(tx, type, after, limit)))
+    return reply(await entry.read(lambda tx, caller: list_entities(tx, type, after, limit, caller)))
 
 
 @router.get("/api/entities/{entity_id}", response_model=EntityJson, responses=refusals(404))
 async def get_one(entry: TheEntry, entity_id: PathId) -> Response:
-    return reply(await entry.read(lambda tx, _: entity_json(access_entity(tx, entity_id))))
+    return reply(await entry.read(lambda tx, caller: entity_json(access_entity(tx, entity_id), caller)))
 
 
 @router.patch("/api/entities/{entity_id}", response_model=EntityJson, responses=refusals(404, 409))

@@ -20,6 +20,8 @@ entities = sa.Table(
     sa.Column("event_seq", sa.BigInteger, nullable=False, server_default="0"),
     moment("created_at", nullable=False),
     moment("deleted_at"),
+    # When the person last opened or closed the app.
+    moment("seen_at"),
     one_of("type", "human", "agent", "service"),
     one_of("role", "owner", "admin", "member"),
 )

@@ -26,6 +26,17 @@ export function brief(iso: string, now = Date.now()): string {
   return date.toDateString() === new Date(now).toDateString() ? clock.format(date) : short.format(date)
 }
 
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+
+/** "5 minutes ago", "yesterday", "3 weeks ago". */
+export function ago(iso: string, now = Date.now()): string {
+  const minutes = Math.max(0, Math.round((now - Date.parse(iso)) / 60_000))
+  if (minutes < 60) return relative.format(-minutes, 'minute')
+  if (minutes < 24 * 60) return relative.format(-Math.round(minutes / 60), 'hour')
+  const days = Math.round(minutes / (24 * 60))
+  return days < 14 ? relative.format(-days, 'day') : relative.format(-Math.round(days / 7), 'week')
+}
+
 /** "8 s", "3 min", "2 h". */
 export function duration(millis: number): string {
   const seconds = Math.max(0, Math.round(millis / 1000))

@@ -1,4 +1,4 @@
-"""Earlier configs of agents."""
+"""Earlier configs of agents, and when people last had the app open."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -23,3 +23,4 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["changed_by"], ["entities.id"], name="fk_agent_versions_changed_by"),
         sa.PrimaryKeyConstraint("agent_id", "n", name="pk_agent_versions"),
     )
+    op.add_column("entities", sa.Column("seen_at", sa.BigInteger(), nullable=True))

@@ -3,7 +3,7 @@ import { useStore } from '@majlis/client/react'
 
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
-import { fullTime } from '../../ui/time.ts'
+import { ago, brief, fullTime } from '../../ui/time.ts'
 
 const KINDS: Record<Access['kind'], string> = { token: 'Token', session: 'Browser session', link: 'Sign-in link' }
 
@@ -18,7 +18,7 @@ export function AccessList({ entityId, list, onChange, attempt }: { entityId: st
           <li key={each.id} className="flex items-center gap-3 py-1.5">
             <span className="min-w-0 flex-1 truncate">
               {each.label ?? KINDS[each.kind]}{each.current && ' (this session)'}
-              <span className="block text-ink-soft">{each.label ? `${KINDS[each.kind]} · ` : ''}Created {fullTime(each.createdAt)} · {each.expiresAt ? `Expires ${fullTime(each.expiresAt)}` : 'Never expires'}</span>
+              <span className="block text-ink-soft">{each.label ? `${KINDS[each.kind]} · ` : ''}<span title={fullTime(each.createdAt)}>Created {ago(each.createdAt)}</span> · {each.expiresAt ? <span title={fullTime(each.expiresAt)}>Expires {brief(each.expiresAt)}</span> : 'Never expires'}</span>
             </span>
             <Button look="bad" onClick={() => attempt(client.access.end(each.id).then(onChange))}>{each.kind === 'token' ? 'Revoke' : 'End'}</Button>
           </li>

@@ -5,6 +5,7 @@ import { IconButton } from '../../ui/Button.tsx'
 import { Back } from '../../ui/icons.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { NotFound } from '../../ui/NotFound.tsx'
+import { ago, fullTime } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { AgentEditor } from './AgentEditor.tsx'
 import { Agents } from './Agents.tsx'
@@ -15,13 +16,15 @@ import { PersonView } from './PersonView.tsx'
 import { Secrets } from './Secrets.tsx'
 import { Spaces } from './Spaces.tsx'
 import { Usage } from './Usage.tsx'
+import { Webhooks } from './Webhooks.tsx'
 
-const SECTIONS = [['people', 'People and services'], ['agents', 'Agents'], ['models', 'Models'], ['spaces', 'Spaces'], ['secrets', 'Secrets'], ['usage', 'Usage'], ['audit', 'Audit log']] as const
+const SECTIONS = [['people', 'People'], ['agents', 'Agents'], ['models', 'Models'], ['spaces', 'Spaces'], ['secrets', 'Secrets'], ['usage', 'Usage'], ['webhooks', 'Webhooks'], ['audit', 'Audit log']] as const
 
 export default function Admin({ section, id }: { section: string; id: string | null }) {
   const me = useMe()!
   const store = useStore()
-  const { data: health } = useQuery('health', () => store.client.health())
+  const administers = me.role !== 'member'
+  const { data: system } = useQuery('system', async () => (administers ? store.client.system() : null))
   const known = SECTIONS.some(([key]) => key === section)
   return (
     <section aria-labelledby="admin" className="flex min-h-0 flex-1 flex-col">
@@ -30,7 +33,7 @@ export default function Admin({ section, id }: { section: string; id: string | n
         <h2 id="admin" className="text-large max-md:unseen">Administration</h2>
         <nav aria-label="Administration" className="flex min-w-0 gap-1 overflow-x-auto md:ml-4">
           {SECTIONS.map(([key, name]) => (
-            <Link key={key} href={`/admin/${key}`} aria-current={section === key ? 'page' : undefined} className="shrink-0 rounded-md px-3 py-1.5 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
+            <Link key={key} ref={section === key ? showTab : undefined} href={`/admin/${key}`} aria-current={section === key ? 'page' : undefined} className="shrink-0 rounded-md px-3 py-1.5 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
               {name}
             </Link>
           ))}
@@ -45,11 +48,19 @@ export default function Admin({ section, id }: { section: string; id: string | n
             : section === 'models' ? <Models />
             : section === 'secrets' ? <Secrets />
             : section === 'usage' ? <Usage />
+            : section === 'webhooks' ? <Webhooks />
             : section === 'audit' ? <Audit />
             : id ? <PersonView key={id} id={id} /> : <People />}
-          {health && <p className="mt-8 text-tiny text-ink-soft">Majlis {health.version}</p>}
+          {system && (
+            <p className="mt-8 text-tiny text-ink-soft">
+              Majlis {system.version} on {system.database === 'sqlite' ? 'SQLite' : 'PostgreSQL'} · {system.lastBackupAt ? <>Last backup <time dateTime={system.lastBackupAt} title={fullTime(system.lastBackupAt)}>{ago(system.lastBackupAt)}</time></> : <span className="text-decide">No backup yet. Run majlis backup where Majlis runs.</span>}
+            </p>
+          )}
         </div>
       </div>
     </section>
   )
 }
+
+/** On narrow screens the tabs scroll. */
+const showTab = (tab: HTMLElement | null): void => tab?.scrollIntoView({ inline: 'nearest', block: 'nearest' })

@@ -2,6 +2,7 @@ import type { AuditEntry } from '@majlis/client'
 import { useMe, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { allPages } from '../../ui/allPages.ts'
 import { Button } from '../../ui/Button.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { fullTime } from '../../ui/time.ts'
@@ -13,10 +14,12 @@ const PAGE = 50
 export function Audit() {
   const { client } = useStore()
   const [action, setAction] = useState('')
+  const [actorId, setActorId] = useState('')
   const [more, setMore] = useState<{ entries: readonly AuditEntry[]; hasMore: boolean } | null>(null)
   const owner = useMe()?.role === 'owner'
-  const query = { limit: PAGE, ...(action ? { action } : {}) }
-  const { data, problem } = useQuery(`audit ${action}`, async () => (owner ? client.audit(query) : { entries: [], hasMore: false }))
+  const query = { limit: PAGE, ...(action ? { action } : {}), ...(actorId ? { actorId } : {}) }
+  const { data, problem } = useQuery(`audit ${action} ${actorId}`, async () => (owner ? client.audit(query) : { entries: [], hasMore: false }))
+  const { data: people } = useQuery('audit actors', async () => (owner ? allPages((page) => client.entities.list(page)) : []))
   if (!owner) return <p className="text-ink-soft">Only owners can read the audit log.</p>
   if (!data && !problem) return <QueryStatus problem="" />
   const entries = [...(data?.entries ?? []), ...(more?.entries ?? [])]
@@ -27,7 +30,7 @@ export function Audit() {
   return (
     <div className="space-y-4">
       <form
-        className="flex gap-2"
+        className="flex flex-wrap gap-2"
         onSubmit={(event) => {
           event.preventDefault()
           setMore(null)
@@ -35,6 +38,18 @@ export function Audit() {
         }}
       >
         <input name="action" type="search" aria-label="Action" placeholder="Action, for example token.create" className="field max-w-xs text-small" />
+        <select
+          aria-label="By"
+          value={actorId}
+          className="field w-auto max-w-52 text-small"
+          onChange={(event) => {
+            setMore(null)
+            setActorId(event.target.value)
+          }}
+        >
+          <option value="">Anyone</option>
+          {people?.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+        </select>
         <Button type="submit">Filter</Button>
       </form>
       {problem && <p role="alert" className="text-small text-bad">{problem}</p>}

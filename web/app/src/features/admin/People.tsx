@@ -1,5 +1,5 @@
 import type { Entity } from '@majlis/client'
-import { useStore } from '@majlis/client/react'
+import { useIsOnline, useMe, useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
 import { go } from '../../router.ts'
@@ -7,6 +7,7 @@ import { allPages } from '../../ui/allPages.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
+import { ago, fullTime, useToday } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { useFilter } from '../../ui/useFilter.tsx'
 import { ROLES } from './roles.ts'
@@ -33,10 +34,22 @@ function Row({ entity }: { entity: Entity }) {
   return (
     <Link href={`/admin/people/${entity.id}`} className="-mx-2 flex items-center gap-3 rounded-md px-2 py-2 hover:bg-hover">
       <Avatar id={entity.id} name={entity.name} type={entity.type} />
-      <bdi className="min-w-0 flex-1 truncate text-left font-medium">{entity.name}</bdi>
+      <span className="min-w-0 flex-1 leading-tight">
+        <bdi className="block truncate text-left font-medium">{entity.name}</bdi>
+        {entity.type === 'human' && <Seen entity={entity} />}
+      </span>
       <span className="text-small text-ink-soft">{entity.type === 'service' ? 'Service' : ROLES[entity.role]}</span>
     </Link>
   )
+}
+
+/** The app was open then. People who only use a token are never seen. */
+export function Seen({ entity }: { entity: Entity }) {
+  const online = useIsOnline(entity.id)
+  const me = useMe()?.id === entity.id
+  useToday()
+  const text = online || me ? 'Online' : entity.lastSeenAt ? `Last seen ${ago(entity.lastSeenAt)}` : 'Never signed in to the app'
+  return <span className="block text-small text-ink-soft" title={entity.lastSeenAt ? fullTime(entity.lastSeenAt) : undefined}>{text}</span>
 }
 
 function NewEntity() {

@@ -12,6 +12,7 @@ import { AccessList } from './AccessList.tsx'
 import { CopyBox } from './CopyBox.tsx'
 import { CurlExample } from './CurlExample.tsx'
 import { NewToken } from './NewToken.tsx'
+import { Seen } from './People.tsx'
 import { ROLES } from './roles.ts'
 
 /** One person or service. Only owners can change an owner, because a token for an owner gives its holder that role. */
@@ -23,6 +24,7 @@ export function PersonView({ id }: { id: string }) {
   return (
     <div className="space-y-6">
       <h3 className="flex items-center gap-3 text-title"><Avatar id={id} name={entity.name} type={entity.type} /><bdi className="truncate">{entity.name}</bdi></h3>
+      {entity.type === 'human' && <Seen entity={entity} />}
       {entity.role === 'owner' && me.role !== 'owner' ? <p className="text-ink-soft">This person is an owner. Only owners can change owners.</p> : <Account entity={entity} onChange={reload} />}
     </div>
   )
