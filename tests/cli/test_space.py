@@ -25,6 +25,20 @@ async def test_a_space_is_made_listed_and_shown(majlis: Command, world: World) -
     assert (await majlis.ok("space", "create", "Second")).out.startswith("Created space Second (spc_")
 
 
+async def test_an_orchestrated_space_is_made_with_the_agent_that_routes(majlis: Command, world: World) -> None:
+    maestro = await world.agent("Maestro", model="demo")
+    made = await majlis.ok(
+        "space", "create", "Studio", "--triggers", "orchestrated", "--orchestrator", "maestro", "--json"
+    )
+    assert (made.json["triggers"], made.json["orchestratorId"]) == ("orchestrated", maestro.id)
+    assert maestro.id in [member["id"] for member in made.json["members"]]
+    for options in (["--triggers", "orchestrated"], ["--orchestrator", "Maestro"]):
+        assert "go together" in await majlis.line("space", "create", "Second", *options, code=2)
+    assert "Nobody" in await majlis.line(
+        "space", "create", "Second", "--triggers", "orchestrated", "--orchestrator", "Nobody", code=1
+    )
+
+
 async def test_members_come_and_go_by_name(majlis: Command, world: World) -> None:
     sara = await world.person("Sara")
     space = await world.owner.create_space("Lobby")

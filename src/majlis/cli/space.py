@@ -41,11 +41,14 @@ async def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the space.")],
     description: Annotated[str | None, typer.Option(help="Description of the space.")] = None,
     triggers: Annotated[
-        Literal["everyone", "mentioned", "elected"] | None,
+        Literal["everyone", "mentioned", "elected", "orchestrated"] | None,
         typer.Option(
-            help="Which agents respond to a message: all, only mentioned ones, or the one that its sender last talked "
-            "with.  [default: everyone]"
+            help="Which agents respond to a message: all, only mentioned ones, the one that its sender last talked "
+            "with, or those that --orchestrator routes it to.  [default: everyone]"
         ),
+    ] = None,
+    orchestrator: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="Name or id of the agent that routes messages to the others.")
     ] = None,
     duplicate: Annotated[
         bool, typer.Option("--duplicate", help="Although you are in a space of this name; commands then need its id.")
@@ -53,9 +56,12 @@ async def create(
     as_json: AsJson = False,
 ) -> None:
     """Create a space. You become its admin."""
+    if (triggers == "orchestrated") != (orchestrator is not None):
+        raise typer.BadParameter("--triggers orchestrated and --orchestrator AGENT go together. Give both.")
     if not duplicate:
         await _require_new_name(client, name, ", or add --duplicate if you want two")
-    space = await client.create_space(name, description, triggers)
+    routes = (await find_entity(client, orchestrator))["id"] if orchestrator is not None else None
+    space = await client.create_space(name, description, triggers, routes)
     print_result(space, as_json, f"Created space {space['name']} ({space['id']}).")
 
 
