@@ -71,6 +71,8 @@ async def test_f3_a_block_that_left_the_window_is_summarised_and_shown(settings:
         first = await run_in(house, space)
         assert "EARLIER" not in first.text
         assert await stored(house, space) == [(1, 25, 'Chose "Friday" ← TRIGGER')]
+        [summary] = (await house.owner.ok("GET", f"/api/spaces/{space}/summaries"))["summaries"]
+        assert (await house.owner.ok("GET", f"/api/messages/{summary['firstMessageId']}"))["seq"] == 1
         [asked] = model.asked
         assert 'Owner (human): "m1"\n' in asked.text
         assert '"m25"' in asked.text

@@ -10,13 +10,18 @@ from typing_extensions import TypedDict
 from majlis.clock import iso
 from majlis.entities.caller import Caller
 from majlis.spaces.access import access_space
-from majlis.store.tables import summaries
+from majlis.store.tables import messages, summaries
 from majlis.store.transactions import Tx
 
 BLOCK = 25
 _OF_SPACE = summaries.c.space_id == sa.bindparam("space")
+_FIRST_MESSAGE = (
+    sa.select(messages.c.id)
+    .where(messages.c.space_id == summaries.c.space_id, messages.c.seq == summaries.c.block * BLOCK + 1)
+    .scalar_subquery()
+)
 _PAGE = (
-    sa.select(summaries)
+    sa.select(summaries, _FIRST_MESSAGE.label("first_message_id"))
     .where(_OF_SPACE, summaries.c.text.is_not(None), summaries.c.block < sa.bindparam("before", type_=sa.BigInteger))
     .order_by(summaries.c.block.desc())
     .limit(sa.bindparam("limit"))
@@ -29,6 +34,7 @@ class SummaryJson(TypedDict):
 
     firstSeq: int
     lastSeq: int
+    firstMessageId: str | None
     text: str
     model: str
     createdAt: str
@@ -68,6 +74,7 @@ def _json(row: sa.Row[Any]) -> SummaryJson:
     return {
         "firstSeq": first,
         "lastSeq": first + BLOCK - 1,
+        "firstMessageId": row.first_message_id,
         "text": row.text,
         "model": row.model,
         "createdAt": iso(row.created_at),

@@ -4394,6 +4394,8 @@ export interface components {
         SummaryJson: {
             /** Createdat */
             createdAt: string;
+            /** Firstmessageid */
+            firstMessageId: string | null;
             /** Firstseq */
             firstSeq: number;
             /** Lastseq */

@@ -12,6 +12,7 @@ import { Pins } from './Pins.tsx'
 import { RunView } from './RunView.tsx'
 import { Runs } from './Runs.tsx'
 import { SpaceSettings } from './SpaceSettings.tsx'
+import { Summaries } from './Summaries.tsx'
 
 const TABS = [['runs', 'Runs'], ['members', 'Members'], ['files', 'Files'], ['pins', 'Pins'], ['settings', 'Settings']] as const
 
@@ -45,7 +46,7 @@ export default function Inspector({ spaceId, what, onClose }: { spaceId: string;
         {what.kind === 'agent' && <AgentView key={what.id} agentId={what.id} />}
         {what.kind === 'thread' && <Thread key={what.id} space={space} messageId={what.id} />}
         {what.kind === 'files' && <Gallery key={space.facts.id} space={space} />}
-        {what.kind === 'settings' && <SpaceSettings space={space} />}
+        {what.kind === 'settings' && <><SpaceSettings space={space} /><Summaries space={space} /></>}
       </div>
     </aside>
   )
