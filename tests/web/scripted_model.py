@@ -52,6 +52,9 @@ class Script:
                 return call(verb, question=words)
             case "use":
                 return call(words)
+            case "prepare":
+                name, _, note = words.partition(" ")
+                return Reply(calls=[(name, {"note": note})], gate_mid=self.held)
             case "go":
                 space, _, said = words.partition(" ")
                 return calls(("enter_space", {"spaceId": space}), ("send_message", {"text": said}))

@@ -133,6 +133,21 @@ describe('reading', () => {
     await app.owner.client.agents.delete(iris.id)
   })
 
+  test('the input of a visible tool is shown while the agent writes it', async () => {
+    const inputSchema = { type: 'object', properties: { note: { type: 'string' } } }
+    const tools = [{ name: 'weather', description: 'Tells the weather.', type: 'static', visible: true, inputSchema, execution: { output: { sky: 'clear' } } }]
+    const iris = await app.agent('Iris', { tools })
+    await app.owner.client.spaces.add(space.id, { entityId: iris.id, role: 'member' })
+    const hers = await app.open(lina!, at())
+    await lina!.client.messages.post(space.id, { text: '@Iris prepare: weather in the town at the sea, on every day of the week' })
+    const stream = hers.locator('[data-stream]').filter({ hasText: 'is calling a tool' })
+    await stream.getByText('in the town').waitFor()
+    app.model.release()
+    await hers.locator('summary', { hasText: 'weather' }).filter({ hasText: 'done' }).waitFor()
+    await stream.waitFor({ state: 'detached' })
+    await app.owner.client.agents.delete(iris.id)
+  })
+
   test('"Today" becomes "Yesterday" at midnight', async () => {
     await omar!.client.messages.post(space.id, { text: 'good night' })
     const hers = await app.open(lina!, '/', { timezoneId: 'UTC' })

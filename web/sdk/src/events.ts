@@ -55,7 +55,7 @@ export type RunEvent =
 
 export type StreamEvent =
   | (OfStream & { type: 'tool-call.start'; runId: string; agentId: string; toolName: string })
-  | (OfStream & { type: 'tool-input-delta'; textDelta: string; offset: number })
+  | (OfStream & { type: 'tool-input-delta'; offset: number } & ({ textDelta: string } | { argsDelta: string }))
   | (OfStream & { type: 'tool-call.complete' | 'tool-call.error' })
 
 /** For the person who asked: the agent wrote an answer but did not send it. */

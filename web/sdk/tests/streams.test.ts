@@ -31,6 +31,15 @@ describe('text streams', () => {
     )
   })
 
+  test('show the input of a visible tool until its message is there', () => {
+    const gateway = new MemoryGateway(['spc_a'])
+    const piece = (argsDelta: string, offset: number): StreamEvent => ({ ...place, type: 'tool-input-delta', argsDelta, offset })
+    const calling = [{ ...start, toolName: 'deploy' }, piece('{"to":', 0), piece('"prod"}', 6)].reduce((state, event) => apply(state, event, 0), loaded(gateway))
+    expect(calling.agents.streams['str_1']).toMatchObject({ tool: 'deploy', text: '{"to":"prod"}' })
+    gateway.post('spc_a', 'ent_a', { kind: 'tool' }, 'str_1')
+    expect(apply(calling, gateway.log[0]!, 0).agents.streams).toEqual({})
+  })
+
   test('are replaced by the stored message, and late events are ignored', () => {
     const gateway = new MemoryGateway(['spc_a'])
     const speaking = [start, delta('Hel', 0)].reduce((state, event) => apply(state, event, 0), loaded(gateway))

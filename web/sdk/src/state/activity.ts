@@ -24,6 +24,8 @@ export interface Stream {
   readonly spaceId: string
   readonly agentId: string
   readonly runId: string | null
+  /** The name of the visible tool whose arguments `text` has, as JSON. Null for a message. */
+  readonly tool: string | null
   readonly text: string
   /** In code points, as the server counts. */
   readonly length: number
@@ -61,7 +63,7 @@ export function applyConnected(state: AgentsState, event: Connected, now: number
     .filter(({ streamId }) => !state.finished.has(streamId))
     .map(({ streamId, text, spaceId, agentId }) => {
       const runId = state.streams[streamId]?.runId ?? null
-      return [streamId, { streamId, text, length: lengthOf(text), spaceId, agentId, runId }] as const
+      return [streamId, { streamId, text, length: lengthOf(text), spaceId, agentId, runId, tool: null }] as const
     })
   const pending = asPending(event.pendingToolCalls)
   return { ...state, progress: {}, pending, working: Object.fromEntries(working), streams: Object.fromEntries(streams) }
@@ -119,14 +121,14 @@ export function applyStream(state: AgentsState, event: StreamEvent): AgentsState
   const known = state.streams[streamId]
   switch (event.type) {
     case 'tool-call.start': {
-      // Visible tools have messages of their own.
-      if (known?.runId || event.toolName !== 'send_message') return state
+      if (known?.runId) return state
       const { text = '', length = 0 } = known ?? {}
-      const started = { streamId, spaceId, agentId: event.agentId, runId: event.runId, text, length }
+      const tool = event.toolName === 'send_message' ? null : event.toolName
+      const started = { streamId, spaceId, agentId: event.agentId, runId: event.runId, tool, text, length }
       return { ...state, streams: { ...state.streams, [streamId]: started } }
     }
     case 'tool-input-delta':
-      return known ? { ...state, streams: { ...state.streams, [streamId]: append(known, event) } } : state
+      return known ? { ...state, streams: { ...state.streams, [streamId]: append(known, 'argsDelta' in event ? event.argsDelta : event.textDelta, event.offset) } } : state
     case 'tool-call.complete':
       // The text stays until the stored message replaces it.
       return state
@@ -206,11 +208,11 @@ function endRun(state: AgentsState, runId: string): AgentsState {
 }
 
 /** The offset repairs repeated and missed deltas: the text is cut there and continued. */
-function append(stream: Stream, { textDelta, offset }: { textDelta: string; offset: number }): Stream {
-  const length = offset + lengthOf(textDelta)
-  if (offset === stream.length) return { ...stream, text: stream.text + textDelta, length }
+function append(stream: Stream, delta: string, offset: number): Stream {
+  const length = offset + lengthOf(delta)
+  if (offset === stream.length) return { ...stream, text: stream.text + delta, length }
   const kept = offset < stream.length ? [...stream.text].slice(0, offset).join('') : `${stream.text} … `
-  return { ...stream, text: kept + textDelta, length }
+  return { ...stream, text: kept + delta, length }
 }
 
 const lengthOf = (text: string): number => [...text].length

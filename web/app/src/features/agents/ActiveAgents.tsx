@@ -15,7 +15,7 @@ const SHOWN = 3
 /** One line about the agents of this space: those that need a decision first, then those at work, then those that wait. People who are writing come last. */
 export function ActiveAgents({ space }: { space: SpaceState }) {
   const { working, waiting } = useRuns(space.facts.id)
-  const writing = new Set(useStreams(space.facts.id).map((stream) => stream.agentId))
+  const writing = new Set(useStreams(space.facts.id).filter((stream) => stream.tool === null).map((stream) => stream.agentId))
   const all = activityOf(working, waiting, usePendingTools(space.facts.id), writing)
   const nameOf = (id: string) => space.members.find((member) => member.id === id)?.name ?? 'An agent'
   return (
