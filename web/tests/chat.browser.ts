@@ -138,7 +138,10 @@ describe('reading', () => {
     const tools = [{ name: 'weather', description: 'Tells the weather.', type: 'static', visible: true, inputSchema, execution: { output: { sky: 'clear' } } }]
     const iris = await app.agent('Iris', { tools })
     await app.owner.client.spaces.add(space.id, { entityId: iris.id, role: 'member' })
+    await omar!.client.messages.post(space.id, { text: 'before the tool' })
     const hers = await app.open(lina!, at())
+    // The page connects before it loads. Only connected pages get the pieces.
+    await message(hers, 'before the tool').waitFor()
     await lina!.client.messages.post(space.id, { text: '@Iris prepare: weather in the town at the sea, on every day of the week' })
     const stream = hers.locator('[data-stream]').filter({ hasText: 'is calling a tool' })
     await stream.getByText('in the town').waitFor()
