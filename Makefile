@@ -74,5 +74,5 @@ lock: setup-dev ## pin the versions of dependencies; ARGS=--upgrade takes newer 
 	@$(BIN)/python -m tools.relock $(ARGS)
 
 clean: ## remove .venv, caches and builds
-	rm -rf .venv .venv-publish dist site .site-source .site-built .cache src/majlis/web_dist web/node_modules web/sdk/node_modules web/sdk/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf .venv .venv-publish dist site .site-source .site-built .cache src/majlis/web_dist web/node_modules web/sdk/node_modules web/sdk/dist web/react/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
 	find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +

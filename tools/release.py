@@ -14,6 +14,7 @@ from tools.steps import ROOT, VENV, CommandError, run, step
 
 DIST = ROOT / "dist"
 SDK = ROOT / "web/sdk"
+REACT = ROOT / "web/react"
 CHECK = "see the message above"
 
 
@@ -28,7 +29,9 @@ def main() -> int:
             client.stage(Path(folder))
             build(Path(folder), environment)
         with step("packing the TypeScript client", CHECK):
-            pack(environment)
+            pack(SDK, environment)
+        with step("packing the React component", CHECK):
+            pack(REACT, environment)
         version = next(DIST.glob("majlis-*.whl")).name.split("-")[1]
         require_same_version(version)
         with step("packing what the image is built from", CHECK):
@@ -58,19 +61,21 @@ def epoch() -> str:
     return found.stdout.strip() or "1580601600"
 
 
-def pack(environment: dict[str, str]) -> None:
-    shutil.rmtree(SDK / "dist", ignore_errors=True)
-    # Its script calls `node`.
+def pack(package: Path, environment: dict[str, str]) -> None:
+    shutil.rmtree(package / "dist", ignore_errors=True)
+    # Its script, which builds it, calls `node`.
     path = f"{web.node().parent}{os.pathsep}{environment.get('PATH', '')}"
     npm = web.node().parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
-    command = [str(web.node()), str(npm), "pack", "--silent", "--workspace", "sdk", "--pack-destination", str(DIST)]
-    run([*command, "--prefix", str(web.WEB)], environment | {"PATH": path})
+    command = [str(web.node()), str(npm), "pack", "--silent", str(package), "--pack-destination", str(DIST)]
+    run(command, environment | {"PATH": path})
 
 
 def require_same_version(version: str) -> None:
-    sdk = json.loads((SDK / "package.json").read_text())["version"]
-    if sdk != version:
-        raise CommandError(f"majlis has the version {version}, web/sdk/package.json {sdk}; make them equal")
+    for package in (SDK, REACT):
+        found = json.loads((package / "package.json").read_text())["version"]
+        if found != version:
+            where = package.relative_to(ROOT) / "package.json"
+            raise CommandError(f"majlis has the version {version}, {where} {found}; make them equal")
 
 
 def sums() -> None:

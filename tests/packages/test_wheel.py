@@ -202,7 +202,9 @@ def test_two_builds_are_equal_byte_by_byte(packages: Path, tmp_path: Path) -> No
 def test_the_version_is_the_same_everywhere() -> None:
     sdk = json.loads((ROOT / "web/sdk/package.json").read_text())
     app = json.loads((ROOT / "web/app/package.json").read_text())
+    react = json.loads((ROOT / "web/react/package.json").read_text())
     assert sdk["version"] == app["dependencies"]["@majlis/client"] == __version__
+    assert react["version"] == react["dependencies"]["@majlis/client"] == __version__
 
 
 def test_the_bill_of_materials_lists_what_is_pinned_and_is_the_same_each_time() -> None:

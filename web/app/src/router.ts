@@ -1,33 +1,11 @@
 /** Reads and writes the address. The browser history is the only store. */
 import { useMemo, useSyncExternalStore } from 'react'
 
-export type Inspect = { kind: 'members' } | { kind: 'runs' } | { kind: 'files' } | { kind: 'pins' } | { kind: 'settings' } | { kind: 'run'; id: string } | { kind: 'agent'; id: string } | { kind: 'thread'; id: string }
+import { placeOf, type Inspect, type Place } from './paths.ts'
 
-export type Place =
-  | { page: 'home' }
-  | { page: 'space'; spaceId: string; messageId: string | null }
-  | { page: 'admin'; section: string; id: string | null }
-  | { page: 'unknown' }
+export { messagePath, placeOf, spacePath, type Inspect, type Place } from './paths.ts'
 
 const NAVIGATED = 'majlis-navigated'
-
-export function placeOf(path: string): Place {
-  const [first, second, third, fourth] = path.split('/').filter(Boolean).map(decoded)
-  if (first === 'spaces' && second) {
-    return { page: 'space', spaceId: second, messageId: third === 'messages' && fourth ? fourth : null }
-  }
-  if (first === 'admin') return { page: 'admin', section: second ?? 'people', id: third ?? null }
-  return first ? { page: 'unknown' } : { page: 'home' }
-}
-
-/** A malformed address stays as it is and leads to a space that does not exist. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
 
 export function usePlace(): Place {
   const path = useSyncExternalStore(subscribe, () => location.pathname)
@@ -40,8 +18,8 @@ export function useInspect(): Inspect | null {
   return useMemo(() => inspectOf(new URLSearchParams(search).get('inspect')), [search])
 }
 
-export const spacePath = (id: string): string => `/spaces/${id}`
-export const messagePath = (spaceId: string, id: string): string => `/spaces/${spaceId}/messages/${id}`
+/** With the origin, for other programs. */
+export const addressOf = (path: string): string => location.origin + path
 
 export function go(path: string, how: 'push' | 'replace' = 'push'): void {
   if (path === location.pathname + location.search) return

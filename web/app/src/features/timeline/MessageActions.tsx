@@ -3,7 +3,7 @@ import { useMajlis, useMe, useStore } from '@majlis/client/react'
 import { DropdownMenu, Popover } from 'radix-ui'
 import { useState } from 'react'
 
-import { inspect, messagePath } from '../../router.ts'
+import { addressOf, inspect, messagePath } from '../../router.ts'
 import { editMessage } from '../composer/editMessage.ts'
 import { EmojiButton } from '../composer/EmojiButton.tsx'
 import { openDirect } from '../spaces/openDirect.ts'
@@ -104,7 +104,7 @@ function Items({ message, onPanel }: { message: Message; onPanel: (panel: Panel)
       {(own || isAdmin) && changeable && <DropdownMenu.Item className={`${ITEM} text-bad`} onSelect={remove}><Trash className="size-4" />{asked ? 'Yes, delete message' : 'Delete'}</DropdownMenu.Item>}
       {mayWrite && changeable && <DropdownMenu.Item className={ITEM} onSelect={pin}><Pin className="size-4" />{message.pinned ? 'Unpin' : 'Pin'}</DropdownMenu.Item>}
       {message.text && <DropdownMenu.Item className={ITEM} onSelect={() => copy(message.text, 'Text copied')}><Copy className="size-4" />Copy text</DropdownMenu.Item>}
-      <DropdownMenu.Item className={ITEM} onSelect={() => copy(location.origin + messagePath(message.spaceId, message.id), 'Link copied')}><LinkIcon className="size-4" />Copy link</DropdownMenu.Item>
+      <DropdownMenu.Item className={ITEM} onSelect={() => copy(addressOf(messagePath(message.spaceId, message.id)), 'Link copied')}><LinkIcon className="size-4" />Copy link</DropdownMenu.Item>
       <DropdownMenu.Item className={ITEM} onSelect={() => onPanel('Read by')}><Receipt className="size-4" />Read by</DropdownMenu.Item>
       {runId && <DropdownMenu.Item className={ITEM} onSelect={() => onPanel('Why')}><Question className="size-4" />Why</DropdownMenu.Item>}
       {runId && <DropdownMenu.Item className={ITEM} onSelect={() => inspect({ kind: 'run', id: runId })}><Eye className="size-4" />View run</DropdownMenu.Item>}
