@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from mcp.types import ElicitRequestFormParams, ElicitRequestURLParams
 
+from majlis.cards.close import withdraw_held_cards
 from majlis.errors import Invalid
 from majlis.settings import Settings
 from majlis.tools.mcp.questions import read_question
@@ -199,6 +200,17 @@ async def test_d6_a_question_ends_with_its_run(old_house: House, old_port: int) 
     assert (await submit(house.owner, card, {"row": 7})).json()["error"]["code"] == "withdrawn"
 
 
+async def test_d6_a_worker_that_takes_a_run_over_withdraws_its_question(old_house: House, old_port: int) -> None:
+    """No call is left that an answer could reach."""
+    house = old_house
+    _, space = await asks(house, old_port)
+    card = await open_card(house, space)
+    await house.world.gateway.db.write(withdraw_held_cards, card["runId"])
+    await house.until_idle()
+    assert (await card_in(house, space))["tool"]["output"] == {"status": "withdrawn"}
+    assert (await result(house, card["runId"]))["text"] == "T1: cancel"
+
+
 async def test_d6_without_a_space_the_server_is_told_at_once(house: House, port: int) -> None:
     bot = await house.agent("Bot", mcp=[trains(port)])
     house.model.script = sequence(call("trains__book", train="T1"), silent())
@@ -312,6 +324,7 @@ def test_d6_a_form_keeps_only_known_parts_of_its_schema() -> None:
         {"a\ud800": {"type": "string"}},
         {"a": {"type": "string", "maxLength": -1}},
         {f"a{n}": {"type": "string"} for n in range(51)},
+        {"a": {"type": "string", "enum": [f"{n}" * 1000 for n in range(90)]}},
         {"a": "string"},
         ["a"],
     ],

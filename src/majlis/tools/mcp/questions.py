@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import orjson
+
 from majlis.agents.config.validate import schema_flaw
 from majlis.errors import Invalid
 from majlis.runs.calls.elicit import ServerQuestion
@@ -19,6 +21,7 @@ _MAX_FIELDS = 50
 _MAX_OPTIONS = 100
 _MAX_WORDS = 500
 _MAX_URL = 2000
+_MAX_FORM = 64 * 1024
 _FORMATS = ("email", "uri", "date", "date-time")
 _NUMBERS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
 _NO_FIELDS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -32,6 +35,8 @@ def read_question(key: str, params: ElicitRequestParams) -> ServerQuestion:
     if params.mode == "url":
         return ServerQuestion(key=key, message=message, form=_NO_FIELDS, url=_checked_url(params.url))
     form = _form(params.requested_schema)
+    if len(orjson.dumps(form)) > _MAX_FORM:
+        raise _unusable(f"its form is longer than {_MAX_FORM} bytes")
     if flaw := schema_flaw(form):
         raise _unusable(flaw.message)
     return ServerQuestion(key=key, message=message, form=form)
