@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
 import re
@@ -25,7 +27,7 @@ import pytest
 from hatch_build import WebApp
 from majlis import __version__
 from tests.docs.codes import ROOT
-from tests.docs.test_commands import blocks
+from tests.docs.test_commands import PATIENCE_SECONDS, blocks
 from tests.model_server import Asked, ModelServer, Reply, say, silent
 from tests.ports import free_port
 from tools import image, publish, sbom
@@ -82,9 +84,15 @@ class Machine:
     async def run(self, script: str, **more: str) -> str:
         command = await create_subprocess_exec(
             "bash", "-e", "-c", script, cwd=self.folder, env=self.environment | more, stdin=DEVNULL, stdout=PIPE,
-            stderr=STDOUT,
+            stderr=STDOUT, start_new_session=True,
         )  # fmt: skip
-        out, _ = await command.communicate()
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                out, _ = await command.communicate()
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(command.pid, signal.SIGKILL)
+            await command.wait()
         assert command.returncode == 0, f"{script}\n{out.decode()}"
         return out.decode()
 
