@@ -42,7 +42,7 @@ _ROUTE = re.compile(
 # Of the browser tests; and a typo that `majlis doctor` finds in an example.
 _NO_SETTINGS = {"MAJLIS_SCREENSHOTS", "MAJLIS_PROT"}
 # Formats that are not ours.
-_FOREIGN = {"nginx", "js", "caddy", "powershell", "ini", "http"}
+_FOREIGN = {"nginx", "js", "html", "ts", "tsx", "caddy", "powershell", "ini", "http"}
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str]]:
