@@ -4,6 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState, type ClipboardEven
 
 import { IconButton } from '../../ui/Button.tsx'
 import { Close, Letters, Send } from '../../ui/icons.tsx'
+import { lazyPart } from '../../ui/lazyPart.tsx'
 import { loadItem, removeItem, saveItem } from '../../ui/storage.ts'
 import { toast } from '../../ui/toast.tsx'
 import { AttachButton } from '../files/AttachButton.tsx'
@@ -16,13 +17,12 @@ import { draftOf, saveDraft } from './drafts.ts'
 import { onEditAgain } from './editAgain.ts'
 import { onEditMessage } from './editMessage.ts'
 import { EmojiButton } from './EmojiButton.tsx'
-import { FormatBar } from './FormatBar.tsx'
-import { formatted } from './formats.ts'
 import { Suggestions } from './Suggestions.tsx'
 import { isOffered } from './useOpenQuestion.ts'
 import { useSuggestions } from './useSuggestions.ts'
 import { useTellTyping } from './useTellTyping.ts'
 
+const FormatBar = lazyPart(() => import('./FormatBar.tsx'))
 const FORMATS_SHOWN = 'majlis.formatting'
 
 interface Props {
@@ -177,8 +177,9 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
         {!editing && <AttachmentList spaceId={spaceId} attachments={attachments} />}
         {formats && (
           <FormatBar
-            onFormat={(format) => {
-              const { text: changed, start, end } = formatted(text, box.current!.selectionStart, box.current!.selectionEnd, format)
+            box={box}
+            text={text}
+            onChange={(changed, start, end) => {
               suggestions.place(changed, start, end, setText)
               box.current?.focus()
             }}
