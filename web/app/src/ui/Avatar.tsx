@@ -31,4 +31,5 @@ const tint = (id: string): string => TINTS[sum(id) % TINTS.length] ?? ''
 /** One of 15 hues, far enough apart to be told from each other. Sets the variable that `agent-face` and `agent-name` use. */
 export const hueOf = (id: string): CSSProperties => ({ '--hue': String(((sum(id) % 15) * 24 + 160) % 360) }) as CSSProperties
 
-const sum = (id: string): number => [...id].reduce((all, letter) => (all * 31 + letter.charCodeAt(0)) >>> 0, 7)
+/** Spread well even for ids that differ in one letter (FNV-1a, then its upper half). */
+const sum = (id: string): number => [...id].reduce((all, letter) => Math.imul(all ^ letter.charCodeAt(0), 16777619), 0x811c9dc5) >>> 16

@@ -1,11 +1,13 @@
 import type { PromptBudget } from '@majlis/client'
+import type { CSSProperties } from 'react'
 
 import { capitalize, count, plural } from '../../ui/format.ts'
 
 type Part = PromptBudget['parts'][number]
 type LeftOut = PromptBudget['leftOut'][number]
 
-const TINTS = ['bg-tint-1', 'bg-tint-2', 'bg-tint-3', 'bg-tint-4', 'bg-tint-5']
+// Far enough apart that neighbors can be told from each other.
+const hue = (n: number): CSSProperties => ({ '--hue': String((n * 67 + 40) % 360) }) as CSSProperties
 const HATCHED = 'bg-[repeating-linear-gradient(135deg,var(--color-ink-soft)_0_1px,transparent_1px_4px)]'
 const ONE: Record<string, string> = {
   messages: 'message', memories: 'memory', goals: 'goal', plans: 'plan', spaces: 'space', calls: 'call', cycles: 'cycle', results: 'result', trigger: 'trigger', instructions: 'instructions',
@@ -22,7 +24,7 @@ export function BudgetBar({ budget }: { budget: PromptBudget }) {
       <figcaption className="mb-1 tabular-nums">{summary}</figcaption>
       <div aria-hidden className="flex h-4 overflow-hidden rounded-sm border border-line">
         {budget.parts.map((part, n) => (
-          <span key={part.name} title={textOf(part)} style={{ flexGrow: part.tokens }} className={`min-w-0 basis-0 ${TINTS[n % TINTS.length]}`}>
+          <span key={part.name} title={textOf(part)} style={{ ...hue(n), flexGrow: part.tokens }} className="min-w-0 basis-0 part-hue">
             <span style={{ width: `${(100 * part.cached) / Math.max(1, part.tokens)}%` }} className={`block h-full ${HATCHED}`} />
           </span>
         ))}
@@ -31,7 +33,7 @@ export function BudgetBar({ budget }: { budget: PromptBudget }) {
       </div>
       <ul className="mt-1 flex flex-wrap gap-x-3 tabular-nums">
         {budget.parts.map((part, n) => (
-          <li key={part.name} className="flex items-center gap-1"><span aria-hidden className={`size-2 rounded-full border border-line ${TINTS[n % TINTS.length]}`} />{textOf(part)}</li>
+          <li key={part.name} className="flex items-center gap-1"><span aria-hidden style={hue(n)} className="size-2 rounded-full part-hue" />{textOf(part)}</li>
         ))}
       </ul>
       {budget.leftOut.length > 0 && <ul aria-label="Left out" className="mt-1 list-disc pl-4">{budget.leftOut.map((each, n) => <li key={n}>{lineOf(each)}</li>)}</ul>}
