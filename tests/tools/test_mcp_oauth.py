@@ -137,6 +137,17 @@ async def test_d6_a_client_that_was_registered_by_hand_is_used(house: House, vau
     assert list(guard.clients) == ["by-hand"]
 
 
+async def test_d6_a_server_that_wants_more_scopes_says_which(house: House, vault: tuple[int, Guard]) -> None:
+    port, guard = vault
+    await signed_in(house, port)
+    assert (await opened(house, port))["success"]
+    for token, access in list(guard.access.items()):
+        guard.access[token] = access.model_copy(update={"scopes": []})
+    refused = (await opened(house, port))["error"]
+    assert "the server wants more scopes than the sign-in vault has" in refused
+    assert f"majlis mcp sign-in vault {url_of(port)} --scope '" in refused
+
+
 async def test_d6_only_the_answer_to_the_newest_link_counts(house: House, vault: tuple[int, Guard]) -> None:
     port, _ = vault
     old, new = [(await begin(house, port)).json()["authorizationUrl"] for _ in range(2)]

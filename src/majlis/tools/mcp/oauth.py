@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from collections.abc import AsyncGenerator
 from typing import Any
 from urllib.parse import quote
@@ -96,6 +97,8 @@ class SignedIn:
         self._reach = reach
         self._lock = asyncio.Lock()
         self._noted_at: int | None = None
+        # Why the server refused the last call, for an admin.
+        self.complaint: str | None = None
 
     async def check(self) -> None:
         """Before a call. Raises if no admin has signed in, or if the sign-in has ended."""
@@ -124,6 +127,15 @@ class SignedIn:
                 claimed = await self._store.swap(self._name, sealed, claim.dump())
                 if claimed is not None:
                     return await self._refresh(claimed, claim, tokens)
+
+    def refuse(self, challenge: str) -> None:
+        """The server wants more scopes for a call."""
+        found = re.search(r'scope="([A-Za-z0-9:._/ -]{1,500})"', challenge)
+        scope = found[1] if found is not None else "…"
+        self.complaint = (
+            f"the server wants more scopes than the sign-in {self._name} has. Ask an admin of this gateway to run "
+            f"majlis mcp sign-in {self._name} {self._url} --scope '{scope}'"
+        )
 
     async def _refresh(self, sealed: str, sign_in: SignIn, old: Tokens) -> str:
         free = sign_in.model_copy(update={"refreshing_until": 0})
@@ -177,7 +189,10 @@ class BearerAuth(httpx2.Auth):
         token = await self._token(request)
         response = yield self._with(request, token)
         if response.status_code == 401:
-            yield self._with(request, await self._token(request, token))
+            response = yield self._with(request, await self._token(request, token))
+        asked = response.headers.get("www-authenticate", "")
+        if response.status_code == 403 and "insufficient_scope" in asked:
+            self._signed_in.refuse(asked)
 
     async def _token(self, request: httpx2.Request, not_this: str | None = None) -> str:
         try:

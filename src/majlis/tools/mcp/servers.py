@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from majlis.agents.config.mcp import McpServer
-from majlis.errors import Forbidden, MajlisError
+from majlis.errors import Forbidden, MajlisError, Unavailable
 from majlis.lazy_import import import_alone
 from majlis.runs.calls.elicit import Elicitation
 from majlis.tools.mcp.endpoint import find_route
@@ -87,7 +87,7 @@ class Servers:
             try:
                 server.listed = await (await self._connected(config, server)).listed()
             except MajlisError as error:
-                server.failure = self._secrets.mask(error.message)
+                server.failure = self._secrets.mask(self._explained(config, error).message)
                 now = time.monotonic()
                 # An admin who has just signed in does not wait.
                 rest = max(RETRY_SECONDS, (now - began) * RETRY_TIMES) if error.code != SIGN_IN_NEEDED else 0.0
@@ -135,6 +135,8 @@ class Servers:
                 result = await (await self._connected(config, server)).call(
                     kind, tool, input, seconds, tell, people, earlier
                 )
+        except MajlisError as error:
+            raise self._explained(config, error) from None
         finally:
             server.used_at = time.monotonic()
         if isinstance(result, Elicitation):
@@ -182,6 +184,13 @@ class Servers:
         connection = server.connection
         await connection.ready()
         return connection
+
+    def _explained(self, config: McpServer, error: MajlisError) -> MajlisError:
+        for (name, _), signed_in in self._sign_ins.items():
+            if name == config.oauth and signed_in.complaint is not None:
+                complaint, signed_in.complaint = signed_in.complaint, None
+                return Unavailable("scopes_needed", complaint)
+        return error
 
     async def _signed_in(self, name: str, url: str) -> BearerAuth:
         from majlis.tools.mcp.oauth import BearerAuth, SignedIn
