@@ -105,6 +105,7 @@ class Room:
             "POST /api/inbox/{delivery_id}/settle": {"lease": "x", "state": "done"},
             "POST /api/incoming-webhooks": {"name": "x", "spaceId": space, "verify": {"scheme": "none"}},
             "PUT /api/model-hosts": {"hosts": []},
+            "POST /api/mcp-sign-ins": {"name": "X", "url": "https://a.example/mcp"},
             "POST /api/models/look": {"provider": "openai"},
             "POST /api/models/test": {"model": "demo"},
             "PUT /api/models/{name}": {"model": "demo"},
