@@ -41,6 +41,13 @@ def inbox_lines(events: Sequence[Event], now: Millis, spaces: Sequence[OwnSpace]
     return [heading, *lines, *_left_out(events[len(shown) :], spaces)]
 
 
+def message_times(events: Sequence[Event]) -> list[str]:
+    """F8: in a line of their own, in the order of the messages."""
+    sent = [str(event["timestamp"]) for event in events if event["type"] == "space_message" and "timestamp" in event]
+    shown = [moment for moment in sent if _MOMENT.fullmatch(moment)][:_MAX_LINES]
+    return [f"TIMES of the messages, in this order: {', '.join(shown)}"] if shown else []
+
+
 def preview_lines(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[str]:
     """K5: source, sender and beginning of the events that arrived during a cycle."""
     have = "has" if len(events) == 1 else "have"

@@ -11,7 +11,7 @@ from functools import partial
 
 from majlis.minds.consciousness.compaction import earlier_cycles
 from majlis.minds.consciousness.cut import cut_text, cut_turns
-from majlis.minds.consciousness.event_lines import inbox_lines
+from majlis.minds.consciousness.event_lines import inbox_lines, message_times
 from majlis.minds.consciousness.instructions import instructions_block
 from majlis.minds.consciousness.remember import closed, restored
 from majlis.minds.consciousness.scene import Cycle, Past, Waking
@@ -86,7 +86,7 @@ def inbox_turn(waking: Waking) -> User:
     lines = inbox_lines(waking.inbox, world.now, world.spaces, world.config.consciousness.max_tokens)
     pins = blocks.pins_block(world, waking.active)
     place = (*([pins] if pins else []), blocks.active_space_block(waking.active))
-    below = (*_routing(waking), *_already_done(world), *place)
+    below = (*message_times(waking.inbox), *_routing(waking), *_already_done(world), *place)
     return User(("\n".join(lines), "".join(f"\n\n{block}" for block in below)))
 
 
