@@ -44,7 +44,7 @@ def change_entity(
         tell_member_changed(tx, space_id, entity_id)
     after = {name: value for name, value in (("name", changes.get("name")), ("role", role)) if value is not None}
     record(tx, caller, "entity.changed", entity_id, before={name: getattr(before, name) for name in after}, after=after)
-    return entity_json(access_entity(tx, entity_id))
+    return entity_json(access_entity(tx, entity_id), caller)
 
 
 def delete_entity(tx: Tx, caller: Caller, entity_id: str) -> None:

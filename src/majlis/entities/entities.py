@@ -25,13 +25,18 @@ def create_entity(
     require_administrator(caller)
     if role != "member":
         require_owner(caller)
-    made = add_entity(tx, type, name, external_id, role)
+    made = add_entity(tx, type, name, external_id, role, caller)
     record(tx, caller, "entity.created", made["id"], name=name, type=type, role=role)
     return made
 
 
 def add_entity(
-    tx: Tx, type: EntityType, name: str, external_id: str | None = None, role: GatewayRole = "member"
+    tx: Tx,
+    type: EntityType,
+    name: str,
+    external_id: str | None = None,
+    role: GatewayRole = "member",
+    viewer: Caller | None = None,
 ) -> EntityJson:
     """Like `create_entity`, without a permission check."""
     name = entity_name(name)
@@ -46,7 +51,7 @@ def add_entity(
         "created_at": tx.now,
     }
     try:
-        return entity_json(tx.execute(entities.insert().returning(*entities.c), values).one())
+        return entity_json(tx.execute(entities.insert().returning(*entities.c), values).one(), viewer)
     except sa.exc.IntegrityError as error:
         raise taken(error, name) from None
 
