@@ -40,9 +40,9 @@ REVISIONS = (
     "0037",
     "0038",
     "0039",
-    "0046",
-    "0045",
-    "0047",
+    "0040",
+    "0041",
+    "0042",
 )
 
 # They change what the version before them uses, or lock a table with rows: stop all nodes. All others run online.

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0046"
+revision = "0040"
 down_revision = "0039"
 branch_labels = None
 depends_on = None

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0047"
-down_revision = "0045"
+revision = "0042"
+down_revision = "0041"
 branch_labels = None
 depends_on = None
 

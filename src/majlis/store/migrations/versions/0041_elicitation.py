@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0045"
-down_revision = "0046"
+revision = "0041"
+down_revision = "0040"
 branch_labels = None
 depends_on = None
 
