@@ -25,8 +25,14 @@ from tests.acceptance.processes import OWNER_TOKEN, ServerProcess
 from tests.cli.processes import Commands
 from tests.databases import PostgresDatabases, SqliteDatabases
 
+
+def not_a_server_error_but_a_deadline(ctx: Any, response: Any, case: Any) -> bool | None:
+    """504 is the documented answer to a chat completion whose deadline was too short for its agent."""
+    return None if response.status_code == 504 else not_a_server_error(ctx, response, case)
+
+
 CHECKS = [
-    not_a_server_error,
+    not_a_server_error_but_a_deadline,
     status_code_conformance,
     content_type_conformance,
     response_headers_conformance,

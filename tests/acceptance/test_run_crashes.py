@@ -186,9 +186,9 @@ async def test_j2_a_run_survives_one_crash_after_the_other(stage: Callable[[str]
     await life.begin()
     for die_at, place in (
         (15, "stamp: before its effect"),
-        (7, "stamp: after its effect"),
-        (8, "finish_call: before its commit"),
-        (10, "commit_call: before its commit"),
+        (9, "stamp: after its effect"),
+        (10, "finish_call: before its commit"),
+        (12, "commit_call: before its commit"),
     ):
         assert await life.work(die_at)
         assert life.places()[-1] == place

@@ -32,8 +32,8 @@ agent_versions = sa.Table(
     key("agent_id", sa.ForeignKey("agents.id"), primary_key=True),
     sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("config", Json, nullable=False),
-    # Null for what it was before versions were kept, or when it was created.
-    key("changed_by", sa.ForeignKey("entities.id")),
+    # The entity; null for what it was before versions were kept, or when it was created.
+    key("changed_by"),
     moment("created_at", nullable=False),
 )
 # As text: SQLite uses a partial index only if the query's condition reads like the index's.

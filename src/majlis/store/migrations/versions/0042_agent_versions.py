@@ -20,7 +20,6 @@ def upgrade() -> None:
         sa.Column("changed_by", _KEY, nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["agent_id"], ["agents.id"], name="fk_agent_versions_agent_id"),
-        sa.ForeignKeyConstraint(["changed_by"], ["entities.id"], name="fk_agent_versions_changed_by"),
         sa.PrimaryKeyConstraint("agent_id", "n", name="pk_agent_versions"),
     )
     op.add_column("entities", sa.Column("seen_at", sa.BigInteger(), nullable=True))
