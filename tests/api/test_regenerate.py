@@ -56,3 +56,23 @@ async def test_an_answer_is_not_generated_again_while_the_agent_works_on_it(worl
             assert_error(await world.owner.post(path), 409, "still_working")
             gate.set()
             await follower.until("run.completed")
+
+
+async def test_an_answer_stays_if_there_can_be_no_other(world: World) -> None:
+    """The agent has left, or the question was deleted: the only answer would be lost, or one to nothing would come."""
+    async with ModelServer(lambda asked: say("Red.") if asked.step == 0 else silent()) as server:
+        model = {"provider": "openai", "name": "scripted", "baseUrl": server.base_url}
+        ada, sara = await world.agent("Ada", model=model), await world.person("Sara")
+        space = await world.owner.create_space("Colours", ada, sara)
+        async with sara.follow() as follower:
+            question = await sara.say(space, "Which colour?")
+            answer = (await follower.until_message("Red.")).data["message"]
+            await follower.until("run.completed")
+        path = f"/api/messages/{answer['id']}/regenerate"
+        await world.owner.ok("DELETE", f"/api/spaces/{space}/members/{ada.id}")
+        assert_error(await sara.post(path), 409, "agent_left")
+        await world.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": ada.id})
+        await sara.ok("DELETE", f"/api/messages/{question['id']}")
+        assert_error(await sara.post(path), 409, "question_deleted")
+        texts = [each["text"] for each in (await sara.history(space))["messages"] if each["kind"] == "text"]
+        assert texts == ["", "Red."]
