@@ -95,7 +95,7 @@ def _run(settings: Settings, work: Coroutine[Any, Any, None]) -> None:
 
     set_up_logging(settings)
     end_tracing = set_up_tracing()
-    # Start-up makes little garbage, and looking for it takes a fifth of the time. `_started` turns it on again.
+    # Start-up makes little garbage, and looking for it takes a tenth of the time. `_started` turns it on again.
     gc.disable()
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
