@@ -141,7 +141,7 @@ async def test_d6_a_server_is_told_that_people_declined_or_did_not_answer(house:
     assert await result(house, run["id"]) == {
         "success": True,
         "text": "T2: cancel",
-        "notes": ["The server asked the people in the space, and nobody answered in 600 s."],
+        "notes": ["The server asked the people in the space, and got no answer in 600 s."],
     }
 
 
@@ -186,7 +186,7 @@ async def test_d6_an_older_server_is_told_when_the_time_is_up(old_house: House, 
     assert (await result(house, card["runId"])) == {
         "success": True,
         "text": "T1: cancel",
-        "notes": ["The server asked the people in the space, and nobody answered in 300 s."],
+        "notes": ["The server asked the people in the space, and got no answer in 300 s."],
     }
 
 

@@ -29,7 +29,7 @@ _SELECT = (
 
 _VERSIONS_KEPT = 50
 _VERSIONS = (
-    sa.select(agent_versions, entities.c.name, entities.c.id.label("entity_id"))
+    sa.select(agent_versions, entities.c.name)
     .outerjoin(entities, entities.c.id == agent_versions.c.changed_by)
     .order_by(agent_versions.c.n.desc())
 )
@@ -103,7 +103,7 @@ def list_versions(tx: Tx, caller: Caller, agent_id: str) -> AgentVersionsJson:
         {
             "version": row.n,
             "config": row.config,
-            "changedBy": {"id": row.changed_by, "name": row.name} if row.changed_by else None,
+            "changedBy": {"id": row.changed_by, "name": row.name} if row.name is not None else None,
             "createdAt": iso(row.created_at),
         }
         for row in tx.all(_VERSIONS.where(agent_versions.c.agent_id == agent_id))

@@ -27,7 +27,7 @@ _REMEMBERED = 10_000
 _ANY_SCOPE = frozenset({"/api/me", "/api/session"})
 _ADMINISTRATION = (
     "/api/entities", "/api/agents", "/api/tokens", "/api/access", "/api/spaces/all", "/api/secrets", "/api/audit",
-    "/api/budgets", "/api/pause", "/api/models", "/api/system",
+    "/api/budgets", "/api/pause", "/api/models", "/api/system", "/api/mcp-sign-ins",
 )  # fmt: skip
 
 
@@ -173,6 +173,12 @@ def over_https(request: Request) -> bool:
     """Directly, through a trusted proxy, or as the settings say."""
     https: bool = request.app.state.gateway.settings.https
     return https or request.url.scheme == "https"
+
+
+def base_url(request: Request) -> str:
+    """The address in links to this gateway: of the settings, else the one that the request was sent to."""
+    url: str = request.app.state.gateway.settings.public_url or str(request.base_url)
+    return url.rstrip("/")
 
 
 def cookie_name(request: Request) -> str:

@@ -101,7 +101,8 @@ class Presence:
             self._tell(here)
         self._elsewhere = {name: told for name, told in self._elsewhere.items() if now - told[1] < _SILENT_SECONDS}
         before, self._online = self._online, self._present()
-        joined, self._joined = self._joined, set()
+        # Of those who are offline there is nothing to tell.
+        joined, self._joined = self._joined & self._online, set()
         changed = (before ^ self._online) | joined
         if changed and self._streams:
             await self._pass_on(changed, joined)
@@ -117,12 +118,11 @@ class Presence:
 
     async def _pass_on(self, changed: Iterable[str], joined: set[str]) -> None:
         concerned: dict[Stream, set[str]] = defaultdict(set)
+        # What they see in the new space is among this.
+        seen = {who: await self._db.read(_visible, who, self._online) for who in joined & self._streams.keys()}
         for space_id, people in (await self._db.read(_spaces_of, changed)).items():
             for stream in self._listening(space_id):
-                concerned[stream] |= people
-                if stream.caller.id in joined:
-                    # What it sees in the new space is among this.
-                    concerned[stream] |= await self._db.read(_visible, stream.caller.id, self._online)
+                concerned[stream] |= people | seen.get(stream.caller.id, set())
         for stream, people in concerned.items():
             others = people - {stream.caller.id}
             if others:

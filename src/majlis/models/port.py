@@ -6,6 +6,7 @@ Everything here is plain data, so that a prompt can be stored as it was sent and
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -163,6 +164,15 @@ class Model(Protocol):
     def stream(self, prompt: Prompt) -> AsyncGenerator[ModelEvent]:
         """Raises ModelFailed, at any point."""
         ...
+
+
+async def final_answer(model: Model, prompt: Prompt) -> Answer:
+    """For callers that show nothing before the answer is whole. Raises ModelFailed."""
+    async with aclosing(model.stream(prompt)) as events:
+        async for event in events:
+            if isinstance(event, Finished):
+                return event.answer
+    raise AssertionError("a stream ends with Finished or raises")
 
 
 @dataclass(eq=False)

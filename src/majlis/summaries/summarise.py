@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 
 import structlog
 
@@ -13,7 +13,7 @@ from majlis.agents.config.model import ModelChoice, model_name
 from majlis.minds.quote import quote
 from majlis.minds.timeline.lines import tool_name
 from majlis.minds.timeline.scene import Message
-from majlis.models.port import Finished, Model, ModelFailed, Prompt, System, Usage, User
+from majlis.models.port import Model, ModelFailed, Prompt, System, Usage, User, final_answer
 from majlis.models.prices import Prices
 from majlis.runs.budget.check import Budgets
 from majlis.shorten import shorten_text
@@ -103,19 +103,16 @@ class Summaries:
         await self._prices.load(self._name)
         started = clock.now()
         try:
-            async with asyncio.timeout(_SECONDS), aclosing(self._model.stream(prompt)) as events:
-                async for event in events:
-                    if isinstance(event, Finished):
-                        answer = event.answer
-                        cost = self._prices.cost(self._name, answer.usage, started)
-                        text = shorten_text(" ".join(answer.text.split()), MAX_SUMMARY)
-                        return Made(self._name, text or None, answer.usage, cost)
+            async with asyncio.timeout(_SECONDS):
+                answer = await final_answer(self._model, prompt)
         except (ModelFailed, TimeoutError) as error:
             reason = error.code if isinstance(error, ModelFailed) else "timeout"
             _logger.warning("the summary model failed", model=self._name, reason=reason)
             usage = error.usage if isinstance(error, ModelFailed) else Usage()
             return Made(self._name, None, usage, self._prices.cost(self._name, usage, started))
-        return Made(self._name, None, Usage(), None)
+        cost = self._prices.cost(self._name, answer.usage, started)
+        text = shorten_text(" ".join(answer.text.split()), MAX_SUMMARY)
+        return Made(self._name, text or None, answer.usage, cost)
 
 
 def _lines(messages: Iterable[Message]) -> list[str]:

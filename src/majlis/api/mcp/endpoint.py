@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.types import Message, Receive, Scope, Send
 
-from majlis.api.auth import Entry, TheGateway, enter
+from majlis.api.auth import Entry, TheGateway, base_url, enter
 from majlis.api.bodies import reply
 from majlis.api.error_responses import refusals
 from majlis.errors import Forbidden, Malformed, Unauthenticated
@@ -58,7 +58,7 @@ async def enter_client(request: Request) -> Entry:
         entry = (await enter(request)).needing()
         await entry.caller()
     except Unauthenticated as error:
-        error.challenge = f'Bearer realm="majlis", resource_metadata="{_base_url(request)}{METADATA}{PATH}"'
+        error.challenge = f'Bearer realm="majlis", resource_metadata="{base_url(request)}{METADATA}{PATH}"'
         raise
     return entry
 
@@ -109,7 +109,7 @@ async def refuse(_: TheClient) -> Response:
 @router.get(METADATA + PATH, include_in_schema=False)
 async def protected_resource(request: Request, gateway: TheGateway) -> Response:
     """RFC 9728. It names no authorization server: tokens are made in Majlis."""
-    base = _base_url(request)
+    base = base_url(request)
     return reply(
         {
             "resource": base + PATH,
@@ -140,8 +140,3 @@ class Exchange(Response):
             await send(message)
 
         await self._running.handle(scope, receive, send_named)
-
-
-def _base_url(request: Request) -> str:
-    url: str = request.app.state.gateway.settings.public_url or str(request.base_url)
-    return url.rstrip("/")

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
-from majlis.api.auth import TheEntry, TheGateway, enter, require_own_page
+from majlis.api.auth import TheEntry, TheGateway, base_url, enter, require_own_page
 from majlis.api.bodies import NewInvite, PathId, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.api.routes.pages import GET, page
@@ -40,8 +40,7 @@ async def create(
     expires_at = parse_iso(asked.expires_at) if asked.expires_at else None
     arguments = gateway.hasher, space_id, asked.role, expires_at, asked.uses
     invite, code = await entry.write(create_invite, *arguments)
-    base = gateway.settings.public_url or str(request.base_url).rstrip("/")
-    return reply({**invite, "url": f"{base}/invite/{code}"}, 201)
+    return reply({**invite, "url": f"{base_url(request)}/invite/{code}"}, 201)
 
 
 @router.get("/api/spaces/{space_id}/invites", response_model=list[InviteJson], responses=refusals(404))

@@ -8,14 +8,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from typing_extensions import TypedDict
 
-from majlis.api.auth import TheEntry, TheGateway
+from majlis.api.auth import TheEntry, TheGateway, base_url
 from majlis.api.bodies import NewSignIn, reply
 from majlis.api.error_responses import refusals
 from majlis.api.routes.pages import page
 from majlis.api.routes.session import limit_sign_in
 from majlis.entities.caller import require_administrator
 from majlis.errors import MajlisError
-from majlis.gateway import Gateway
 from majlis.lazy_import import import_alone
 
 router = APIRouter(tags=["secrets"])
@@ -36,9 +35,8 @@ async def begin_sign_in(gateway: TheGateway, entry: TheEntry, request: Request, 
     agents use them with `oauth` in their config. For admins."""
     caller = await entry.caller()
     require_administrator(caller)
-    caller.require_scope("admin")
     sign_in = await asyncio.to_thread(import_alone, "majlis.tools.mcp.sign_in")
-    back = f"{_base_url(request, gateway)}/mcp-sign-in"
+    back = f"{base_url(request)}/mcp-sign-in"
     wanted = sign_in.Wanted(body.name, body.url, body.scope, body.client_id, body.client_secret)
     begun: dict[str, Any] = await sign_in.begin(gateway.db, gateway.secrets, gateway.tools.reach, caller, wanted, back)
     return reply(begun, 201)
@@ -60,7 +58,3 @@ async def finish(
     except MajlisError as refusal:
         return page("mcp-sign-in-failed.html", {"message": refusal.message}, refusal.status)
     return page("mcp-signed-in.html", {"name": name})
-
-
-def _base_url(request: Request, gateway: Gateway) -> str:
-    return (gateway.settings.public_url or str(request.base_url)).rstrip("/")

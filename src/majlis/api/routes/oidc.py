@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import RedirectResponse
 
-from majlis.api.auth import TheGateway, over_https
+from majlis.api.auth import TheGateway, base_url, over_https
 from majlis.api.oidc import Attempt, Provider
 from majlis.api.routes.pages import page
 from majlis.api.routes.session import limit_sign_in, set_cookie
@@ -81,5 +81,4 @@ def _provider(request: Request) -> Provider:
 
 
 def _callback(request: Request) -> str:
-    base = request.app.state.gateway.settings.public_url or str(request.base_url).rstrip("/")
-    return f"{base}/oidc/callback"
+    return f"{base_url(request)}/oidc/callback"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from majlis.api.auth import TheEntry, TheGateway
+from majlis.api.auth import TheEntry, TheGateway, base_url
 from majlis.api.bodies import NewToken, PathId, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.clock import iso, parse_iso
@@ -64,5 +64,4 @@ async def end_all(entry: TheEntry, entity_id: PathId, keep_current: KeepCurrent 
 )
 async def create_sign_in_link(gateway: TheGateway, entry: TheEntry, request: Request, entity_id: PathId) -> Response:
     code, expires_at = await entry.write(create_sign_in_code, gateway.hasher, entity_id)
-    base = gateway.settings.public_url or str(request.base_url).rstrip("/")
-    return reply({"url": f"{base}/sign-in/{code}", "expiresAt": iso(expires_at)}, 201)
+    return reply({"url": f"{base_url(request)}/sign-in/{code}", "expiresAt": iso(expires_at)}, 201)

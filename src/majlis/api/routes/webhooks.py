@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field, StringConstraints
 from starlette.responses import Response
 
-from majlis.api.auth import TheEntry, TheGateway
+from majlis.api.auth import TheEntry, TheGateway, base_url
 from majlis.api.bodies import Body, IdText, PageLimit, PathId, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.entities.caller import require_administrator
@@ -75,9 +75,9 @@ class NewOutgoingWebhook(Body):
 
 
 @router.get("/api/incoming-webhooks", response_model=list[IncomingWebhookJson], responses=refusals())
-async def list_all(request: Request, gateway: TheGateway, entry: TheEntry) -> Response:
+async def list_all(request: Request, entry: TheEntry) -> Response:
     """For the owner and admins."""
-    return reply(await entry.read(list_incoming, _base_url(request, gateway)))
+    return reply(await entry.read(list_incoming, base_url(request)))
 
 
 @router.post(
@@ -93,7 +93,7 @@ async def create(request: Request, gateway: TheGateway, entry: TheEntry, body: N
         raise Invalid("invalid_verify", f"The scheme {scheme} {problem}.", {"path": "verify.secret"})
     if name is not None:
         check_secret(scheme, await _secret(gateway, name))
-    where = _base_url(request, gateway), body.name, body.space_id, body.agent_id
+    where = base_url(request), body.name, body.space_id, body.agent_id
     return reply(await entry.write(create_incoming, *where, scheme, name, body.template), 201)
 
 
@@ -176,7 +176,3 @@ async def retry(entry: TheEntry, webhook_id: PathId, delivery_id: PathId) -> Res
 
 async def _secret(gateway: Gateway, name: str) -> str:
     return (await gateway.secrets.get(name)).value
-
-
-def _base_url(request: Request, gateway: Gateway) -> str:
-    return (gateway.settings.public_url or str(request.base_url)).rstrip("/")

@@ -6,7 +6,6 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
-from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +19,7 @@ from majlis.models.connect.providers import needs_key, package_for, title_of
 from majlis.models.connect.shapes import FoundJson, LookJson, ProblemJson, TestJson
 from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
-from majlis.models.port import Answer, Finished, ModelFailed, Patience, Prompt, System, ToolSpec, User, read_input
+from majlis.models.port import Answer, ModelFailed, Patience, Prompt, System, ToolSpec, User, final_answer, read_input
 from majlis.models.provider_errors import WITHOUT_TOOLS, ProviderErrors
 from majlis.secret_store import PREFIX, Secret
 
@@ -118,21 +117,14 @@ class Examiner:
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 try:
-                    return await self._answer(choice, key, prompt)
+                    return await final_answer(self._models.opened(choice, key), prompt)
                 except ModelFailed as failed:
                     if failed.code != WITHOUT_TOOLS:
                         raise
-                    return await self._answer(choice, key, replace(prompt, tools=()))
+                    return await final_answer(self._models.opened(choice, key), replace(prompt, tools=()))
         except TimeoutError:
             errors = ProviderErrors(title_of(choice.provider), choice.name, key)
             raise errors.timed_out(_ANSWER_SECONDS) from None
-
-    async def _answer(self, choice: ModelObject, key: Key, prompt: Prompt) -> Answer:
-        async with aclosing(self._models.opened(choice, key).stream(prompt)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    return event.answer
-        raise AssertionError("a stream ends with Finished or raises")
 
     async def _found(self, provider: str) -> FoundJson | None:
         url = local_url(provider, self.environ) or ""

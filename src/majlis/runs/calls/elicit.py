@@ -130,7 +130,7 @@ def reply_of(card: Any) -> tuple[Reply, str | None]:
         return Reply(action="accept", content={**_defaults(card.result_schema), **card.answer}), None
     if card.state == "timeout":
         seconds = (card.deadline - card.created_at) // 1000
-        return Reply(action="cancel"), f"The server asked the people in the space, and nobody answered in {seconds} s."
+        return Reply(action="cancel"), f"The server asked the people in the space, and got no answer in {seconds} s."
     return Reply(action="cancel"), "The server asked the people in the space, and its question was withdrawn."
 
 

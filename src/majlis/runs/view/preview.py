@@ -7,7 +7,6 @@ see, for every mind.
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
@@ -21,7 +20,7 @@ from majlis.inbox.build_trigger import build_triggers, cycle_trigger
 from majlis.inbox.deliver import insert_delivery, new_delivery, post_message
 from majlis.inbox.services import trigger_agent
 from majlis.models.chat.wire_format import chat_messages, chat_tools
-from majlis.models.port import Answer, Finished, Model, ModelFailed, Prompt, read_input
+from majlis.models.port import ModelFailed, Prompt, final_answer, read_input
 from majlis.models.tokens import estimate_tools, estimate_turns
 from majlis.runs.calls.permission import offered_specs
 from majlis.runs.claim.arrivals import look_at_arrivals
@@ -96,7 +95,7 @@ async def _ask(engine: Engine, config: AgentConfig, prompt: Prompt) -> TriedAnsw
     await engine.prices.load(config.model_name)
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
-            answer = await _answer(engine.models.get(config.model), prompt)
+            answer = await final_answer(engine.models.get(config.model), prompt)
     except TimeoutError:
         message = f"The model did not answer within {_ANSWER_SECONDS:.0f} seconds."
         raise ModelFailed(message, True, "model_timeout") from None
@@ -113,14 +112,6 @@ async def _ask(engine: Engine, config: AgentConfig, prompt: Prompt) -> TriedAnsw
         "cost": engine.prices.cost(config.model_name, answer.usage, started),
         "millis": clock.now() - started,
     }
-
-
-async def _answer(model: Model, prompt: Prompt) -> Answer:
-    async with aclosing(model.stream(prompt)) as events:
-        async for event in events:
-            if isinstance(event, Finished):
-                return event.answer
-    raise AssertionError("a stream ends with Finished or raises")
 
 
 def _access(tx: Tx, caller: Caller, agent_id: str) -> sa.Row[Any]:
