@@ -19,11 +19,14 @@ from tests.cli.processes import Commands
 from tests.databases import PostgresDatabases, SqliteDatabases, postgres_server
 from tests.distribution import distribute
 from tests.environment import isolate
+from tests.jitter import jitter
 from tests.nats_servers import NatsServer
 from tests.statement_cache import share_statement_cache
 from tests.world import World, serve_world
 
 ENGINES = ("sqlite", "postgresql")
+
+__all__ = ["jitter"]
 
 share_statement_cache()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-PATIENCE_SECONDS = 15
+from tests.conditions import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)

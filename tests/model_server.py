@@ -15,7 +15,8 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any
 
-PATIENCE_SECONDS = 15
+from tests.conditions import PATIENCE_SECONDS
+
 FILLER_SECONDS = 0.05
 
 

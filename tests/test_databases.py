@@ -10,6 +10,7 @@ import pytest
 
 from majlis.gateway import open_gateway
 from majlis.settings import Settings
+from tests.conditions import PATIENCE_SECONDS
 from tests.database_reset import Template, read_template
 from tests.databases import PostgresDatabases
 
@@ -53,7 +54,7 @@ def test_clients_that_are_still_connected_are_disconnected(postgres_databases: P
     async def overstay() -> bool:
         connection = await asyncpg.connect(url)
         await connection.execute("BEGIN; LOCK TABLE entities")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await asyncio.to_thread(postgres_databases.drop, url)
         return bool(connection.is_closed())
 

@@ -13,11 +13,12 @@ from majlis.client import Event, MajlisClient, SyncMajlisClient
 from majlis.client.follow import Following
 from majlis.errors import Forbidden, MajlisError, NotFound, TooMany, Unauthenticated, Unavailable
 from tests.client.proxy import Proxy
+from tests.conditions import PATIENCE_SECONDS
 from tests.world import Person, World
 
 
 async def next_of(events: AsyncIterator[Event], type: str) -> Event:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         async for event in events:
             if event.type == type:
                 return event
@@ -145,7 +146,7 @@ async def test_blocking_code_can_follow_too(world: World, proxy: Proxy) -> None:
                         break
         return heard
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         assert await asyncio.to_thread(listen) == ["heard 0", "heard 1", "heard 2"]
 
 

@@ -13,6 +13,7 @@ from majlis.client.transport import Retries, backoff
 from majlis.client.wire import Call
 from majlis.errors import Invalid, MajlisError, TooMany, Unavailable
 from tests.client.proxy import Proxy
+from tests.conditions import PATIENCE_SECONDS
 from tests.world import World
 
 READ: Call[object] = Call("GET", "/api/me", repeatable=True)
@@ -43,7 +44,7 @@ async def test_a_post_waits_for_a_server_that_is_not_there_yet(world: World, pro
     await proxy.close()
     async with MajlisClient(proxy.url, world.owner.token) as client:
         posting = asyncio.create_task(client.post(space, "hello"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await proxy.open()
             said = await posting
     assert (await world.owner.history(space))["messages"] == [said]

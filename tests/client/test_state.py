@@ -12,6 +12,7 @@ import pytest
 
 from majlis.client import ClientState, Event, MajlisClient
 from majlis.client.shapes import MessageJson, SpaceJson
+from tests.conditions import PATIENCE_SECONDS
 from tests.world import World
 
 ME, SARA = "ent_me", "ent_sara"
@@ -30,7 +31,7 @@ async def history(client: MajlisClient, space_id: str) -> list[MessageJson]:
 
 async def events_until(events: AsyncIterator[Event], text: str) -> list[Event]:
     found: list[Event] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         async for event in events:
             found.append(event)
             if event.type == "space.message" and event.data["message"]["text"] == text:

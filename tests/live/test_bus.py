@@ -10,7 +10,7 @@ import pytest
 
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.nats_bus import NatsBus
-from tests.conditions import until
+from tests.conditions import PATIENCE_SECONDS, until
 from tests.nats_servers import NatsServer
 
 
@@ -26,7 +26,7 @@ class Inbox:
         self._changed.set()
 
     async def until(self, done: Callable[[list[bytes]], bool]) -> list[bytes]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while not done(self.got):
                 self._changed.clear()
                 await self._changed.wait()

@@ -14,6 +14,7 @@ from majlis import clock
 from majlis.live import hub
 from majlis.settings import Settings
 from majlis.store.tables import tokens
+from tests.conditions import PATIENCE_SECONDS
 from tests.follower import StreamEnded
 from tests.world import serve_world
 
@@ -43,7 +44,7 @@ async def test_an_idle_stream_hears_a_heartbeat(settings: Settings) -> None:
         async with world.owner.follow(space) as stream:
             await stream.next()
             waiting = asyncio.create_task(stream.next())
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 while stream.comments < 3:
                     await world.owner.get("/api/health")
             await world.owner.say(space, "awake")
@@ -60,7 +61,7 @@ async def test_a_heartbeat_waits_for_no_database(settings: Settings) -> None:
             await stream.next()
             heard = stream.comments
             waiting = asyncio.create_task(stream.next())
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 while stream.comments < heard + 5:
                     await world.owner.get("/api/health")
             waiting.cancel()

@@ -323,12 +323,15 @@ async def test_e8_an_agent_in_a_long_call_and_fast_peers(house: House) -> None:
     busy = await house.agent("Busy", tools=[deploy_tools.tool("hold")])
     peers = [await house.agent(name) for name in ("One", "Two")]
     space = await house.space("Project Alpha", busy, *peers)
+    busy_has_looked = asyncio.Event()
 
-    def script(asked: Asked) -> Reply:
+    async def script(asked: Asked) -> Reply:
         if asked.trigger_text != "Hello":
             return silent()
         if asked.agent == "Busy" and asked.step == 0:
+            busy_has_looked.set()
             return call("hold")
+        await busy_has_looked.wait()
         begins = 1 if asked.agent == "Busy" else 0
         return say(f"I am {asked.agent}") if asked.step == begins else silent()
 

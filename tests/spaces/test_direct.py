@@ -11,6 +11,7 @@ import pytest
 from majlis.client import ClientState, MajlisClient
 from majlis.settings import Settings
 from tests.api.test_bad_input import assert_error
+from tests.conditions import PATIENCE_SECONDS
 from tests.model_server import say, sequence, silent
 from tests.runs.house import House, open_house
 from tests.world import World
@@ -107,7 +108,7 @@ async def test_l8_a_client_state_follows_the_name_of_the_other(world: World) -> 
         state.load(await client.list_spaces())
         await world.owner.ok("PATCH", f"/api/entities/{omar.id}", {"name": "Umar"})
         await omar.say(space["id"], "hello")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             async for event in stream:
                 state.apply(event)
                 if event.type == "space.message":

@@ -22,7 +22,7 @@ from majlis.runs.calls.call import outcome
 from majlis.tools.mcp.blocks import result_json
 from majlis.tools.mcp.offer import name_tools
 from majlis.tools.toolbox import Allowed, Tools, built_in_tools
-from tests.conditions import until
+from tests.conditions import PATIENCE_SECONDS, until
 from tests.ports import free_port
 from tests.tools.web_server import answer, context, serve_web
 
@@ -264,7 +264,7 @@ async def test_closing_does_not_wait_for_a_server_that_never_answers() -> None:
     tools = Tools(Allowed(commands=["sleep 60"]))
     opening = asyncio.create_task(tools.open(config({"name": "sleeper", "command": "sleep 60"})))
     await until(lambda: tools.servers._connections)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await tools.close()
         [note] = await opening
     assert "sleeper" in note

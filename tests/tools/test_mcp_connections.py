@@ -16,7 +16,7 @@ from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from majlis.tools.toolbox import Allowed, Tools
-from tests.conditions import until
+from tests.conditions import PATIENCE_SECONDS, until
 from tests.ports import free_port
 from tests.tools.test_mcp import COMMAND, ROOT, serving
 
@@ -43,7 +43,7 @@ async def test_j4_what_a_server_started_ends_with_it(tmp_path: Path, monkeypatch
         helper = int(noted.read_text())
         assert works(helper)
     finally:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await tools.close()
     await until(lambda: not works(helper))
 
@@ -107,6 +107,6 @@ async def test_j4_a_server_that_is_being_ended_is_ended_whoever_else_wants_it(tm
         await connection.ready()
     await until(asked.exists)
     connection.task.cancel()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await asyncio.wait([connection.task])
     assert not works(int(noted.read_text()))
