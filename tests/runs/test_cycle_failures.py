@@ -54,6 +54,27 @@ async def test_k8_a_failed_cycle_is_tried_again_with_all_its_events_and_shown_wh
     assert 'You: called send_message("On it")' in kept[1]["messages"][0]["content"], "what was done is remembered"
 
 
+async def test_a5_a_try_after_another_cycle_begins_where_that_cycle_ended(house: House) -> None:
+    """The model remembers that it entered that space last."""
+    house.try_models_once()
+    husam, scout = await house.person("Husam"), await conscious(house)
+    family, dev = await house.space("Family", husam, scout), await house.space("Dev Channel", husam, scout)
+    house.model.script = sequence(
+        BUSY, call("enter_space", spaceId=dev), say("On it"), silent("Answered in the dev channel."), silent()
+    )
+    await husam.say(family, "one")
+    await house.until_idle()
+    await husam.say(dev, "two")
+    await house.until_idle()
+    assert [run["status"] for run in await house.runs(scout)] == ["failed", "completed"]
+
+    house.advance(2)
+    await house.until_idle()
+    again = first_requests(house, "Scout")[-1]
+    assert inbox(again) == ['[Family] Husam (human): "one"']
+    assert f'ACTIVE SPACE: "Dev Channel" (id: {dev})' in again.last["content"]
+
+
 async def test_t12_each_event_has_its_own_attempts_and_every_space_gets_one_notice(house: House) -> None:
     house.try_models_once()
     husam, scout = await house.person("Husam"), await conscious(house, limits={"attempts": 2})

@@ -27,6 +27,7 @@ from majlis.store import ids
 
 _TASKS = ("answer", "answer", "charge", "stamp", "plan", "approve", "chat")
 _STORM_SECONDS = 8.0
+_NOTICE_SECONDS = 0.6
 _PATIENCE_SECONDS = 300.0
 
 
@@ -76,6 +77,7 @@ class Schedule:
         self._storm = True
         self._edge = Edge(self._loop, self._outside, self._source("edge"), lambda: self._nodes, self._faults.edge_loss)
         self._people = People(self._edge, self._source("clients"))
+        self._replies: list[asyncio.Task[Any]] = []
         if traced:
             self._history.tell = self._note_change
             self._model.tell = self.note
@@ -205,11 +207,10 @@ class Schedule:
 
     async def _answer(self, observer: sqlite3.Connection) -> None:
         """Answers questions and cards, early, late, twice or never; cancels a run now and then."""
-        draw, seen = self._source("answers"), set[str]()
-        tasks: list[asyncio.Task[Any]] = []
+        draw, seen, tasks = self._source("answers"), set[str](), self._replies
         cancels = 1 if draw.random() < 0.2 else 0
         while True:
-            await asyncio.sleep(0.6)
+            await asyncio.sleep(_NOTICE_SECONDS)
             for row in observer.execute("SELECT id, space_id FROM messages WHERE text LIKE '% asks #%' ORDER BY n"):
                 if row["id"] not in seen and draw.random() < 0.7:
                     reply_to = row["id"] if draw.random() < 0.6 else None
@@ -239,11 +240,13 @@ class Schedule:
         self.note(f"{caller.name} answered the card of {run_id}: {'accepted' if done else 'refused or lost'}")
 
     async def _until_quiet(self, observer: sqlite3.Connection) -> None:
-        """Twice, since a person may still have been about to say something."""
-        for _ in range(2):
-            await self._until(
-                lambda: not self._people.busy and not _unfinished(observer), lambda: ", ".join(_unfinished(observer))
-            )
+        """Everything has ended, and it stays so for longer than people take to notice a question."""
+        while not self._is_quiet(observer):
+            await self._until(lambda: self._is_quiet(observer), lambda: ", ".join(_unfinished(observer)))
+            await asyncio.sleep(2 * _NOTICE_SECONDS)
+
+    def _is_quiet(self, observer: sqlite3.Connection) -> bool:
+        return not self._people.busy and all(task.done() for task in self._replies) and not _unfinished(observer)
 
     async def _until(self, holds: Callable[[], bool], otherwise: str | Callable[[], str]) -> None:
         give_up = self._loop.time() + _PATIENCE_SECONDS

@@ -21,7 +21,7 @@ from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.deaths import ALONE, SUSPECT_DEATHS
 from majlis.runs.run import Run
 from majlis.store import ids
-from majlis.store.tables import agents, runs
+from majlis.store.tables import agents, cycles, runs
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Dialect, Tx
 
@@ -39,7 +39,12 @@ _STANDS = sa.select(
     sa.func.coalesce(agents.c.config["limits"]["steps"].as_integer(), 1).label("steps"),
     sa.func.coalesce(agents.c.config["consciousness"]["maxTokens"].as_integer(), 0).label("max_tokens"),
 ).where(agents.c.id == sa.bindparam("agent"))
-_STOOD = sa.select(runs.c.active_space_id).where(runs.c.id == sa.bindparam("run"), runs.c.cycle)
+_NEWEST = (
+    sa.select(cycles.c.run_id).where(cycles.c.agent_id == runs.c.agent_id).order_by(cycles.c.n.desc()).limit(1)
+).scalar_subquery()
+_STOOD = sa.select(runs.c.active_space_id).where(
+    runs.c.id == sa.bindparam("run"), runs.c.cycle, sa.func.coalesce(_NEWEST, "") < runs.c.id
+)
 
 
 def start_cycle(tx: Tx, owner: str, agent: sa.Row[Any], claimed: ClaimedRuns) -> None:
@@ -94,8 +99,8 @@ def _new_cycle(tx: Tx, agent: sa.Row[Any], arrived: Sequence[Arrival], stands: s
 
 
 def _active_space(tx: Tx, earlier: Sequence[str], stands: str | None) -> str | None:
-    """Where its last cycle left it (A5). After a failed try, where that try went: the model is shown that it entered
-    that space, and must not post elsewhere."""
+    """Where its last cycle left it (A5). If these events were tried since, where that try went: the model is shown that
+    it entered that space, and must not post elsewhere."""
     stood = tx.one(_STOOD, {"run": earlier[-1]}) if earlier else None
     found: str | None = stood.active_space_id if stood else stands
     return found
