@@ -44,9 +44,13 @@ RULES = (
     (re.compile(r"\bowe[sd]?\b", re.IGNORECASE), "use pending, due or delivery"),
     (re.compile(r"\btaken for dead\b|\bhow it stands\b|\bnor are\b", re.IGNORECASE), "use a plain term"),
     (
-        re.compile(r"(?<![Tt]here )\bis no (?:agent|space|member|message|address|name|person|number|JSON)\b"),
+        re.compile(
+            r"(?<![Tt]here )\b(?:is|are) no "
+            r"(?:agent|space|member|message|address|name|object|person|number|list|text|JSON)\b"
+        ),
         "use 'is not a …'",
     ),
+    (re.compile(r"\b[Ss]ign(?:s|ed|ing)?(?:-ins?| .{1,20} in| in)? at (?:a|an|the|MCP|remote)\b"), "use 'sign in to'"),
     (re.compile(r"\b(?:begins|begin|began|begun) anew\b|\bmade anew\b|\banew\b"), "use again, or name what happens"),
 )
 

@@ -57,7 +57,7 @@ class Settings(BaseModel):
     bus_url: str = Field("", description="`nats://host:4222`, if several processes share one PostgreSQL.")
     workers: int = Field(64, description="Agent runs that this process executes at once; 0 for none.", ge=0, le=4096)
     max_chain_depth: int = Field(
-        5, description="How often agents may reply to each other before a person must post.", ge=1, le=100
+        5, description="How many times in a row agents may reply to each other before a person must post.", ge=1, le=100
     )
     max_runs_per_cause: int = Field(
         200, description="Runs that agents' messages may start before a person must post.", ge=1, le=1_000_000
@@ -117,7 +117,7 @@ class Settings(BaseModel):
         None, description="How long the record of which agent got which event is kept. Default: forever.", ge=1
     )
     cycles_kept_days: int | None = Field(
-        None, description="How long cycles are kept that a consciousness has summarized. Default: forever.", ge=1
+        None, description="How long cycles are kept that a consciousness has summarised. Default: forever.", ge=1
     )
     public_url: str = Field("", description="URL at which people reach Majlis, for links and cookies.")
     owner_name: str = Field("Owner", description="Name of the first owner of a new gateway.")
@@ -147,7 +147,9 @@ class Settings(BaseModel):
     plans_shortest_seconds: int = Field(
         60, description="Shortest time between two firings of a recurring plan of an agent.", ge=1, le=86_400
     )
-    plans_per_day: int = Field(2000, description="How often all plans of one agent may fire on a day (UTC).", ge=1)
+    plans_per_day: int = Field(
+        2000, description="How many times a day (UTC) all plans of one agent together may fire.", ge=1
+    )
     max_streams_per_member: int = Field(
         200, description="Live streams that one person, agent or service may have open at once, per process.", ge=1
     )

@@ -27,7 +27,7 @@ async def test_d4_webhooks_of_both_directions(majlis: Command, world: World) -> 
     assert [each["id"] for each in listed["outgoing"] + listed["incoming"]] == [made["id"], posted["id"]]
     shown = (await majlis.ok("webhook", "list")).out
     assert made["secret"] not in shown
-    assert (await majlis.ok("webhook", "deliveries", made["id"])).out == "Nothing was sent yet.\n"
+    assert (await majlis.ok("webhook", "deliveries", made["id"])).out == "Nothing has been sent yet.\n"
     assert "no delivery" in await majlis.line("webhook", "retry", made["id"], "whd_0000000000000000", code=1)
     for each in (made, posted):
         removed = await majlis.ok("webhook", "remove", each["id"], "--json")

@@ -19,6 +19,8 @@ from tools.voice import check
         "Call it again, mended.",
         "Each agent is owed an event.",
         "Nadim is no agent but a person.",
+        "Its mentions are no list.",
+        "An admin signs the gateway in at a server.",
     ],
 )
 def test_odd_sentences_are_found_in_docstrings_comments_strings_and_docs(sentence: str) -> None:

@@ -209,7 +209,7 @@ async def test_d1_a_cancellation_that_reaches_another_node_is_passed_on(settings
         await until(lambda: world.gateway.hub.open_streams)
         assert (await _post(ben, other, "another client", cancel)).status_code == 202
         assert (await _post(ben, other, "ours", cancel)).status_code == 202
-        assert "The request was cancelled" in (await call).text
+        assert "The request was canceled" in (await call).text
         assert not world.gateway.hub.open_streams
 
 

@@ -415,7 +415,7 @@ async def test_e8_an_agent_that_speaks_by_text_decides_again_too(house: House) -
 
 
 async def test_e8_a_held_message_is_decided_again_after_a_crash(settings: Settings) -> None:
-    """The journal says that it was held, and how often."""
+    """The journal says that it was held, and how many times."""
     async with open_house(settings) as house:
         scout = await house.agent("Scout", limits={"concurrentRuns": 1})
         space = await house.space("Project Alpha", scout)

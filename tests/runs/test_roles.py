@@ -265,7 +265,7 @@ async def test_r9_a_damaged_message_is_named_on_the_run_and_the_rest_is_shown(ho
     await house.until_idle()
     assert conversation(house.asked("Coder")[0]) == [("user", "two"), ("user", "@Coder go")]
     [run] = await house.runs(coder)
-    assert run["notes"] == [f"Message {said[0]['id']} is damaged and was left out: its tool is no object."]
+    assert run["notes"] == [f"Message {said[0]['id']} is damaged and was left out: its tool is not an object."]
     assert await known(house, coder, space) == 3
 
 

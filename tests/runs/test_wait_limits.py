@@ -1,4 +1,4 @@
-"""M11: how often a run may wait, and how many of an agent's runs may wait."""
+"""M11: how many times a run may wait, and how many of an agent's runs may wait."""
 
 from __future__ import annotations
 

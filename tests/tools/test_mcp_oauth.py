@@ -1,4 +1,4 @@
-"""D6: the gateway signs in at a remote MCP server (OAuth), with a real authorization server."""
+"""D6: the gateway signs in to a remote MCP server (OAuth), with a real authorization server."""
 
 from __future__ import annotations
 

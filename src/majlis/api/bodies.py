@@ -95,7 +95,7 @@ class NewSecret(Body):
 
 
 class NewSignIn(Body):
-    name: ShortLine = Field(description="A new name, or that of an earlier sign-in at the same server.")
+    name: ShortLine = Field(description="A new name, or that of an earlier sign-in to the same server.")
     url: Annotated[str, StringConstraints(min_length=1, max_length=2000)] = Field(description="The MCP server.")
     scope: Line | None = Field(default=None, description="Scopes to ask for. Default: what the server asks for.")
     client_id: Line | None = Field(
@@ -174,7 +174,8 @@ class SpaceChange(Body):
         default=None, description="Which tools agents may use here. The first matching rule decides; null allows all."
     )
     max_chain_depth: Annotated[int, Field(ge=1, le=100)] | None = Field(
-        default=None, description="How often agents may reply to each other here; null for the gateway's limit."
+        default=None,
+        description="How many times in a row agents may reply to each other here; null for the gateway's limit.",
     )
 
 

@@ -121,7 +121,7 @@ class Completion(Response):
                     return
                 raise TakesLong(
                     "deadline",
-                    f"{self._turn.model.name} is still working. Send the same request again to go on waiting.",
+                    f"{self._turn.model.name} is still working. Send the same request again to keep waiting.",
                 )
             try:
                 await asyncio.wait_for(self._changed.wait(), min(left, _POLL_SECONDS))

@@ -119,7 +119,7 @@ class Reader:
         except (tarfile.TarError, ValueError):
             raise self.damaged("a header cannot be read") from None
         if info.type != tarfile.REGTYPE or info.size < 0:
-            raise self.damaged("it contains something else than files")
+            raise self.damaged("it contains entries that are not files")
         return info
 
     def _read(self, size: int) -> bytes:

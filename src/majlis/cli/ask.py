@@ -34,17 +34,20 @@ async def ask(
     client: MajlisClient,
     space: Annotated[str | None, typer.Argument(metavar="SPACE", help="Name or id of the space.")] = None,
     question: Annotated[str | None, typer.Argument(metavar="QUESTION")] = None,
-    choice: Annotated[list[str] | None, typer.Option(help="An option to choose from. Repeat it.")] = None,
+    choice: Annotated[list[str] | None, typer.Option(help="An option to choose from; can be repeated.")] = None,
     approval: Annotated[bool, typer.Option("--approval", help="Ask to approve or decline.")] = False,
     form: Annotated[Path | None, typer.Option(help="File with a JSON Schema of the fields to fill in.")] = None,
     from_: Annotated[
-        list[str] | None, typer.Option("--from", metavar="NAME", help="A member who can answer. Repeat it.")
+        list[str] | None, typer.Option("--from", metavar="NAME", help="A member who can answer; can be repeated.")
     ] = None,
     need: Annotated[str | None, typer.Option(help='How many have to answer, or "all" of --from.')] = None,
-    within: Annotated[str | None, typer.Option(help='Until when, such as "2 hours".  [default: 1 day]')] = None,
+    within: Annotated[
+        str | None, typer.Option(help='How long it can be answered, such as "2 hours".  [default: 1 day]')
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the answer.")] = False,
     seconds: Annotated[
-        float | None, typer.Option("--timeout", metavar="SECONDS", help="Wait this long; the question stays open.")
+        float | None,
+        typer.Option("--timeout", metavar="SECONDS", help="Stop waiting after this time. The question stays open."),
     ] = None,
     show: Annotated[str | None, typer.Option(metavar="ID", help="Show an earlier question, or wait for it.")] = None,
     client_id: Annotated[

@@ -19,7 +19,7 @@ async def audit(
     actor: Annotated[str | None, typer.Option(help="Only what this person, agent or service did.")] = None,
     action: Annotated[str | None, typer.Option(help="Only this action: token.created, or token for all.")] = None,
     before: Annotated[str | None, typer.Option(metavar="ID", help="Only entries before this one.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many entries.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of entries.")] = 50,
     verify: Annotated[bool, typer.Option("--verify", help="Check that no entry was changed or removed.")] = False,
     as_json: AsJson = False,
 ) -> None:

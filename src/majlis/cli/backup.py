@@ -98,7 +98,9 @@ async def restore(
     if restored.missing:
         note(f"The backup does not have {restored.missing} of the uploaded files.")
     if restored.settings_file is not None:
-        note(f"The settings of then are in {restored.settings_file}. Start the server with --config to use them.")
+        note(
+            f"The settings from that time are in {restored.settings_file}. Start the server with --config to use them."
+        )
     if not manifest["database"]:
         note("The backup has no database. Restore it with your own tools before you start the server.")
     if variables := ", ".join(map(str, manifest.get("variables") or ())):

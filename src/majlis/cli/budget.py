@@ -14,11 +14,13 @@ from majlis.cli.usage import money
 if TYPE_CHECKING:
     from majlis.client import MajlisClient, shapes
 
-app = typer.Typer(rich_markup_mode=None, help="Show and set what agents may cost.")
+app = typer.Typer(rich_markup_mode=None, help="Show and set budgets: what agents may cost.")
 COLUMNS = ("Scope", "Of", "Limit", "Spent")
 Scope = Literal["gateway", "space", "agent", "person", "cause"]
 ScopeArgument = Annotated[Scope, typer.Argument(help="Gateway, space, agent, person or cause.")]
-Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Name or id. Omit it for a budget for each.")]
+Name = Annotated[
+    str | None, typer.Argument(metavar="NAME", help="Name or id. Without it, the budget applies to each one.")
+]
 
 
 @app.command("list")
@@ -36,8 +38,8 @@ async def set_one(
     client: MajlisClient,
     scope: ScopeArgument,
     name: Name = None,
-    usd: Annotated[float | None, typer.Option(min=0, help="In USD per day; for a cause in all.")] = None,
-    tokens: Annotated[int | None, typer.Option(min=0, help="In tokens per day; for a cause in all.")] = None,
+    usd: Annotated[float | None, typer.Option(min=0, help="Limit in USD per day; for a cause, in total.")] = None,
+    tokens: Annotated[int | None, typer.Option(min=0, help="Limit in tokens per day; for a cause, in total.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Set a budget. Runs that stopped because it was spent try again."""

@@ -25,7 +25,9 @@ async def list_(
     client: MajlisClient,
     space: Space,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many.")] = 50,
-    before: Annotated[str | None, typer.Option(help="Only files before this id: the last one of a page.")] = None,
+    before: Annotated[
+        str | None, typer.Option(help="Only files before this ID, the last one of the previous page.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the files that messages of a space carry, newest first."""
@@ -44,11 +46,11 @@ async def list_(
 @over_http
 async def get(
     client: MajlisClient,
-    file_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the file.")],
+    file_id: Annotated[str, typer.Argument(metavar="ID", help="ID of the file.")],
     output: Annotated[str, typer.Option("--output", "-o", help="File to write, or - for stdout.")] = "-",
     as_json: AsJson = False,
 ) -> None:
-    """Download a file. With --json, tells what was written, so it needs --output."""
+    """Download a file. --json reports what was written and needs --output."""
     if output == "-" and as_json:
         raise ConfigurationError("--json needs a file to write: majlis file get ID --output FILE --json")
     if output == "-" and sys.stdout.isatty():

@@ -13,11 +13,11 @@ from majlis.cli.terminal import print_list, print_result
 if TYPE_CHECKING:
     from majlis.client import MajlisClient
 
-_Message = Annotated[str, typer.Argument(metavar="MESSAGE", help="Id of the message, as in msg_….")]
+_Message = Annotated[str, typer.Argument(metavar="MESSAGE", help="ID of the message (msg_…).")]
 _Text = Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")]
 _Space = Annotated[str, typer.Argument(metavar="SPACE", help="Name or id of the space.")]
 _Emoji = Annotated[str, typer.Argument(metavar="EMOJI", help="One emoji, such as 👍.")]
-_Remove = Annotated[bool, typer.Option("--remove", help="Take your reaction back.")]
+_Remove = Annotated[bool, typer.Option("--remove", help="Remove your reaction.")]
 
 
 @over_http

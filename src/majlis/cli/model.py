@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(rich_markup_mode=None, help="Connect models of providers, or of servers of your own.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name from `majlis model list`.")]
-Asked = Annotated[str, typer.Argument(metavar="MODEL", help="provider:model; only the provider lists its models.")]
+Asked = Annotated[str, typer.Argument(metavar="MODEL", help="provider:model. A provider alone lists its models.")]
 
 
 @app.command("list")
@@ -64,7 +64,9 @@ async def add(
     api_key_env: Annotated[
         str | None, typer.Option(metavar="NAME", help="Environment variable on the server with the key.")
     ] = None,
-    default: Annotated[bool | None, typer.Option("--default/--no-default", help="New agents use it.")] = None,
+    default: Annotated[
+        bool | None, typer.Option("--default/--no-default", help="Make it the default of new agents.")
+    ] = None,
     tried: Annotated[bool, typer.Option("--test/--no-test", help="Ask the model to say hello first.")] = True,
     as_json: AsJson = False,
 ) -> None:

@@ -37,8 +37,7 @@ async def send(
         str | None, typer.Option(help="ID that you choose; a message with the same id is posted only once.")
     ] = None,
     file: Annotated[
-        list[Path] | None,
-        typer.Option("--file", "-f", help="File to send with it; repeat it for several.", is_eager=True),
+        list[Path] | None, typer.Option("--file", "-f", help="File to send with it; can be repeated.", is_eager=True)
     ] = None,
     reply_to: Annotated[str | None, typer.Option(help="ID of the message to reply to.")] = None,
     as_json: AsJson = False,

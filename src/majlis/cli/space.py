@@ -51,7 +51,10 @@ async def create(
         str | None, typer.Option(metavar="AGENT", help="Name or id of the agent that routes messages to the others.")
     ] = None,
     duplicate: Annotated[
-        bool, typer.Option("--duplicate", help="Although you are in a space of this name; commands then need its id.")
+        bool,
+        typer.Option(
+            "--duplicate", help="Create it even if you are in a space with this name. Commands then need its id."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -163,7 +166,7 @@ async def invite(
     role: Annotated[
         Literal["admin", "member", "viewer"] | None, typer.Option(help="Role in the space.  [default: member]")
     ] = None,
-    uses: Annotated[int | None, typer.Option(help="How many people can join with it.  [default: 1]")] = None,
+    uses: Annotated[int | None, typer.Option(help="Number of people who can join with it.  [default: 1]")] = None,
     expires: Annotated[str | None, typer.Option(help="A time like 2027-01-31T12:00:00Z.  [default: in 7 days]")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None, help="Manage tokens and sign-in links.")
 
-Anyone = Annotated[str | None, typer.Argument(metavar="NAME", help="Name or id.  [default: the owner]")]
+Anyone = Annotated[str | None, typer.Argument(metavar="NAME", help="Name or id of the person.  [default: the owner]")]
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _MOST_YEARS = 100
 
@@ -30,7 +30,7 @@ async def create(
     label: Annotated[str | None, typer.Option(help="Label, for example the purpose of the token.")] = None,
     expires: Annotated[str | None, typer.Option(help="30d, 12h, 45m, or a time like 2027-01-31T12:00:00Z.")] = None,
     scope: Annotated[
-        list[str] | None, typer.Option(help="read, write, approve or admin; repeat it.  [default: all]")
+        list[str] | None, typer.Option(help="read, write, approve or admin; can be repeated.  [default: all]")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

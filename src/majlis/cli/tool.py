@@ -12,7 +12,7 @@ from majlis.cli.terminal import ask_hidden, note, print_json, print_result, prin
 from majlis.errors import ConfigurationError
 
 app = typer.Typer(rich_markup_mode=None, help="List and test the tools of agents.")
-mcp_app = typer.Typer(rich_markup_mode=None, help="Test MCP servers, and sign in at them.")
+mcp_app = typer.Typer(rich_markup_mode=None, help="Test MCP servers, and sign in to them.")
 
 
 @app.command("list")
@@ -73,7 +73,7 @@ async def call(
 
 @mcp_app.callback()
 def mcp() -> None:
-    """Test MCP servers, and sign in at them."""
+    """Test MCP servers, and sign in to them."""
 
 
 @mcp_app.command("test")
@@ -120,14 +120,14 @@ async def sign_in(
     where: Where,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name, which configs use as oauth: NAME.")],
     url: Annotated[str, typer.Argument(metavar="URL", help="URL of the server.")],
-    scope: Annotated[str | None, typer.Option(help="Scopes to ask for. Default: what the server asks for.")] = None,
+    scope: Annotated[str | None, typer.Option(help="Scopes to ask for.  [default: what the server asks for]")] = None,
     client_id: Annotated[
         str | None,
-        typer.Option(help="Id of a client that you have registered. Its secret comes from a prompt or stdin."),
+        typer.Option(help="ID of a client that you have registered. Its secret comes from a prompt or stdin."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Begin to sign the gateway in at a remote MCP server (OAuth), and print the link to open.
+    """Start to sign the gateway in to a remote MCP server (OAuth), and print the link to open.
 
     The gateway must be running and reachable at its public_url, to which the browser returns.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @on_database
 async def upgrade(
     where: Where,
-    check: Annotated[bool, typer.Option("--check", help="Only say what would be done.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Report what would be done, but do nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Migrate the database to this version, or check what that would do.

@@ -27,8 +27,8 @@ LOG_COLUMNS = ("ID", "Event", "State", "Attempts", "Result", "Queued")
 @over_http
 async def add(
     client: MajlisClient,
-    receiver: Annotated[str, typer.Argument(metavar="URL", help="Where the events are posted to.")],
-    event: Annotated[list[str] | None, typer.Option(help="Type of event, or *. Repeat it.  [default: *]")] = None,
+    receiver: Annotated[str, typer.Argument(metavar="URL", help="URL to send the events to.")],
+    event: Annotated[list[str] | None, typer.Option(help="Type of event, or *; can be repeated.  [default: *]")] = None,
     space: InSpace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -42,15 +42,17 @@ async def add(
 @over_http
 async def add_incoming(
     client: MajlisClient,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name under which it posts.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name that it posts under.")],
     space: InSpace = None,
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="The agent that it triggers or mentions.")] = None,
-    scheme: Annotated[str, typer.Option(help="How it is verified: github, stripe, standard, secret or none.")] = "none",
+    scheme: Annotated[
+        str, typer.Option(help="How requests are verified: github, stripe, standard, secret or none.")
+    ] = "none",
     secret: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the stored secret.")] = None,
     template: Annotated[str | None, typer.Option(help="The text, with {{payload.field}}.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Get a URL that another program posts to."""
+    """Create a URL that another program can post to."""
     space_id = (await find_space(client, space))["id"] if space else None
     agent_id = (await find_agent(client, agent))["id"] if agent else None
     made = await client.create_incoming_webhook(name, scheme, secret, space_id, agent_id, template)
@@ -84,7 +86,7 @@ async def remove(client: MajlisClient, webhook_id: Id, as_json: AsJson = False) 
 async def deliveries(client: MajlisClient, webhook_id: Id, as_json: AsJson = False) -> None:
     """List what was sent to a URL, and what is in the queue, newest first."""
     found = await client.list_webhook_deliveries(webhook_id)
-    print_list(found, as_json, LOG_COLUMNS, map(_row, found), "Nothing was sent yet.")
+    print_list(found, as_json, LOG_COLUMNS, map(_row, found), "Nothing has been sent yet.")
 
 
 @app.command()

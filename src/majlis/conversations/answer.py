@@ -61,7 +61,7 @@ def _of_agent(tx: Tx, turn: Turn) -> Answer:
     if delivery is None:
         return Answer(over=True)
     if delivery.state == "parked":
-        problem = f"The budget of {turn.model.name} is spent. It answers when there is a budget again."
+        problem = f"The budget of {turn.model.name} is spent. It answers again when the budget allows it."
         return Answer(over=True, error=TooMany("insufficient_quota", problem, retry_after=60))
     run = None
     if delivery.run_id is not None:

@@ -116,7 +116,7 @@ def _check_count(tx: Tx, caller: Caller) -> None:
     mine = sa.select(conversations.c.id).where(conversations.c.entity_id == caller.id).limit(MAX_CONVERSATIONS + 1)
     count = tx.execute(sa.select(sa.func.count()).select_from(mine.subquery())).scalar_one()
     if count > MAX_CONVERSATIONS:
-        problem = f"You have {MAX_CONVERSATIONS} conversations, which is the limit. Go on with one of them."
+        problem = f"You have {MAX_CONVERSATIONS} conversations, which is the limit. Continue one of them."
         raise Forbidden("too_many_conversations", problem)
 
 

@@ -65,7 +65,7 @@ def _problem(name: str, punctuation: frozenset[str]) -> str | None:
     if not any(unicodedata.category(character)[0] in "LN" for character in name):
         return "needs at least one letter or digit"
     if len(name_key(name)) > MAX_KEY:
-        return "contains characters that stand for too many others"
+        return "is too long when its compatibility characters are written out"
     if _mixes_alphabets(name):
         return "must not mix letters of two alphabets that look alike in one word"
     # A compatibility character can contain forbidden ones: "⑴" folds to "(1)".

@@ -117,5 +117,5 @@ def _explained(writes: bool = False) -> Iterator[None]:
     except (BaseError, OSError) as error:
         if isinstance(error, FileNotFoundError | NotFoundError) and not writes:
             raise FileNotFoundError from None
-        problem = "The server cannot reach its file store now. Try again later, or tell the server's owner."
+        problem = "The server cannot reach its file store at the moment. Try again later, or tell the server's owner."
         raise Unavailable("file_store_failed", problem) from error

@@ -87,8 +87,8 @@ def explained() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        problem = f"The server cannot store files now: {error.strerror}. Try again later, or tell the server's owner."
-        raise Unavailable("file_store_failed", problem) from error
+        problem = f"The server cannot store files at the moment: {error.strerror}."
+        raise Unavailable("file_store_failed", f"{problem} Try again later, or tell the server's owner.") from error
 
 
 def _flush(path: Path) -> None:

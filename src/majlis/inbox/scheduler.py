@@ -119,7 +119,7 @@ def _within_the_day(tx: Tx, due: list[sa.Row[Any]]) -> tuple[list[sa.Row[Any]], 
 
 
 def _count_firings(tx: Tx, wanted: Mapping[str, int]) -> dict[str, int]:
-    """Adds them, and returns how often each agent's plans had fired before. In the order of agents, to avoid
+    """Adds them, and returns how many times each agent's plans had fired before. In the order of agents, to avoid
     deadlocks."""
     if not wanted:
         return {}

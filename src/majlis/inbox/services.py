@@ -30,7 +30,7 @@ def trigger_agent(
     """For services that the agent accepts, and administrators. Event ids are scoped to the caller. `label` is shown
     beside the caller's name if it differs (G11)."""
     if caller.type != "service" and not caller.administers:
-        raise Forbidden("not_allowed", "Only services, the owner and administrators may trigger an agent.")
+        raise Forbidden("not_allowed", "Only services, the owner and admins can trigger an agent.")
     _refuse_unsafe(payload)
     _require_accepted(tx, caller, agent_id)
     event_id = event_id or ids.new("evt")

@@ -54,7 +54,7 @@ def fits(view: View, room: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What each part may take. `level` counts how often the shares were halved."""
+    """What each part may take. `level` counts how many times the shares were halved."""
 
     tokens: int
     level: int

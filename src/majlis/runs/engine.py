@@ -75,7 +75,7 @@ class Engine:
     _without_tools: dict[str, int] = field(default_factory=dict)
     # By model: until when it is shown no pictures, because its provider refused them (L5).
     _blind: dict[str, int] = field(default_factory=dict)
-    # By run: how often the database has interrupted it here. The oldest are forgotten.
+    # By run: how many times the database has interrupted it here. The oldest are forgotten.
     _interrupted: dict[str, int] = field(default_factory=dict)
 
     def may_interrupt(self, run_id: str) -> bool:

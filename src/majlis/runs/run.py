@@ -31,7 +31,7 @@ _NEW_COLUMNS = (
     "id", "agent_id", "trigger", "trigger_space_id", "active_space_id", "chain_depth", "fence", "attempts", "deaths",
     "cycle", "cause_id", "person_id",
 )  # fmt: skip
-# How often a message of a run is held at most.
+# How many times a message of a run is held at most.
 MAX_HOLDS = 2
 _SPENT = ("requests", "input_tokens", "cached_tokens", "output_tokens", "model", "cost")
 _COLUMNS = (*_NEW_COLUMNS, *_SPENT, "waits", "working_millis")
@@ -57,7 +57,7 @@ class Run:
     # What its chain began with, and on whose behalf it acts; they never change (O3).
     cause_id: str | None = None
     person_id: str | None = None
-    # How often it has waited, and its current or last wait.
+    # How many times it has waited, and its current or last wait.
     waits: int = 0
     wait: Wait | None = None
     requests: int = 0
@@ -79,7 +79,7 @@ class Run:
     earlier: list[str] = field(default_factory=list)
     # Roles: the newest message that was known in a space before the trigger (R5).
     since: dict[str, int] = field(default_factory=dict)
-    # The newest message that a cycle's inbox contained or announced, and how often a message of the run was held (E8).
+    # The newest message that a cycle's inbox contained or announced, and how many messages of the run were held (E8).
     told: dict[str, int] = field(default_factory=dict)
     holds: int = 0
 

@@ -136,7 +136,7 @@ def set_aside_named(tx: Tx, message_id: str, error: Unreadable) -> Damaged:
 
 def set_aside(space_id: str, damaged: Damaged) -> Damaged:
     _logger.warning(
-        "a stored message is damaged and is set aside",
+        "a stored message is damaged and was left out",
         space=space_id,
         message=damaged.id,
         number=damaged.seq,
@@ -169,19 +169,19 @@ def _problem(column: Mapping[str, Any]) -> str | None:
     if column.get("sender_name", "") is None:
         return "its sender is unknown"
     if not isinstance(column.get("text", ""), str):
-        return "its text is no text"
+        return "its text is not a string"
     if not all(isinstance(column.get(name), str | None) for name in ("reply_to", "client_id", "run_id")):
-        return "an id in it is no text"
+        return "an id in it is not a string"
     if column.get("kind", "text") not in _KINDS:
-        return "it is of no known kind"
+        return "its kind is unknown"
     if not _is_tool(column.get("tool"), column.get("kind")):
-        return "its tool is no object"
+        return "its tool is not an object"
     if not _is_moment(column.get("created_at", 0)):
-        return "its time is no time"
+        return "its time is not valid"
     if not _is_origin(column.get("origin")):
-        return "its origin is no object"
+        return "its origin is not an object"
     if not isinstance(column.get("mentions"), list | None):
-        return "its mentions are no list"
+        return "its mentions are not a list"
     return None
 
 

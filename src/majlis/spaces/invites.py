@@ -97,7 +97,7 @@ def end_invite(tx: Tx, caller: Caller, space_id: str, invite_id: str) -> None:
     _check_right(tx, caller, space_id)
     which = invites.c.id == invite_id, invites.c.space_id == space_id, invites.c.ended_at.is_(None)
     if tx.execute(invites.update().where(*which).values(ended_at=tx.now)).rowcount == 0:
-        raise NotFound("unknown_invite", f"There is no invite {invite_id} to this space, or it was ended before.")
+        raise NotFound("unknown_invite", f"There is no invite {invite_id} to this space, or it has already ended.")
     record(tx, caller, "invite.ended", space_id, inviteId=invite_id)
 
 
@@ -145,7 +145,7 @@ def _use(tx: Tx, hasher: Hasher, code: str) -> sa.Row[Any]:
         counted = invites.update().where(invites.c.id == found.id, *_works(tx)).values(used=invites.c.used + 1)
         if tx.execute(counted).rowcount == 1:
             return found
-    raise Unauthenticated("invalid_invite", "This invite has expired, was used up or was ended. Ask for a new one.")
+    raise Unauthenticated("invalid_invite", "This invite has expired, was used up or was canceled. Ask for a new one.")
 
 
 def _works(tx: Tx) -> tuple[sa.ColumnElement[bool], ...]:

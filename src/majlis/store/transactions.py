@@ -34,7 +34,7 @@ class Hooks:
     `max_runs_per_cause` how many runs agents' messages may start for one cause (E4);
     `max_spaces_per_member` how many spaces a member may administer (G10);
     `file_bytes_…` how many bytes of files a member and a space may have (G10);
-    `plans_…` how often plans of an agent may fire (G8)."""
+    `plans_…` how many times a day plans of an agent may fire (G8)."""
 
     left: list[Callable[[Tx, str, str], None]] = field(default_factory=list)
     replied: list[Callable[[Tx, Any, Any], None]] = field(default_factory=list)

@@ -131,8 +131,8 @@ async def test_a7_a_space_that_the_agent_has_left_shows_nothing(db_place: Place)
 
 
 DAMAGE: dict[str, dict[str, Any]] = {
-    "its tool is no object": {"tool": "a word"},
-    "its origin is no object": {"origin": [1]},
+    "its tool is not an object": {"tool": "a word"},
+    "its origin is not an object": {"origin": [1]},
 }
 
 
@@ -150,8 +150,8 @@ async def test_r9_a_damaged_message_is_left_out_and_logged_and_shifts_nothing(db
 BY_HAND = {
     "tool = '{\"broken'": "it cannot be read",
     "text = CAST(x'ff00fe' AS TEXT)": "it cannot be read",
-    "text = x'ff00fe'": "its text is no text",
-    "created_at = 'yesterday'": "its time is no time",
+    "text = x'ff00fe'": "its text is not a string",
+    "created_at = 'yesterday'": "its time is not valid",
     "sender_id = 'ent_nobody'": "its sender is unknown",
 }
 

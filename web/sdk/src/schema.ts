@@ -953,8 +953,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in at a remote MCP server
-         * @description Begin to sign the gateway in at a remote MCP server (OAuth). The tokens become a stored secret of this name, and
+         * Sign in to a remote MCP server
+         * @description Start to sign the gateway in to a remote MCP server (OAuth). The tokens become a stored secret of this name, and
          *     agents use them with `oauth` in their config. For admins.
          */
         post: operations["secrets_begin_sign_in"];
@@ -1092,7 +1092,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a reaction
-         * @description Your own. Removing it twice is removing it once.
+         * @description Your own. Removing it again changes nothing.
          */
         delete: operations["messages_remove_reaction"];
         options?: never;
@@ -1643,7 +1643,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a secret
-         * @description Agents that use it fail until there is another of this name.
+         * @description Agents that use it fail until it is stored again.
          */
         delete: operations["secrets_delete"];
         options?: never;
@@ -1851,7 +1851,7 @@ export interface paths {
         put?: never;
         /**
          * Add a member
-         * @description Or change the role of a member, which returns 200. An agent may be added by those whom `addableBy` names.
+         * @description Or change a member's role, which returns 200. An agent's `addableBy` says who may add it.
          */
         post: operations["spaces_add"];
         delete?: never;
@@ -1872,7 +1872,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Yourself, or another one as an admin of the space.
+         * @description Yourself, or as an admin of the space another member.
          */
         delete: operations["spaces_remove"];
         options?: never;
@@ -1920,7 +1920,7 @@ export interface paths {
         post: operations["spaces_pause"];
         /**
          * Resume a space
-         * @description Agents handle the events that arrived meanwhile.
+         * @description Agents handle the events that arrived in the meantime.
          */
         delete: operations["spaces_resume"];
         options?: never;
@@ -3517,7 +3517,7 @@ export interface components {
             spaceId?: string | null;
             /**
              * Url
-             * @description Where the events are posted to. The settings `tool_hosts` and `tool_private_hosts` allow it.
+             * @description The URL to send the events to. The settings `tool_hosts` and `tool_private_hosts` allow it.
              */
             url: string;
         };
@@ -3582,7 +3582,7 @@ export interface components {
             clientSecret?: string | null;
             /**
              * Name
-             * @description A new name, or that of an earlier sign-in at the same server.
+             * @description A new name, or that of an earlier sign-in to the same server.
              */
             name: string;
             /**
@@ -4169,7 +4169,7 @@ export interface components {
             gatherMillis?: number;
             /**
              * Maxchaindepth
-             * @description How often agents may reply to each other here; null for the gateway's limit.
+             * @description How many times in a row agents may reply to each other here; null for the gateway's limit.
              */
             maxChainDepth?: number | null;
             /**
@@ -4968,7 +4968,7 @@ export interface operations {
             query?: {
                 /** @description The last id of the previous page. */
                 after?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
             };
             header?: never;
@@ -5560,7 +5560,7 @@ export interface operations {
     inbox_list_cycles_of: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
                 /** @description The number of the last cycle of the previous page. */
                 before?: number | null;
@@ -5850,7 +5850,7 @@ export interface operations {
     inbox_list_of_agent: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
             };
             header?: never;
@@ -7036,7 +7036,7 @@ export interface operations {
     runs_list_usage_by_day_of: {
         parameters: {
             query?: {
-                /** @description How many days back. */
+                /** @description Number of days, up to now. */
                 days?: number;
             };
             header?: never;
@@ -7668,15 +7668,15 @@ export interface operations {
     audit_list_entries: {
         parameters: {
             query?: {
-                /** @description Only acts of this member. */
+                /** @description Only actions of this member. */
                 actorId?: string | null;
                 /** @description `token.created`, or `token` for all. */
                 action?: string | null;
-                /** @description Only what is newer than this time. */
+                /** @description Only entries after this time. */
                 from?: string | null;
                 /** @description The last id of the previous page. */
                 before?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
             };
             header?: never;
@@ -8222,7 +8222,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It existed already. */
+            /** @description The conversation exists already. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8321,7 +8321,7 @@ export interface operations {
                 type?: ("human" | "agent" | "service") | null;
                 /** @description The last id of the previous page. */
                 after?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
             };
             header?: never;
@@ -13166,7 +13166,7 @@ export interface operations {
     webhooks_list_deliveries: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
                 /** @description The last delivery of the previous page. */
                 before?: string | null;
@@ -13627,7 +13627,7 @@ export interface operations {
                 spaceId?: string | null;
                 /** @description Only those with this status. */
                 status?: ("queued" | "running" | "waiting_reply" | "waiting_tool" | "completed" | "failed" | "canceled") | null;
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
                 /** @description The last run of the previous page. */
                 before?: string | null;
@@ -14337,7 +14337,7 @@ export interface operations {
                 q: string;
                 /** @description Only those of this space. */
                 spaceId?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
                 /** @description The last message of the previous page. */
                 before?: string | null;
@@ -15074,7 +15074,7 @@ export interface operations {
             query?: {
                 /** @description The last id of the previous page. */
                 after?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
             };
             header?: never;
@@ -15554,7 +15554,7 @@ export interface operations {
     files_list_of_space: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
                 /** @description The last file of the previous page. */
                 before?: string | null;
@@ -16385,7 +16385,7 @@ export interface operations {
     messages_list_of_space: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
                 /** @description Only messages before this one. */
                 before?: string | null;
@@ -17199,7 +17199,7 @@ export interface operations {
     spaces_list_summaries_of: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
                 /** @description Only summaries of messages before this number. */
                 before?: number | null;
@@ -17663,7 +17663,7 @@ export interface operations {
     usage_report: {
         parameters: {
             query?: {
-                /** @description What each row adds up. */
+                /** @description What to sum by. */
                 by?: "agent" | "space" | "person" | "day" | "model";
                 /** @description A date or time. Default: 30 days ago. */
                 from?: string | null;

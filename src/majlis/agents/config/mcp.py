@@ -72,7 +72,7 @@ class McpServer(Wire):
     headers: Maybe[Headers] = None
     """Sent to the `url`."""
     oauth: Maybe[SignInName] = None
-    """For a `url`: the name of the gateway's sign-in at this server, which an admin has begun."""
+    """For a `url`: the name of the gateway's sign-in to this server, which an admin has started."""
     command: Maybe[Command] = None
     """Program and arguments, as an array or as one line with shell quoting; no shell runs it."""
     env: Maybe[Annotated[dict[str, str], AfterValidator(_check_env)]] = None

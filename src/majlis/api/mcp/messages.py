@@ -44,7 +44,7 @@ class SentJson(TypedDict):
 class React(Body):
     message_id: IdText
     emoji: Annotated[str, StringConstraints(min_length=1, max_length=64)] = Field(description="One emoji.")
-    remove: bool = Field(default=False, description="Take your reaction back.")
+    remove: bool = Field(default=False, description="Remove your reaction.")
 
 
 async def _read_messages(call: Call, input: ReadMessages) -> MessagePageJson:
@@ -99,7 +99,7 @@ SEND_MESSAGE = Tool(
 REACT = Tool(
     "react",
     "React to a message",
-    "React to a message with one emoji, or take your reaction back. Reacting twice is reacting once.",
+    "React to a message with one emoji, or remove your reaction. Repeating the same reaction changes nothing.",
     ("write",),
     React,
     MessageJson,

@@ -151,7 +151,7 @@ class Running:
                 return await call_next(ctx)
             finally:
                 self._scopes.pop(key, None)
-        raise MCPError(_CANCELLED, "The request was cancelled.")
+        raise MCPError(_CANCELLED, "The request was canceled.")
 
     def _cancel(self, payload: bytes) -> None:
         scope = self._scopes.get(payload.decode())

@@ -1,4 +1,4 @@
-"""The gateway's sign-ins at remote MCP servers (D6): an admin begins one, and the authorization server answers."""
+"""The gateway's sign-ins to remote MCP servers (D6): an admin starts one, and the authorization server answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SignInJson(TypedDict):
 
 @router.post("/api/mcp-sign-ins", response_model=SignInJson, status_code=201, responses=refusals(409))
 async def begin_sign_in(gateway: TheGateway, entry: TheEntry, request: Request, body: NewSignIn) -> Response:
-    """Begin to sign the gateway in at a remote MCP server (OAuth). The tokens become a stored secret of this name, and
+    """Start to sign the gateway in to a remote MCP server (OAuth). The tokens become a stored secret of this name, and
     agents use them with `oauth` in their config. For admins."""
     caller = await entry.caller()
     require_administrator(caller)

@@ -53,7 +53,9 @@ async def finish(
         provider = _provider(request)
         attempt = Attempt.from_cookie(request.cookies.get(name))
         if attempt is None or not code or not compare_digest(attempt.state.encode(), state.encode()):
-            raise Unauthenticated("sign_in_refused", "This sign-in was not begun in this browser, or was cancelled.")
+            raise Unauthenticated(
+                "sign_in_refused", "This sign-in was not started in this browser, or was canceled. Sign in again."
+            )
         identity = await provider.finish(attempt, code, _callback(request))
         settings = gateway.settings
         _, secret = await gateway.db.write(

@@ -46,7 +46,7 @@ async def create(entry: TheEntry, body: NewSpace) -> Response:
     "/api/direct",
     status_code=201,
     response_model=SpaceJson,
-    responses={200: {"model": SpaceJson, "description": "It existed already."}, **refusals(404)},
+    responses={200: {"model": SpaceJson, "description": "The conversation exists already."}, **refusals(404)},
 )
 async def direct(entry: TheEntry, body: Direct) -> Response:
     """Your direct conversation with a person or an agent. It is created when you first ask for it."""

@@ -64,7 +64,7 @@ class NewIncomingWebhook(Body):
 
 class NewOutgoingWebhook(Body):
     url: Annotated[str, StringConstraints(min_length=1, max_length=2000)] = Field(
-        description="Where the events are posted to. The settings `tool_hosts` and `tool_private_hosts` allow it."
+        description="The URL to send the events to. The settings `tool_hosts` and `tool_private_hosts` allow it."
     )
     space_id: IdText | None = Field(
         default=None, description="Only the events of this space. Default: of all your spaces, for owner and admins."

@@ -125,7 +125,7 @@ async def set_model(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the model of one agent, of all agents, or of the demo agents. Tells if the model cannot be used."""
+    """Change the model of one agent, of all agents, or of the demo agents. Warns if the model cannot be used."""
     if len(names) != (1 if everyone or demo else 2):
         raise typer.BadParameter("Give the NAME of the agent and the MODEL, or only the MODEL with --all or --demo.")
     named = base_url is None and api_key_env is None and api_key is None and ":" not in names[-1]

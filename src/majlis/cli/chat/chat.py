@@ -167,7 +167,7 @@ class Conversation:
             except Conflict:
                 continue  # it has already ended
             except NotFound:
-                self._screen.say(f"You may not stop run {run_id}.")
+                self._screen.say(f"You are not allowed to stop run {run_id}.")
                 continue
             self._screen.say(f"Stopped {safe_line(run['agentName'])}.")
         if not found:

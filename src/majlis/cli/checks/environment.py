@@ -55,7 +55,7 @@ def check_exposure(settings: Settings) -> Iterator[Finding]:
     wide = {
         "tool_hosts": "*" in settings.tool_hosts and "tools can send what an agent knows to every public host",
         "mcp_commands": "*" in settings.mcp_commands and "every admin can run any program on this machine",
-        "allowed_origins": "*" in settings.allowed_origins and "pages of every site can call the API",
+        "allowed_origins": "*" in settings.allowed_origins and "pages from any site can call the API",
         "trusted_proxies": "*" in settings.trusted_proxies and "callers can claim to have any address",
         "oidc_sign_up": settings.oidc_sign_up and "everyone with an account at the provider becomes a member",
         "metrics_open": settings.metrics_open and public and "everyone who reaches the server can read its metrics",

@@ -28,7 +28,7 @@ def new(
         str, typer.Option(help="provider:model or JSON. The default follows fixed rules and needs no key.")
     ] = "demo",
     play: Annotated[
-        bool, typer.Option("--play", help="Write nothing, but play it to its end, beside a server that runs.")
+        bool, typer.Option("--play", help="Write no files; play the template once, next to a running server.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

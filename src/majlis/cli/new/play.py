@@ -85,7 +85,7 @@ class Stage:
                 for act in acts:
                     await self._act(act)
         except TimeoutError:
-            raise MajlisError("play_stopped", "The play did not go on. Please report it.") from None
+            raise MajlisError("play_stopped", "The template stopped before its end. Please report it.") from None
 
     async def _act(self, act: Act) -> None:
         if "say" in act:

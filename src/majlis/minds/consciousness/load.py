@@ -138,13 +138,13 @@ def _read_rows(
 
 def _head(row: sa.Row[Any]) -> Head:
     if not isinstance(row.summary, str | None):
-        raise TypeError("a summary is text")
+        raise TypeError("the summary of a cycle is not text")
     return Head(row.n, int(row.tokens), row.summary or "(no summary)", int(row.created_at))
 
 
 def _messages(row: sa.Row[Any]) -> tuple[int, list[dict[str, Any]]]:
     if not isinstance(row.messages, list):
-        raise TypeError("the messages of a cycle are a list")
+        raise TypeError("the messages of a cycle are not a list")
     return row.n, row.messages
 
 

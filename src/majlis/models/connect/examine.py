@@ -89,7 +89,7 @@ class Examiner:
     async def _offers(self, choice: ModelObject, key: Key) -> list[str]:
         listing = listing_at(choice.provider, choice.base_url, key.value, self.environ)
         if listing is None:
-            message = f"{title_of(choice.provider)} cannot be asked for its models. Type the name of the model."
+            message = f"{title_of(choice.provider)} does not list its models. Enter the name of the model."
             raise ModelFailed(message, False, "model_list_unavailable")
         name = f"The server at {urlsplit(listing.url).netloc}"
         return await offered(listing, ProviderErrors(name, choice.name, key))

@@ -41,9 +41,7 @@ def parse_choice(given: Any) -> ModelObject:
     """Raises Invalid with the path in the choice."""
     choice = parse_config({"model": given}).model
     if choice == DEMO:
-        raise Invalid(
-            "invalid_model", "The demo model is always there. Choose a model of a provider.", {"path": "model"}
-        )
+        raise Invalid("invalid_model", "The demo model is built in. Choose a provider's model.", {"path": "model"})
     return parts_of(choice)
 
 

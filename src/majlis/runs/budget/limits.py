@@ -196,4 +196,4 @@ def _most(rows: Iterable[sa.Row[Any]]) -> tuple[float, int]:
 
 def _require_admin(caller: Caller) -> None:
     if not caller.administers:
-        raise Forbidden("not_allowed", "Only the owner and administrators may see and set budgets.")
+        raise Forbidden("not_allowed", "Only the owner and admins can see and set budgets.")

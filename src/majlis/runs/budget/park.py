@@ -120,7 +120,7 @@ def let_go(tx: Tx, run_id: str) -> None:
 
 
 def _notice(tx: Tx, run: Run, spent: SpentBudget) -> str:
-    again = "when an administrator raises it" if spent.scope == "cause" else "tomorrow, or when it is raised"
+    again = "when an admin raises it" if spent.scope == "cause" else "tomorrow, or when it is raised"
     return f"{run.agent_name} has stopped: {_whose(tx, spent)} is spent. It continues {again}."
 
 

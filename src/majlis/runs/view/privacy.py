@@ -30,7 +30,7 @@ _KEPT_TO_ITSELF = frozenset(
     "explain_message",
 }
 _IN_A_SPACE = frozenset({"enter_space", "read_messages", "send_message", "send_files"})
-_HIDDEN = {"hidden": "Only visible to the agent and to administrators."}
+_HIDDEN = {"hidden": "Only visible to the agent, the owner and admins."}
 _ELSEWHERE = {"hidden": "Done in a space that you don't have access to."}
 
 

@@ -97,7 +97,7 @@ plans = sa.Table(
     sa.CheckConstraint("status <> 'active' OR next_at IS NOT NULL", name="next_at"),
 )
 
-# How often plans of an agent have fired on a day (days since 1970, UTC).
+# How many times plans of an agent have fired on a day (days since 1970, UTC).
 plan_firings = sa.Table(
     "plan_firings",
     metadata,

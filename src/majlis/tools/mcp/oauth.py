@@ -1,4 +1,4 @@
-"""The gateway's sign-ins at remote MCP servers (OAuth): tokens in the secret store, refreshed by one process at a time.
+"""The gateway's sign-ins to remote MCP servers (OAuth): tokens in the secret store, refreshed by one process at a time.
 
 The stored value is JSON. No config can read it: it is sent only as a token, and only to its server.
 """
@@ -161,7 +161,7 @@ class SignedIn:
             raise self._needed() from None
         sign_in = parse_sign_in(value)
         if sign_in is None:
-            raise Forbidden("not_a_sign_in", f"the secret {self._name} is not a sign-in at an MCP server.")
+            raise Forbidden("not_a_sign_in", f"the secret {self._name} is not a sign-in to an MCP server.")
         if sign_in.url != self._url:
             raise Forbidden("another_server", f"the sign-in {self._name} is for another server than this URL.")
         if sign_in.tokens is not None:

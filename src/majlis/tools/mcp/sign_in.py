@@ -1,4 +1,4 @@
-"""Signs the gateway in at a remote MCP server: finds its authorization server, registers there, and makes the link that
+"""Signs the gateway in to a remote MCP server: finds its authorization server, registers there, and makes the link that
 an admin opens; then takes the answer. The package's own client does discovery and registration."""
 
 from __future__ import annotations
@@ -87,16 +87,16 @@ async def finish(store: SecretStore, reach: Reach, state: str, code: str, iss: s
         begun = orjson.loads(store.cipher.open("mcp-sign-in", state))
         name, nonce, by = begun["name"], begun["nonce"], Starter(*begun["by"])
     except Exception:
-        raise Unauthenticated("sign_in_refused", "This sign-in was not begun here.") from None
+        raise Unauthenticated("sign_in_refused", "This sign-in was not started here.") from None
     sealed, value = await store.opened(name)
     sign_in = parse_sign_in(value)
     pending = sign_in.pending if sign_in is not None else None
     if sign_in is None or pending is None or pending.nonce != nonce or pending.until < clock.now():
-        raise Unauthenticated("sign_in_refused", "This sign-in has expired or was begun again. Use the newest link.")
+        raise Unauthenticated("sign_in_refused", "This sign-in has expired or was started again. Use the newest link.")
     if (iss is not None or sign_in.names_issuer) and not issuers_match(iss or "", sign_in.issuer or ""):
         raise Unauthenticated("sign_in_refused", "The answer came from another authorization server.")
     if not code:
-        raise Unauthenticated("sign_in_refused", "The authorization server did not allow it, or it was cancelled.")
+        raise Unauthenticated("sign_in_refused", "The authorization server did not allow it, or it was canceled.")
     data = {
         "grant_type": "authorization_code",
         "code": code,
@@ -106,7 +106,7 @@ async def finish(store: SecretStore, reach: Reach, state: str, code: str, iss: s
     tokens = await ask_for_tokens(sign_in, data, reach)
     done = sign_in.model_copy(update={"pending": None, "tokens": tokens, "refreshing_until": 0})
     if await store.swap(name, sealed, done.dump(), by) is None:
-        raise Conflict("sign_in_changed", "This sign-in was changed meanwhile. Begin it again.")
+        raise Conflict("sign_in_changed", "This sign-in has changed in the meantime. Start it again.")
     return str(name)
 
 
@@ -159,7 +159,7 @@ class _Discovery(OAuthClientProvider):
 
 
 class _Known:
-    """The registration of an earlier sign-in at the same server, used again."""
+    """The registration of an earlier sign-in to the same server, used again."""
 
     def __init__(self, client: OAuthClientInformationFull | None) -> None:
         self._client = client
@@ -198,7 +198,7 @@ async def _discover(wanted: Wanted, back: str, earlier: SignIn | None, reach: Re
         return _found(provider, url, scope, back)
     except (OAuthFlowError, httpx2.HTTPError, ValueError) as error:
         words = str(error).partition("\n")[0][:300] or type(error).__name__
-        raise Unavailable("sign_in_failed", f"The server's sign-in could not be begun: {words}") from None
+        raise Unavailable("sign_in_failed", f"The sign-in could not be started: {words}") from None
     raise Invalid(
         "no_sign_in", f"The server answered {response.status_code} without asking for a sign-in. Use it without oauth."
     )
