@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from majlis.agents.config.model import ModelObject
-from majlis.models.context_size import DEFAULT_CONTEXT, context_size
+from majlis.models.catalog import DEFAULT_CONTEXT, context_size
 from majlis.models.port import Call, Result, Said, System, Turn, User
 from majlis.models.tokens import estimate, estimate_turns, surely_fits
 from tests.models.token_samples import SAMPLES

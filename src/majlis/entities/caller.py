@@ -46,6 +46,11 @@ class Caller:
 SYSTEM = Caller("ent_0000000000000000", "Majlis", "service", "member", token_id="")
 
 
+def read_scopes(stored: str | None) -> frozenset[Scope]:
+    """Tokens without stored scopes have all."""
+    return ALL_SCOPES if stored is None else ALL_SCOPES.intersection(stored.split(","))
+
+
 def require_administrator(caller: Caller) -> None:
     if not caller.administers:
         raise Forbidden("not_allowed", "Only the owner and admins of this gateway can do this.")

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from typing_extensions import TypedDict
 
 from majlis.clock import iso
-from majlis.entities.caller import ALL_SCOPES, Caller, EntityType, GatewayRole, Scope
+from majlis.entities.caller import Caller, EntityType, GatewayRole, Scope, read_scopes
 
 AccessKind = Literal["token", "session", "link"]
 _ACCESS_KINDS: dict[str, AccessKind] = {"api": "token", "session": "session", "sign_in": "link"}
@@ -90,11 +90,6 @@ def token_json(row: sa.Row[Any]) -> TokenJson:
         "expiresAt": iso(row.expires_at) if row.expires_at is not None else None,
         "scopes": sorted(read_scopes(row.scopes)),
     }
-
-
-def read_scopes(stored: str | None) -> frozenset[Scope]:
-    """Tokens without stored scopes have all."""
-    return ALL_SCOPES if stored is None else ALL_SCOPES.intersection(stored.split(","))
 
 
 def access_json(row: sa.Row[Any], caller: Caller) -> AccessJson:

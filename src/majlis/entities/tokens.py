@@ -16,9 +16,9 @@ import sqlalchemy as sa
 
 from majlis.audit.record import record
 from majlis.audit.seal import sealing_key
-from majlis.entities.caller import ALL_SCOPES, Caller, GatewayRole, Scope
+from majlis.entities.caller import ALL_SCOPES, Caller, GatewayRole, Scope, read_scopes
 from majlis.entities.entities import access_entity_to_change
-from majlis.entities.shapes import TokenJson, read_scopes, token_json
+from majlis.entities.shapes import TokenJson, token_json
 from majlis.errors import Forbidden, Invalid, Unauthenticated
 from majlis.live.log import TokenEnded
 from majlis.store import ids

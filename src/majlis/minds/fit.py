@@ -1,4 +1,4 @@
-"""Fits what a mind shows into its budget of tokens (F1).
+"""Fits what a mind shows into its budget of tokens, and lists what is left out (F1).
 
 Order of rights: instructions and identity, the trigger, what this run has done, the newest messages, those that call
 the agent, then the others from newest to oldest. What does not fit is shortened with a note or counted.
@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from majlis.files.sniff import PICTURES
-from majlis.minds.left_out import left_out
+from majlis.minds import summaries
 from majlis.minds.roles.scene import Routing
 from majlis.minds.roles.scene import Scene as RolesScene
+from majlis.minds.timeline.history_block import first_in_view
 from majlis.minds.timeline.lines import MAX_TEXT, calls_agent
 from majlis.minds.timeline.scene import Action, ActiveSpace, Asked, Message, Scene, Summary
-from majlis.minds.view import MAX_PICTURES, View
+from majlis.minds.view import MAX_PICTURES, LeftOut, View
 from majlis.models.tokens import estimate, estimate_turns, surely_fits
 from majlis.shorten import shorten, shorten_text
 
@@ -34,6 +35,8 @@ _CHARACTERS_PER_TOKEN = 3
 # A line's id, time, name and mark.
 _AROUND_MESSAGE = 60
 _MOST_LISTED = 40
+# Of these a scene has lists.
+_KEPT = ("memories", "goals", "plans", "spaces")
 
 
 def perceive_within(scene: S, room: int | None, perceive: Callable[[S], View], fitted: Fit[S]) -> View:
@@ -251,3 +254,57 @@ def pictures_of(carried: Iterable[Iterable[Mapping[str, Any]] | None]) -> tuple[
             if file.get("mediaType") in PICTURES and len(found) < MAX_PICTURES:
                 found.setdefault(file["id"], file)
     return tuple(found.values())
+
+
+def left_out(scene: Scene | RolesScene, shown: Scene | RolesScene) -> tuple[LeftOut, ...]:
+    """For people: which parts a view leaves out or shortens, and why. `shown` is the scene as the budget left it."""
+    if isinstance(scene, RolesScene) and isinstance(shown, RolesScene):
+        first = shown.first_seq
+        found = [
+            *_of_messages(scene.left_out, scene.history, shown.history),
+            *_of_rest(scene.common, shown.common, first),
+        ]
+    elif isinstance(scene, Scene) and isinstance(shown, Scene):
+        first = first_in_view(shown, shown.active) if shown.active else 1
+        found = [*_of_messages(_before_window(scene), scene.history, shown.history), *_of_rest(scene, shown, first)]
+    else:
+        raise TypeError("two scenes of one mind")
+    return tuple(each for each in found if each.count > 0)
+
+
+def _before_window(scene: Scene) -> int:
+    if scene.active is None:
+        return 0
+    first = first_in_view(scene, scene.active)
+    return first - 1 - sum(message.seq < first for message in scene.history)
+
+
+def _of_messages(before: int, loaded: Sequence[Message], shown: Sequence[Message]) -> Iterator[LeftOut]:
+    yield LeftOut("messages", "left out", before, "window")
+    yield LeftOut("messages", "left out", len(loaded) - len(shown), "budget")
+    whole = {message.id: message for message in loaded}
+    cut = [message for message in shown if message.text != whole[message.id].text or _tool_differs(message, whole)]
+    yield LeftOut("messages", "shortened", len(cut), "budget")
+    yield LeftOut("messages", "shortened", sum(len(message.text) > MAX_TEXT for message in shown), "length")
+
+
+def _tool_differs(message: Message, whole: dict[str, Message]) -> bool:
+    return message.tool is not whole[message.id].tool and message.tool != whole[message.id].tool
+
+
+def _of_rest(scene: Scene, shown: Scene, first: int) -> Iterator[LeftOut]:
+    if shown.active is not None and shown.active.summaries:
+        yield LeftOut("messages", "summarised", summaries.count(summaries.shown(shown.active, first)), "window")
+    if shown is scene:
+        return
+    for name in _KEPT:
+        have, kept = getattr(scene, name), getattr(shown, name)
+        yield LeftOut(name, "left out", len(have) - len(kept), "budget")
+        yield LeftOut(name, "shortened", _differing(have, kept), "budget")
+    yield LeftOut("calls", "shortened", _differing(scene.actions, shown.actions), "budget")
+    yield LeftOut("trigger", "shortened", int(scene.trigger != shown.trigger), "budget")
+    yield LeftOut("instructions", "shortened", int(scene.config.instructions != shown.config.instructions), "budget")
+
+
+def _differing(have: Sequence[Any], kept: Sequence[Any]) -> int:
+    return sum(one is not other and one != other for one, other in zip(have, kept, strict=False))

@@ -18,7 +18,7 @@ from majlis.errors import Forbidden, Invalid
 from majlis.inbox.build_trigger import build_triggers
 from majlis.inbox.pause import DELIVERY_PAUSED, RUN_PAUSED
 from majlis.inbox.trigger import TriggerJson
-from majlis.models.context_size import DEFAULT_CONTEXT
+from majlis.models.catalog import DEFAULT_CONTEXT
 from majlis.models.port import Said, System, User
 from majlis.runs.budget.check import Budgets, check_budgets
 from majlis.runs.budget.park import keys_of, park

@@ -18,8 +18,7 @@ import orjson
 
 from majlis.agents.config.model import ModelObject
 from majlis.model_providers import Key
-from majlis.models.chat.assemble import AnswerBuilder
-from majlis.models.chat.wire_format import Body, session_header, session_in_headers
+from majlis.models.chat.wire_format import AnswerBuilder, Body, session_header, session_in_headers
 from majlis.models.deadlines import Deadlines
 from majlis.models.port import Finished, ModelEvent, Prompt
 from majlis.models.provider_errors import ProviderErrors

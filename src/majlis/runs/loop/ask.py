@@ -10,6 +10,7 @@ from typing import Any
 from majlis import clock, metrics
 from majlis.agents.config.policy import verdict
 from majlis.live.bus import Unsubscribe
+from majlis.models.catalog import Prices
 from majlis.models.port import (
     Answer,
     Call,
@@ -22,7 +23,6 @@ from majlis.models.port import (
     TextDelta,
     Usage,
 )
-from majlis.models.prices import Prices
 from majlis.models.tokens import estimate_tools, estimate_turns
 from majlis.runs.budget.check import Charge, Scope, check_budgets
 from majlis.runs.budget.park import keys_of, park

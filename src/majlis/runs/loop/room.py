@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from majlis.agents.config.config import AgentConfig
 from majlis.minds.consciousness.cut import cut_json, cut_pieces
 from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN
-from majlis.models.context_size import DEFAULT_CONTEXT, context_size
+from majlis.models.catalog import DEFAULT_CONTEXT, context_size
 from majlis.models.port import Said, ToolSpec, Turn
 from majlis.models.tokens import estimate_tools, estimate_turns, surely_fits
 from majlis.runs.run import Run

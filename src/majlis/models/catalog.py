@@ -1,6 +1,7 @@
-"""Prices of model requests in USD (E6): `model_prices` first, then the table that comes with `genai-prices`.
+"""Facts about models: how many tokens they can read (F1), and their prices (E6).
 
-The package is asked for the price at the time of the request, and never fetches prices from the network.
+They come from the tables of the package `genai-prices`. It is loaded when it is first needed, and fetches nothing from
+the network.
 """
 
 from __future__ import annotations
@@ -8,11 +9,46 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from majlis.agents.config.model import DEMO
+from majlis.agents.config.model import DEMO, ModelChoice
 from majlis.lazy_import import import_alone
 from majlis.models.port import Usage
+
+DEFAULT_CONTEXT: Final = 32_000
+# Where the table names a provider differently.
+_TABLE_NAMES = {"google-cloud": "google", "xai": "x-ai", "openai-chat": "openai", "openai-responses": "openai"}
+# By provider, name and address.
+_sizes: dict[tuple[str, str, str | None], int | None] = {}
+_MAX_SIZES = 1000
+
+
+async def context_size(choice: ModelChoice) -> int | None:
+    """In tokens. None for the demo model, which reads none. A model that is not in the table gets a default."""
+    if choice == DEMO:
+        return None
+    if isinstance(choice, str):
+        provider, _, name = choice.partition(":")
+        key: tuple[str, str, str | None] = provider, name, None
+    else:
+        key = choice.provider, choice.name, choice.base_url
+    if key not in _sizes:
+        if len(_sizes) >= _MAX_SIZES:
+            _sizes.clear()
+        _sizes[key] = await asyncio.to_thread(_known_size, *key)
+    return _sizes[key] or DEFAULT_CONTEXT
+
+
+def _known_size(provider: str, name: str, url: str | None) -> int | None:
+    """A server at another address may have any model under any name, so the address decides."""
+    table = import_alone("genai_prices.data_snapshot").get_snapshot()
+    known = None if url else _TABLE_NAMES.get(provider, provider)
+    try:
+        _, model = table.find_provider_model(name, None, known, url)
+    except LookupError:
+        return None
+    found: int | None = model.context_window
+    return found
 
 
 class Price(Protocol):
@@ -20,7 +56,8 @@ class Price(Protocol):
 
 
 class Prices:
-    """`own` are the prices of the settings, by `provider:name`. `demo` is the model behind the name `demo`."""
+    """In USD, at the time of the request. Those of the settings come first: `own`, by `provider:name`. `demo` is the
+    model behind the name `demo`."""
 
     def __init__(self, own: Mapping[str, Price] | None = None, demo: str = DEMO) -> None:
         self.own = own or {}
