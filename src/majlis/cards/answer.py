@@ -3,6 +3,7 @@ schema, once."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -13,7 +14,6 @@ from majlis.agents.config.validate import problem_with
 from majlis.audit.record import record
 from majlis.cards.approvers import require_approver
 from majlis.cards.close import Answer, close_card
-from majlis.cards.form_files import file_ids
 from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
 from majlis.spaces.access import lock_any_space, lock_space
@@ -24,6 +24,8 @@ from majlis.store.tables import cards
 from majlis.store.transactions import Tx
 
 _MAX_BYTES = 64 * 1024
+# The `format` of strings that are files.
+_FILE_ID = "file-id"
 _CARD = sa.select(cards).where(cards.c.run_id == sa.bindparam("run"), cards.c.call_id == sa.bindparam("call"))
 _OVER = {
     "answered": ("answered_already", "This was already answered."),
@@ -101,7 +103,7 @@ def valid_answer(kind: str, schema: dict[str, Any], result: Any) -> dict[str, An
 def _files(tx: Tx, caller: Caller, card: sa.Row[Any], value: dict[str, Any]) -> list[FileJson]:
     """The card's message carries them, so that the agent and the members can read them (L6)."""
     found: dict[str, FileJson] = {}
-    for path, file_id in file_ids(card.result_schema, value):
+    for path, file_id in _file_ids(card.result_schema, value):
         try:
             [found[file_id]] = files_for(tx, caller, card.space_id, [file_id], None)
         except Invalid:
@@ -109,6 +111,21 @@ def _files(tx: Tx, caller: Caller, card: sa.Row[Any], value: dict[str, Any]) -> 
         if len(found) > MAX_FILES:
             raise _invalid(path, f"is one file too many; the limit is {MAX_FILES}")
     return list(found.values())
+
+
+def _file_ids(schema: Any, value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Paths and ids of the files in an answer that is valid by its schema."""
+    if not isinstance(schema, Mapping):
+        return
+    if schema.get("format") == _FILE_ID and isinstance(value, str):
+        yield path, value
+    if isinstance(value, Mapping):
+        for name, each in schema.get("properties", {}).items():
+            if name in value:
+                yield from _file_ids(each, value[name], f"{path}.{name}" if path else name)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for at, each in enumerate(value[: MAX_FILES + 1]):
+            yield from _file_ids(schema.get("items"), each, f"{path}.{at}")
 
 
 def _in_full(kind: str, result: Any) -> Any:

@@ -13,8 +13,8 @@ from majlis.entities.names import entity_name, look_key, name_key
 from majlis.entities.shapes import EntityJson, entity_json
 from majlis.entities.tokens import end_tokens
 from majlis.errors import Conflict, Invalid
+from majlis.spaces.direct_rules import rename_direct
 from majlis.spaces.members import depart, tell_member_changed
-from majlis.spaces.pair import rename_direct
 from majlis.store.tables import entities, members, runs, spaces, tokens
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx

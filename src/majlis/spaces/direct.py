@@ -11,8 +11,8 @@ from majlis.entities.caller import Caller
 from majlis.entities.entities import access_entity
 from majlis.errors import Forbidden, Invalid
 from majlis.spaces.addable import require_addable
+from majlis.spaces.direct_rules import direct_key, direct_name
 from majlis.spaces.members import join
-from majlis.spaces.pair import direct_key, direct_name
 from majlis.spaces.queries import space_json
 from majlis.spaces.shapes import SpaceJson
 from majlis.store import ids

@@ -1,4 +1,4 @@
-"""Changes messages that were posted: their authors edit them (L1), members react to them (L3).
+"""Changes messages that were posted: their authors edit them (L1).
 
 Every change holds the space's lock, gives the message a higher revision and records an event. No agent is woken.
 """
@@ -14,10 +14,9 @@ from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Forbidden
 from majlis.live import log
 from majlis.spaces.access import Need, lock_space
-from majlis.spaces.emoji import checked_emoji
 from majlis.spaces.history import access_message
 from majlis.spaces.post import checked_text
-from majlis.spaces.shapes import MessageJson, VersionsJson, message_of, reactions_json
+from majlis.spaces.shapes import MessageJson, VersionsJson, message_of
 from majlis.spaces.summaries import drop_summary
 from majlis.store.tables import entities, members, messages, runs, versions
 from majlis.store.tables.columns import word
@@ -25,8 +24,6 @@ from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
 MAX_EDITS = 100
-MAX_EMOJI = 20
-MAX_REACTIONS = 500
 _LAST_VERSION = sa.select(sa.func.max(versions.c.n)).where(versions.c.message_id == sa.bindparam("message"))
 # An agent with a run under way may have been shown it.
 _SEEN_BY = (
@@ -70,37 +67,6 @@ def list_versions(tx: Tx, caller: Caller, message_id: str) -> VersionsJson:
     return {"versions": [{"text": each.text, "createdAt": iso(each.created_at)} for each in kept]}
 
 
-def react(tx: Tx, caller: Caller, message_id: str, emoji: str) -> MessageJson:
-    emoji = checked_emoji(emoji)
-    _, row = lock_message(tx, caller, message_id, "write")
-    require_not_deleted(row)
-    kept = [dict(each) for each in row.reactions or ()]
-    found = next((each for each in kept if each["emoji"] == emoji), None)
-    if found is not None and caller.id in found["entityIds"]:
-        return message_of(row._mapping)
-    if sum(len(each["entityIds"]) for each in kept) >= MAX_REACTIONS or (found is None and len(kept) >= MAX_EMOJI):
-        limit = f"{MAX_EMOJI} different emoji and {MAX_REACTIONS} reactions"
-        raise Conflict("too_many_reactions", f"A message can have at most {limit}. Remove one first.")
-    if found is None:
-        kept.append({"emoji": emoji, "entityIds": [caller.id]})
-    else:
-        found["entityIds"] = [*found["entityIds"], caller.id]
-    return _change_reactions(tx, row, kept)
-
-
-def unreact(tx: Tx, caller: Caller, message_id: str, emoji: str) -> MessageJson:
-    emoji = checked_emoji(emoji)
-    _, row = lock_message(tx, caller, message_id, "read")
-    kept = [
-        {**each, "entityIds": [who for who in each["entityIds"] if each["emoji"] != emoji or who != caller.id]}
-        for each in row.reactions or ()
-    ]
-    kept = [each for each in kept if each["entityIds"]]
-    if kept == (row.reactions or []):
-        return message_of(row._mapping)
-    return _change_reactions(tx, row, kept)
-
-
 def lock_message(tx: Tx, caller: Caller, message_id: str, need: Need) -> tuple[sa.Row[Any], sa.Row[Any]]:
     """The space, locked, and the message as it is then."""
     space = lock_space(tx, caller, access_message(tx, caller, message_id).space_id, need)
@@ -137,17 +103,3 @@ def _keep_version(tx: Tx, space: sa.Row[Any], row: sa.Row[Any]) -> None:
         "replaced_at": tx.now,
     }
     tx.execute(versions.insert(), values)
-
-
-def _change_reactions(tx: Tx, row: sa.Row[Any], kept: list[dict[str, Any]]) -> MessageJson:
-    values = {"reactions": kept or None, "revision": row.revision + 1}
-    tx.execute(messages.update().where(messages.c.id == row.id).values(**values))
-    data = {
-        "spaceId": row.space_id,
-        "messageId": row.id,
-        "seq": row.seq,
-        "reactions": reactions_json(kept),
-        "revision": values["revision"],
-    }
-    log.record_for_space(tx, row.space_id, "message.reactions", data)
-    return message_of({**row._mapping, **values})

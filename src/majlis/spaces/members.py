@@ -16,7 +16,7 @@ from majlis.live.log import Signal
 from majlis.spaces.access import access_space, lock_any_space, lock_space
 from majlis.spaces.acts_for import ACTS_FOR
 from majlis.spaces.addable import require_addable
-from majlis.spaces.pair import refuse_direct
+from majlis.spaces.direct_rules import refuse_direct
 from majlis.spaces.shapes import MemberJson, SpaceRole, member_json
 from majlis.store.tables import agents, entities, members, spaces
 from majlis.store.transactions import Tx

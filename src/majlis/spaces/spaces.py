@@ -14,8 +14,8 @@ from majlis.errors import Forbidden, Invalid
 from majlis.live import log
 from majlis.spaces.access import access_space, lock_any_space, lock_space
 from majlis.spaces.addable import require_addable
+from majlis.spaces.direct_rules import refuse_direct_changes
 from majlis.spaces.members import find_member, join, leave
-from majlis.spaces.pair import refuse_direct_changes
 from majlis.spaces.post import refuse_controls
 from majlis.spaces.queries import space_json
 from majlis.spaces.shapes import SpaceJson, Triggers, space_facts

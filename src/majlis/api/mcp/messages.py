@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 from majlis.api.bodies import Body, IdText, NewMessage
 from majlis.api.mcp.tool import Call, Tool
 from majlis.api.routes.messages import QUERY, post
-from majlis.spaces.edit import react, unreact
 from majlis.spaces.history import MessagePageJson, read_page
+from majlis.spaces.reactions import react, unreact
 from majlis.spaces.search import SearchJson, search
 from majlis.spaces.shapes import MessageJson
 

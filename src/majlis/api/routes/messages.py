@@ -16,10 +16,11 @@ from majlis.inbox.regenerate import regenerate
 from majlis.inbox.withdraw import delete_message
 from majlis.outside.held import Outgoing, send_for_event
 from majlis.runs.view.why import WhyJson, get_why
-from majlis.spaces.edit import edit_message, list_versions, react, unreact
+from majlis.spaces.edit import edit_message, list_versions
 from majlis.spaces.history import MessagePageJson, find_by_client_id, get_message, read_page
 from majlis.spaces.pins import pin, unpin
 from majlis.spaces.post import Draft, Repeated
+from majlis.spaces.reactions import react, unreact
 from majlis.spaces.search import SearchJson, search
 from majlis.spaces.shapes import MessageJson, VersionsJson
 

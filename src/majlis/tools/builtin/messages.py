@@ -15,8 +15,8 @@ from majlis.errors import Conflict, Forbidden, Invalid, NotFound
 from majlis.inbox.deliver import Reach, post_and_reach
 from majlis.runs.calls.behalf import access_as_run, readable_by_run
 from majlis.runs.calls.context import CallContext, Pause, ToolResult
+from majlis.runs.calls.hold import give_back
 from majlis.runs.calls.result import MAX_RESULT_CHARACTERS
-from majlis.runs.calls.ticket import give_back
 from majlis.runs.claim.gathered import take_shown
 from majlis.runs.run import Run, origin_of
 from majlis.runs.view.why import Reader, explain

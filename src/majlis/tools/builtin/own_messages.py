@@ -10,7 +10,7 @@ from majlis.errors import Forbidden
 from majlis.inbox.withdraw import delete_message as delete
 from majlis.runs.calls.behalf import access_as_run
 from majlis.runs.calls.context import CallContext, ToolResult
-from majlis.spaces import edit, pins
+from majlis.spaces import edit, pins, reactions
 from majlis.spaces.history import access_message
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import Input, built_in
@@ -68,7 +68,7 @@ def delete_message(tx: Tx, call: CallContext, input: DeleteMessage) -> ToolResul
     "no agent."
 )
 def react(tx: Tx, call: CallContext, input: React) -> ToolResult:
-    changed = edit.react(tx, call.run.caller, _reached(tx, call, input.message_id), input.emoji)
+    changed = reactions.react(tx, call.run.caller, _reached(tx, call, input.message_id), input.emoji)
     return {"success": True, "messageId": changed["id"]}
 
 
