@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import re
+from pathlib import Path
 
 import httpx
 import pytest
 
+import majlis
 from tests.pages.markup import Markup
 from tests.world import World
 
+DIST = Path(majlis.__file__).parent / "web_dist"
 APP = '<div id="root">'
 SIGN_IN = "Your token"
 DEEP = [
@@ -76,6 +79,17 @@ async def test_assets_are_served_compressed_and_cached_forever(inside: httpx.Asy
         assert gzip.decompress(raw) == plain.content
         # A file of a thousand bytes leaves little to compress.
         assert len(raw) < len(plain.content) * (0.5 if len(plain.content) > 4096 else 0.75)
+
+
+async def test_the_parts_that_show_pdf_files_are_scripts(inside: httpx.AsyncClient) -> None:
+    names = [path.relative_to(DIST).as_posix() for path in DIST.glob("assets/pdf*/*.js")]
+    names += [path.relative_to(DIST).as_posix() for path in DIST.glob("assets/pdf.worker*.mjs")]
+    assert len(names) == 3
+    for name in names:
+        answer = await inside.get(f"/{name}")
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/javascript")
+        assert answer.headers["content-encoding"] == "gzip"
 
 
 async def test_the_page_complies_with_the_content_security_policy(inside: httpx.AsyncClient) -> None:

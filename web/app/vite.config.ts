@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
 import tailwindcss from '@tailwindcss/vite'
@@ -10,7 +11,7 @@ const OUT = '../../src/majlis/web_dist'
 const BUDGET_KB = 200
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), compress()],
+  plugins: [react(), tailwindcss(), copyDecoders(), compress()],
   // Use the sources of the client, not its last build.
   resolve: { conditions: ['@majlis/source', ...defaultClientConditions] },
   build: {
@@ -29,6 +30,22 @@ export default defineConfig({
   server: { host: '127.0.0.1', proxy: Object.fromEntries(['/api', '/page', '/sign-in', '/invite'].map((path) => [path, process.env['MAJLIS_URL'] ?? 'http://127.0.0.1:8700'])) },
 })
 
+/** pdf.js imports the decoders of scanned pages by name, at run time. WebAssembly is blocked by the content security policy. */
+function copyDecoders(): Plugin {
+  return {
+    name: 'majlis-decoders',
+    apply: 'build',
+    closeBundle() {
+      const packaged = createRequire(import.meta.url).resolve('pdfjs-dist/package.json')
+      const { version } = JSON.parse(readFileSync(packaged, 'utf8')) as { version: string }
+      for (const name of ['jbig2', 'openjpeg']) {
+        const file = `${name}_nowasm_fallback.js`
+        cpSync(join(packaged, '../wasm', file), join(import.meta.dirname, OUT, `assets/pdf-${version}`, file))
+      }
+    },
+  }
+}
+
 /** Adds .gz files for the server, and fails the build if the JavaScript of the first load exceeds its budget. */
 function compress(): Plugin {
   return {
@@ -37,7 +54,7 @@ function compress(): Plugin {
     closeBundle() {
       const folder = join(import.meta.dirname, OUT)
       const assets = join(folder, 'assets')
-      for (const name of readdirSync(assets).filter((each) => /\.(js|css|svg)$/.test(each))) {
+      for (const name of readdirSync(assets, { recursive: true, encoding: 'utf8' }).filter((each) => /\.(m?js|css|svg)$/.test(each))) {
         writeFileSync(join(assets, `${name}.gz`), gzipSync(readFileSync(join(assets, name)), { level: 9 }))
       }
       const first = firstScripts(folder)

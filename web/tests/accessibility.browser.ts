@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { act, composer, message, messages, spaceRow } from './harness/locators.ts'
+import { pdf, wav } from './harness/media.ts'
 import { png } from './harness/png.ts'
 import { cards, sampleData } from './harness/sampleData.ts'
 import { TestApp, type Person } from './harness/testApp.ts'
@@ -118,7 +119,7 @@ describe.each(['light', 'dark'] as const)('axe finds no violations in %s mode', 
     const { client } = app.owner
     const space = await app.space('Files')
     const upload = (name: string, content: Buffer) => client.files.upload(space.id, new Blob([new Uint8Array(content)]), { name })
-    const files = [await upload('view.png', png(400, 300)), await upload('notes.txt', Buffer.from('x'))]
+    const files = [await upload('view.png', png(400, 300)), await upload('notes.txt', Buffer.from('x')), await upload('report.pdf', pdf(['Report'])), await upload('sales.csv', Buffer.from('a,b\n1,2\n')), await upload('tone.wav', wav(1))]
     const parent = await client.messages.post(space.id, { text: 'The plan', files: files.map((file) => file.id) })
     await client.messages.post(space.id, { text: 'Thank you', replyTo: parent.id })
     const page = await app.open(app.owner, `/spaces/${space.id}`, { colorScheme, viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' })
@@ -136,6 +137,12 @@ describe.each(['light', 'dark'] as const)('axe finds no violations in %s mode', 
     await panel.getByRole('button', { name: 'Files', exact: true }).click()
     await panel.getByRole('list', { name: 'Files of this space' }).waitFor()
     await check('gallery')
+    for (const [name, shown] of [['notes.txt', 'Text of the file'], ['report.pdf', 'Page 1'], ['sales.csv', 'Table']] as const) {
+      await panel.getByRole('button', { name: `Show ${name}` }).click()
+      await page.getByRole('dialog', { name }).getByLabel(shown, { exact: true }).waitFor()
+      await check(name)
+      await page.keyboard.press('Escape')
+    }
     await panel.getByRole('button', { name: 'Enlarge view.png' }).click()
     await page.getByRole('dialog', { name: 'view.png' }).waitFor()
     await check('picture')

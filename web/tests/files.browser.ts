@@ -52,8 +52,9 @@ test('L4: several files are attached with the button and sent with a text; the m
   const box = (await shown.boundingBox())!
   expect(box.width).toBeLessThanOrEqual(360)
   expect(box.width / box.height).toBeCloseTo(800 / 600, 1)
-  await row.getByRole('link', { name: /^Download notes\.csv\s*Table · 8 B$/ }).waitFor()
-  await row.getByRole('link', { name: /^Download report\.pdf\s*PDF/ }).waitFor()
+  await row.getByRole('button', { name: /^Show\s*notes\.csv\s*Table · 8 B$/ }).waitFor()
+  await row.getByRole('button', { name: /^Show\s*report\.pdf\s*PDF/ }).waitFor()
+  await row.getByRole('link', { name: 'Download report.pdf' }).waitFor()
   await hers.getByRole('list', { name: 'Files to send' }).waitFor({ state: 'detached' })
 })
 

@@ -1,6 +1,7 @@
 /** All API calls as methods. They use the browser's session cookie, or a token if given. */
 import createFetch, { type Client as Fetch } from 'openapi-fetch'
 
+import { read, type Range } from './download.ts'
 import { errorOf, unreachable } from './errors.ts'
 import type { components, paths } from './schema.ts'
 import type { RunStatus, UsageBy } from './types.ts'
@@ -140,6 +141,8 @@ export function createClient(options: ClientOptions = {}) {
       /** Files that the space's messages carry, newest first. `before` is the last file of the previous page. */
       list: (id: string, query: { limit?: number; before?: string } = {}) =>
         data(http.GET('/api/spaces/{space_id}/files', { params: { ...space(id), query } })),
+      /** The content, or its bytes from `start` to before `end`. */
+      read: (id: string, range: Range = {}) => read(options, id, range),
       /** The address of the content. */
       url: (id: string): string => `${options.baseUrl ?? ''}/api/files/${encodeURIComponent(id)}`,
     },

@@ -1,12 +1,13 @@
 """The web app: built by `make setup` into `majlis/web_dist`, served at `/` and at every path of its own.
 
-Its files are read at import, so no path leads elsewhere. Their names contain a hash of their content, so browsers may
-cache them forever; the page that names them is not cached.
+Its files are read at import, so no path leads elsewhere. Their names contain a hash of their content or a version, so
+browsers may cache them forever; the page that names them is not cached.
 """
 
 from __future__ import annotations
 
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from mimetypes import guess_type
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -51,7 +52,7 @@ async def not_found(request: Request, error: Exception) -> Response:
     return await handle_error(request, error)
 
 
-@router.api_route("/assets/{name}", methods=GET)
+@router.api_route("/assets/{name:path}", methods=GET)
 async def asset(name: str, accepted: Annotated[str, Header(alias="Accept-Encoding")] = "") -> Response:
     content = None if name.endswith(".gz") else _ASSETS.get(name)
     if content is None:
@@ -68,4 +69,13 @@ async def asset(name: str, accepted: Annotated[str, Header(alias="Accept-Encodin
 _INDEX_FILE = _FOLDER.joinpath("index.html")
 _INDEX = _INDEX_FILE.read_text("utf-8") if _INDEX_FILE.is_file() else None
 _ASSETS_FOLDER = _FOLDER.joinpath("assets")
-_ASSETS = {file.name: file.read_bytes() for file in _ASSETS_FOLDER.iterdir()} if _ASSETS_FOLDER.is_dir() else {}
+
+
+def _contents(folder: Traversable, path: str = "") -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for each in folder.iterdir():
+        found |= _contents(each, f"{path}{each.name}/") if each.is_dir() else {path + each.name: each.read_bytes()}
+    return found
+
+
+_ASSETS = _contents(_ASSETS_FOLDER) if _ASSETS_FOLDER.is_dir() else {}

@@ -4,7 +4,7 @@ import { useStore } from '@majlis/client/react'
 import { Download, FileIcon } from '../../ui/icons.tsx'
 import { kindOf, sizeOf } from './kinds.ts'
 
-/** A file with its kind and size. A click downloads it: it is never shown in a page of ours. */
+/** A file with its kind and size. A click downloads it: for files that have no preview. */
 export function FileRow({ file }: { file: FileInfo }) {
   const { client } = useStore()
   return (

@@ -3,13 +3,15 @@ import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { lazyPart } from '../../ui/lazyPart.tsx'
+import { FileCard } from './FileCard.tsx'
 import { FileRow } from './FileRow.tsx'
 import { isPicture } from './kinds.ts'
 import { pictureSize } from './pictureSize.ts'
+import { previewOf } from './previews.ts'
 
 export const PictureViewer = lazyPart(() => import('./PictureViewer.tsx'), { over: true })
 
-/** The files of a message: pictures within bounds, which a click enlarges, and a row for each other file. */
+/** The files of a message: pictures within bounds, which a click enlarges, and a row for each other file, with a glimpse of it if it can be shown. */
 export function Files({ files }: { files: readonly FileInfo[] }) {
   const [shown, setShown] = useState<string | null>(null)
   const pictures = files.filter(isPicture)
@@ -23,7 +25,7 @@ export function Files({ files }: { files: readonly FileInfo[] }) {
       )}
       {others.length > 0 && (
         <ul aria-label="Files" className="max-w-md space-y-1.5">
-          {others.map((file) => <li key={file.id}><FileRow file={file} /></li>)}
+          {others.map((file) => <li key={file.id}>{previewOf(file) ? <FileCard file={file} /> : <FileRow file={file} />}</li>)}
         </ul>
       )}
       {shown && <PictureViewer pictures={pictures} start={shown} onClose={() => setShown(null)} />}

@@ -8,9 +8,11 @@ import { Link } from '../../ui/Link.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { brief } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
+import { FileCard } from './FileCard.tsx'
 import { FileRow } from './FileRow.tsx'
 import { PictureViewer } from './Files.tsx'
 import { isPicture } from './kinds.ts'
+import { previewOf } from './previews.ts'
 
 const PAGE = 60
 
@@ -55,7 +57,7 @@ export function Gallery({ space }: { space: SpaceState }) {
           <ul aria-label="Files of this space" className="space-y-3">
             {others.map((file) => (
               <li key={file.id}>
-                <FileRow file={file} />
+                {previewOf(file) ? <FileCard file={file} glimpse={false} /> : <FileRow file={file} />}
                 <Link href={`${messagePath(spaceId, file.messageId)}${location.search}`} className="mt-0.5 block truncate rounded-sm px-1 text-tiny text-ink-soft hover:text-ink hover:underline">
                   From <bdi>{file.sender.name}</bdi>, {brief(file.createdAt)}
                 </Link>

@@ -2,6 +2,7 @@
 import type { FileInfo } from '@majlis/client'
 
 import { isPicture } from './kinds.ts'
+import { heightBelow } from './previews.ts'
 
 const WIDTH = 360
 const HEIGHT = 270
@@ -17,8 +18,8 @@ export function pictureSize({ width, height }: Pick<FileInfo, 'width' | 'height'
 /** The height of all files of a message, estimated. */
 export function heightOf(files: readonly FileInfo[] | undefined): number {
   const pictures = (files ?? []).filter(isPicture).map((file) => pictureSize(file).height)
-  const others = (files?.length ?? 0) - pictures.length
+  const others = (files ?? []).filter((file) => !isPicture(file))
   // Two pictures beside each other, more or less.
   const rows = pictures.filter((_, n) => n % 2 === 0)
-  return rows.reduce((sum, height) => sum + height + GAP_PX, 0) + others * ROW_PX
+  return rows.reduce((sum, height) => sum + height + GAP_PX, 0) + others.reduce((sum, file) => sum + ROW_PX + heightBelow(file), 0)
 }

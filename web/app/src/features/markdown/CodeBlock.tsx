@@ -28,7 +28,7 @@ export function CodeBlock({ code, language }: { code: string; language: string }
 }
 
 /** The plain code is shown until the highlighter has loaded. */
-function useHighlighted(code: string, language: string): ReactNode {
+export function useHighlighted(code: string, language: string): ReactNode {
   const [result, setResult] = useState<{ code: string; node: ReactNode } | null>(null)
   useEffect(() => {
     if (!language || code.length > 20_000) return
