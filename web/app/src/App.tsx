@@ -14,7 +14,10 @@ import { Sidebar } from './features/spaces/Sidebar.tsx'
 import { SpacePage } from './features/spaces/SpacePage.tsx'
 import { FormCard } from './features/cards/Card.tsx'
 import Switcher from './features/switcher/Switcher.tsx'
-import { Deliveries } from './features/timeline/MessageActions.tsx'
+import { EmojiPopover } from './features/composer/EmojiButton.tsx'
+import { AccountMenuList } from './features/spaces/AccountMenu.tsx'
+import { SpaceMenuList } from './features/spaces/SpaceMenu.tsx'
+import { Deliveries, MessageMenu } from './features/timeline/MessageActions.tsx'
 import { FailedDeliveries } from './features/timeline/NoticeView.tsx'
 import { go, inspect as openInspector, spacePath, useInspect, usePlace, type Place } from './router.ts'
 import { lazyPart } from './ui/lazyPart.tsx'
@@ -59,7 +62,7 @@ export function App() {
 function usePreload(ready: boolean): void {
   useEffect(() => {
     if (!ready) return
-    const preload = () => [Home, Inspector, Deliveries, FailedDeliveries, FormCard, NewSpaceForm].forEach((part) => part.preload())
+    const preload = () => [MessageMenu, EmojiPopover, SpaceMenuList, AccountMenuList, Home, Inspector, Deliveries, FailedDeliveries, FormCard, NewSpaceForm].forEach((part) => part.preload())
     // Safari has no requestIdleCallback.
     if ('requestIdleCallback' in window) requestIdleCallback(preload)
     else setTimeout(preload, 2000)

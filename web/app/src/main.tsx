@@ -1,10 +1,12 @@
 import { Store } from '@majlis/client'
 import { MajlisProvider } from '@majlis/client/react'
+import { Direction } from 'radix-ui'
 import { createRoot } from 'react-dom/client'
 
 import { App } from './App.tsx'
 import { outboxStorage } from './features/composer/outboxStorage.ts'
 import { reconnectOnWake } from './features/connection/reconnect.ts'
+import { isRightToLeft, startLanguage, useLanguage } from './language/language.ts'
 import './styles/app.css'
 import { showSavedTheme } from './theme.ts'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
@@ -12,10 +14,19 @@ import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
 showSavedTheme()
 const store = new Store({ outboxStorage, presence: true })
 reconnectOnWake(store)
-createRoot(document.getElementById('root')!).render(
-  <MajlisProvider store={store}>
-    <ErrorBoundary>
-      <App />
-    </ErrorBoundary>
-  </MajlisProvider>,
-)
+const root = createRoot(document.getElementById('root')!)
+void startLanguage().then(() => root.render(<Root />))
+
+/** Another language remounts the app. Drafts and the address are kept outside of it. */
+function Root() {
+  const language = useLanguage()
+  return (
+    <MajlisProvider store={store}>
+      <Direction.Provider dir={isRightToLeft() ? 'rtl' : 'ltr'}>
+        <ErrorBoundary key={language}>
+          <App />
+        </ErrorBoundary>
+      </Direction.Provider>
+    </MajlisProvider>
+  )
+}

@@ -1,7 +1,8 @@
+import { msg } from './language/words.ts'
 import { loadItem, saveItem } from './ui/storage.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
-export const THEMES: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' }
+export const THEMES: Record<Theme, string> = { system: msg('System'), light: msg('Light'), dark: msg('Dark') }
 const KEY = 'majlis.theme'
 
 export const savedTheme = (): Theme => (loadItem(KEY) as Theme | null) ?? 'system'

@@ -1,6 +1,7 @@
 import { Dialog as Radix } from 'radix-ui'
 import { useState, type ReactNode } from 'react'
 
+import { t } from '../language/words.ts'
 import { IconButton } from './Button.tsx'
 import { Close } from './icons.tsx'
 
@@ -33,7 +34,7 @@ export function Dialog({ title, hiddenTitle = false, onClose, children, classNam
         >
           <div className={hiddenTitle ? 'unseen' : 'flex items-center justify-between px-5 pt-4'}>
             <Radix.Title className="text-large">{title}</Radix.Title>
-            {!hiddenTitle && <Radix.Close asChild><IconButton label="Close"><Close /></IconButton></Radix.Close>}
+            {!hiddenTitle && <Radix.Close asChild><IconButton label={t('Close')}><Close /></IconButton></Radix.Close>}
           </div>
           {children}
         </Radix.Content>

@@ -1,5 +1,6 @@
 import { Component, type ReactNode } from 'react'
 
+import { t } from '../language/words.ts'
 import { Button } from './Button.tsx'
 
 interface Props {
@@ -33,11 +34,11 @@ const FLOATING = 'fixed inset-x-3 top-[12vh] z-50 mx-auto max-w-sm rounded-lg bo
 export function LoadError({ over = false, onRetry, onClose }: LoadErrorProps) {
   return (
     <div role="alert" className={`space-y-3 p-6 text-center ${over ? FLOATING : ''}`} onKeyDown={(event) => event.key === 'Escape' && onClose?.()}>
-      <p className="text-ink-soft">This part of the page failed to load. Your drafts are saved.</p>
+      <p className="text-ink-soft">{t('This part of the page failed to load. Your drafts are saved.')}</p>
       <div className="flex justify-center gap-2">
-        {onRetry && <Button look="primary" autoFocus onClick={onRetry}>Try again</Button>}
-        <Button onClick={() => location.reload()}>Reload page</Button>
-        {onClose && <Button onClick={onClose}>Close</Button>}
+        {onRetry && <Button look="primary" autoFocus onClick={onRetry}>{t('Try again')}</Button>}
+        <Button onClick={() => location.reload()}>{t('Reload page')}</Button>
+        {onClose && <Button onClick={onClose}>{t('Close')}</Button>}
       </div>
     </div>
   )

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 
+import { t } from '../language/words.ts'
 import { guardLeaving } from '../router.ts'
 import { Button } from './Button.tsx'
 import { Dialog } from './Dialog.tsx'
@@ -19,12 +20,12 @@ export function UnsavedGuard({ unsaved }: { unsaved: boolean }) {
   }, [unsaved])
   if (!leave) return null
   return (
-    <Dialog title="Discard changes?" onClose={() => setLeave(null)} className="max-w-sm">
+    <Dialog title={t('Discard changes?')} onClose={() => setLeave(null)} className="max-w-sm">
       <div className="space-y-4 p-5 pt-2">
-        <p className="text-ink-soft">Your changes haven’t been saved.</p>
+        <p className="text-ink-soft">{t('Your changes haven’t been saved.')}</p>
         <div className="flex justify-end gap-2">
-          <Button autoFocus onClick={() => setLeave(null)}>Keep editing</Button>
-          <Button look="bad" onClick={leave}>Discard changes</Button>
+          <Button autoFocus onClick={() => setLeave(null)}>{t('Keep editing')}</Button>
+          <Button look="bad" onClick={leave}>{t('Discard changes')}</Button>
         </div>
       </div>
     </Dialog>

@@ -1,7 +1,10 @@
-const figures = new Intl.NumberFormat()
-const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 4, minimumFractionDigits: 2 })
+import { byLocale } from '../language/language.ts'
 
-export const count = (n: number): string => figures.format(n)
-export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
+const dollars = byLocale((locale) => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumFractionDigits: 4, minimumFractionDigits: 2 }))
+const tenths = byLocale((locale) => new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }))
+
 export const capitalize = (text: string): string => text.charAt(0).toLocaleUpperCase() + text.slice(1)
-export const money = (cost: number | null): string => (cost === null ? '—' : dollars.format(cost))
+export const money = (cost: number | null): string => (cost === null ? '—' : dollars().format(cost))
+
+/** With one place after the point. */
+export const oneDecimal = (n: number): string => tenths().format(n)

@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState, type ComponentType, type LazyExoticComponent } from 'react'
+import { Suspense, lazy, useState, type ComponentType, type LazyExoticComponent, type ReactNode } from 'react'
 
 import { ErrorBoundary, LoadError } from './ErrorBoundary.tsx'
 import { retryImport } from './retryImport.ts'
@@ -10,7 +10,7 @@ interface Options {
 
 /**
  * A component that loads on demand. Unlike with `lazy` alone, a failed load is tried again: three times at once, then
- * whenever the user asks for it or the part is shown again. `onClose` adds a button that closes the error.
+ * whenever the user asks for it or the part is shown again. `onClose` adds a button that closes the error. `waiting` is shown until it has loaded.
  */
 export function lazyPart<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>, { over = false }: Options = {}) {
   let loaded: LazyExoticComponent<ComponentType<Props>> | null = null
@@ -21,11 +21,11 @@ export function lazyPart<Props extends object>(load: () => Promise<{ default: Co
         throw error
       }),
     )
-  function Part(props: Props & { onClose?: () => void }) {
+  function Part({ waiting, ...props }: Props & { onClose?: () => void; waiting?: ReactNode }) {
     const [tries, setTries] = useState(0)
     const Loaded = (loaded ??= start()) as ComponentType<Props>
     const error = <LoadError over={over} onRetry={() => setTries(tries + 1)} {...(props.onClose ? { onClose: props.onClose } : {})} />
-    return <ErrorBoundary key={tries} fallback={error}><Suspense><Loaded {...props} /></Suspense></ErrorBoundary>
+    return <ErrorBoundary key={tries} fallback={error}><Suspense fallback={waiting}><Loaded {...(props as unknown as Props)} /></Suspense></ErrorBoundary>
   }
   /** Loads the code ahead of time. A failure does not matter: it is loaded again when it is shown. */
   Part.preload = () => void load().catch(() => {})

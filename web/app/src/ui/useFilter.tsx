@@ -1,5 +1,7 @@
 import { useState, type ReactNode } from 'react'
 
+import { t } from '../language/words.ts'
+
 const LONG_LIST = 8
 
 /** Filters a list by name. Short lists get no search field. */
@@ -10,7 +12,7 @@ export function useFilter<Each extends { name: string }>(list: readonly Each[] |
   const field = list && list.length > LONG_LIST && (
     <div className="space-y-3">
       <input type="search" aria-label={label} placeholder={label} className="field max-w-xs text-small" value={typed} onChange={(event) => setTyped(event.target.value)} />
-      {found.length === 0 && <p className="text-ink-soft">No results</p>}
+      {found.length === 0 && <p className="text-ink-soft">{t('No results')}</p>}
     </div>
   )
   return { field, found }

@@ -1,5 +1,6 @@
 import { useMe, useStore } from '@majlis/client/react'
 
+import { msg, rich, t } from '../../language/words.ts'
 import { go } from '../../router.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { Back } from '../../ui/icons.tsx'
@@ -18,7 +19,7 @@ import { Spaces } from './Spaces.tsx'
 import { Usage } from './Usage.tsx'
 import { Webhooks } from './Webhooks.tsx'
 
-const SECTIONS = [['people', 'People'], ['agents', 'Agents'], ['models', 'Models'], ['spaces', 'Spaces'], ['secrets', 'Secrets'], ['usage', 'Usage'], ['webhooks', 'Webhooks'], ['audit', 'Audit log']] as const
+const SECTIONS = [['people', msg('People')], ['agents', msg('Agents')], ['models', msg('Models')], ['spaces', msg('Spaces')], ['secrets', msg('Secrets')], ['usage', msg('Usage')], ['webhooks', msg('Webhooks')], ['audit', msg('Audit log')]] as const
 
 export default function Admin({ section, id }: { section: string; id: string | null }) {
   const me = useMe()!
@@ -29,19 +30,19 @@ export default function Admin({ section, id }: { section: string; id: string | n
   return (
     <section aria-labelledby="admin" className="flex min-h-0 flex-1 flex-col">
       <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line px-2 md:pl-6">
-        <IconButton label="All spaces" className="md:hidden" onClick={() => go('/')}><Back /></IconButton>
-        <h2 id="admin" className="text-large max-md:unseen">Administration</h2>
-        <nav aria-label="Administration" className="flex min-w-0 gap-1 overflow-x-auto md:ml-4">
+        <IconButton label={t('All spaces')} className="md:hidden" onClick={() => go('/')}><Back /></IconButton>
+        <h2 id="admin" className="text-large max-md:unseen">{t('Administration')}</h2>
+        <nav aria-label={t('Administration')} className="flex min-w-0 gap-1 overflow-x-auto md:ml-4">
           {SECTIONS.map(([key, name]) => (
             <Link key={key} ref={section === key ? showTab : undefined} href={`/admin/${key}`} aria-current={section === key ? 'page' : undefined} className="shrink-0 rounded-md px-3 py-1.5 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
-              {name}
+              {t(name)}
             </Link>
           ))}
         </nav>
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-column p-4 md:p-6">
-          {me.role === 'member' ? <p className="text-ink-soft">Only owners and administrators can open this page.</p>
+          {me.role === 'member' ? <p className="text-ink-soft">{t('Only owners and administrators can open this page.')}</p>
             : !known ? <NotFound />
             : section === 'agents' ? id ? <AgentEditor key={id} id={id} /> : <Agents />
             : section === 'spaces' ? <Spaces />
@@ -53,7 +54,7 @@ export default function Admin({ section, id }: { section: string; id: string | n
             : id ? <PersonView key={id} id={id} /> : <People />}
           {system && (
             <p className="mt-8 text-tiny text-ink-soft">
-              Majlis {system.version} on {system.database === 'sqlite' ? 'SQLite' : 'PostgreSQL'} · {system.lastBackupAt ? <>Last backup <time dateTime={system.lastBackupAt} title={fullTime(system.lastBackupAt)}>{ago(system.lastBackupAt)}</time></> : <span className="text-decide">No backup yet. Run majlis backup where Majlis runs.</span>}
+              {t('Majlis {version} on {database}', { version: system.version, database: system.database === 'sqlite' ? 'SQLite' : 'PostgreSQL' })} · {system.lastBackupAt ? rich('Last backup {time}', { time: <time dateTime={system.lastBackupAt} title={fullTime(system.lastBackupAt)}>{ago(system.lastBackupAt)}</time> }) : <span className="text-decide">{t('No backup yet. Run majlis backup where Majlis runs.')}</span>}
             </p>
           )}
         </div>

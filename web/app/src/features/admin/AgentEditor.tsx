@@ -2,6 +2,7 @@ import { MajlisError, type Agent, type PolicyRule } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useEffect, useState } from 'react'
 
+import { msg, t } from '../../language/words.ts'
 import { go } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -21,7 +22,7 @@ import { Versions } from './Versions.tsx'
 
 type Config = Record<string, unknown>
 
-const TABS = { persona: 'Persona', model: 'Model', tools: 'Tools', limits: 'Limits', memory: 'Memory', behavior: 'Behavior', versions: 'Versions', json: 'JSON' }
+const TABS = { persona: msg('Persona'), model: msg('Model'), tools: msg('Tools'), limits: msg('Limits'), memory: msg('Memory'), behavior: msg('Behavior'), versions: msg('Versions'), json: 'JSON' }
 type Tab = keyof typeof TABS
 
 /** Settings that have their own place. All others, also future ones, are under Behavior. */
@@ -31,7 +32,7 @@ const SPECIAL = new Set(['instructions', 'model', 'tools', 'mcp', 'policy'])
 
 const keysOf = (tab: Tab, schema: Schema): string[] => Object.keys(schema.properties ?? {}).filter((key) => !SPECIAL.has(key) && (PLACES[key] ?? 'behavior') === tab)
 
-const INVALID_JSON = 'Invalid JSON. Check brackets, quotes and commas.'
+const INVALID_JSON = msg('Invalid JSON. Check brackets, quotes and commas.')
 
 /** Edits an agent's config in tabs. The server's JSON Schema makes the forms; the last tab is the full JSON. */
 export function AgentEditor({ id }: { id: string }) {
@@ -54,19 +55,19 @@ function Editor({ agent: given }: { agent: Agent }) {
   }, [deleted])
   const schema = useQuery('config-schema', () => client.agents.configSchema()).data as Schema | null
   const config = parsed(text)
-  const advice = !config ? INVALID_JSON : schema ? schemaError(schema, config) : null
+  const advice = !config ? t(INVALID_JSON) : schema ? schemaError(schema, config) : null
   const edit = (changed: string) => {
     setText(changed)
     setResult(null)
   }
   const set = (key: string, value: unknown) => config && edit(JSON.stringify({ ...config, [key]: value }, null, 2))
   const save = async () => {
-    if (!config) return setResult({ bad: true, text: INVALID_JSON })
+    if (!config) return setResult({ bad: true, text: t(INVALID_JSON) })
     try {
       const changed = await client.agents.change(agent.id, { name: name.trim(), config: withRemoved(agent.config, config) })
       setAgent(changed)
       setText(JSON.stringify(changed.config, null, 2))
-      setResult({ bad: false, text: `Saved as version ${changed.version}. Takes effect with the next run.` })
+      setResult({ bad: false, text: t('Saved as version {version}. Takes effect with the next run.', { version: changed.version }) })
     } catch (error) {
       const path = error instanceof MajlisError ? error.details['path'] : ''
       setResult({ bad: true, text: `${path ? `${String(path)}: ` : ''}${(error as Error).message}` })
@@ -74,7 +75,7 @@ function Editor({ agent: given }: { agent: Agent }) {
   }
   const restore = (earlier: Config, version: number) => {
     edit(JSON.stringify(earlier, null, 2))
-    setResult({ bad: false, text: `Version ${version} is in the editor. Save to use it.` })
+    setResult({ bad: false, text: t('Version {version} is in the editor. Save to use it.', { version }) })
   }
   const unsaved = name.trim() !== agent.name || text !== JSON.stringify(agent.config, null, 2)
   const remove = () => client.agents.delete(agent.id).then(() => setDeleted(true), (error: Error) => setResult({ bad: true, text: error.message }))
@@ -91,31 +92,31 @@ function Editor({ agent: given }: { agent: Agent }) {
       <div className="flex items-center gap-3">
         <Avatar id={agent.id} name={agent.name} type="agent" />
         <h3 className="min-w-0 flex-1 truncate text-title"><bdi>{agent.name}</bdi></h3>
-        <PauseButton paused={agent.paused} label={`Pause ${agent.name}`} resumeLabel={`Resume ${agent.name}`} onPause={() => client.agents.pause(agent.id)} onResume={() => client.agents.resume(agent.id)} />
+        <PauseButton paused={agent.paused} label={t('Pause {name}', { name: agent.name })} resumeLabel={t('Resume {name}', { name: agent.name })} onPause={() => client.agents.pause(agent.id)} onResume={() => client.agents.resume(agent.id)} />
       </div>
-      <div role="tablist" aria-label="Settings" className="flex gap-1 overflow-x-auto border-b border-line">
+      <div role="tablist" aria-label={t('Settings')} className="flex gap-1 overflow-x-auto border-b border-line">
         {Object.entries(TABS).map(([key, label]) => (
-          <button key={key} type="button" role="tab" id={`tab-${key}`} aria-selected={tab === key} aria-controls="agent-tab" className="-mb-px shrink-0 border-b-2 border-transparent px-3 py-2 text-small text-ink-soft hover:text-ink aria-selected:border-ink aria-selected:font-semibold aria-selected:text-ink" onClick={() => setTab(key as Tab)}>{label}</button>
+          <button key={key} type="button" role="tab" id={`tab-${key}`} aria-selected={tab === key} aria-controls="agent-tab" className="-mb-px shrink-0 border-b-2 border-transparent px-3 py-2 text-small text-ink-soft hover:text-ink aria-selected:border-ink aria-selected:font-semibold aria-selected:text-ink" onClick={() => setTab(key as Tab)}>{t(label)}</button>
         ))}
       </div>
       <div role="tabpanel" id="agent-tab" aria-labelledby={`tab-${tab}`} className="space-y-5">
         {tab === 'persona' && (
           <>
-            <Field label="Name"><input required maxLength={64} value={name} className="field max-w-xs" onChange={(event) => setName(event.target.value)} /></Field>
-            <Field label="Instructions">
+            <Field label={t('Name')}><input required maxLength={64} value={name} className="field max-w-xs" onChange={(event) => setName(event.target.value)} /></Field>
+            <Field label={t('Instructions')}>
               <textarea rows={10} disabled={!config} value={String(config?.['instructions'] ?? '')} className="field" onChange={(event) => set('instructions', event.target.value)} />
             </Field>
           </>
         )}
         {tab === 'json' && (
-          <Field label="Full config (JSON)">
+          <Field label={t('Full config (JSON)')}>
             <textarea rows={20} spellCheck={false} value={text} aria-invalid={advice !== null} className="field font-mono text-[0.8125rem] aria-invalid:border-bad" onChange={(event) => edit(event.target.value)} />
           </Field>
         )}
         {tab === 'memory' && <Memories agentId={agent.id} />}
         {tab === 'versions' && <Versions agent={agent} onRestore={restore} />}
-        {tab !== 'persona' && tab !== 'json' && !config && <p className="text-small text-ink-soft">Fix the JSON first.</p>}
-        {tab === 'model' && config?.['mind'] === 'outside' && <p className="text-small text-ink-soft">This agent runs in a program of yours, which chooses its model. The program takes events with a token of this agent.</p>}
+        {tab !== 'persona' && tab !== 'json' && !config && <p className="text-small text-ink-soft">{t('Fix the JSON first.')}</p>}
+        {tab === 'model' && config?.['mind'] === 'outside' && <p className="text-small text-ink-soft">{t('This agent runs in a program of yours, which chooses its model. The program takes events with a token of this agent.')}</p>}
         {tab === 'model' && config && config['mind'] !== 'outside' && <ModelField value={config['model']} onChange={(value) => set('model', value)} />}
         {tab === 'tools' && config && (
           <>
@@ -128,10 +129,10 @@ function Editor({ agent: given }: { agent: Agent }) {
       <p role="status" className={`min-h-5 text-small ${advice || result?.bad ? 'text-bad' : 'text-ink-soft'}`}>{advice ?? result?.text}</p>
       <div className="flex justify-between">
         <span className="flex items-center gap-3">
-          <Button type="submit" look="primary" disabled={!config}>Save</Button>
-          {unsaved && <span className="text-small text-ink-soft">Unsaved changes</span>}
+          <Button type="submit" look="primary" disabled={!config}>{t('Save')}</Button>
+          {unsaved && <span className="text-small text-ink-soft">{t('Unsaved changes')}</span>}
         </span>
-        <ConfirmButton label="Delete agent" confirm={`Yes, delete ${agent.name}`} onConfirm={() => void remove()} />
+        <ConfirmButton label={t('Delete agent')} confirm={t('Yes, delete {name}', { name: agent.name })} onConfirm={() => void remove()} />
       </div>
     </form>
     <TryIt agent={agent} config={config} />

@@ -1,6 +1,7 @@
 import { useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
+import { t } from '../../language/words.ts'
 import { go } from '../../router.ts'
 import { allPages } from '../../ui/allPages.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
@@ -14,7 +15,7 @@ import { TEMPLATES, type Template } from './templates.ts'
 export function Agents() {
   const { client } = useStore()
   const { data, problem } = useQuery('agents', () => allPages((page) => client.agents.list(page)))
-  const { field, found } = useFilter(data, 'Search agents')
+  const { field, found } = useFilter(data, t('Search agents'))
   return (
     <div className="space-y-8">
       {problem && <p role="alert" className="text-bad">{problem}</p>}
@@ -27,9 +28,9 @@ export function Agents() {
               <Avatar id={agent.id} name={agent.name} type="agent" />
               <span className="min-w-0 flex-1">
                 <bdi className="block truncate text-left leading-tight font-medium text-agent">{agent.name}</bdi>
-                <span className="block truncate text-small leading-tight text-ink-soft">{agent.config['mind'] === 'outside' ? 'Runs in a program of yours' : modelName(agent.config)}</span>
+                <span className="block truncate text-small leading-tight text-ink-soft">{agent.config['mind'] === 'outside' ? t('Runs in a program of yours') : modelName(agent.config)}</span>
               </span>
-              <span className="text-small text-ink-soft">{agent.paused ? 'Paused' : String(agent.config['mind'] ?? '')}</span>
+              <span className="text-small text-ink-soft">{agent.paused ? t('Paused') : String(agent.config['mind'] ?? '')}</span>
             </Link>
           </li>
         ))}
@@ -46,8 +47,8 @@ function PauseAll() {
   if (!data) return null
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <PauseButton paused={data.paused} label="Pause all agents" resumeLabel="Resume all agents" onPause={() => client.agents.pauseAll()} onResume={() => client.agents.resumeAll()} />
-      <p className="text-small text-ink-soft">Paused agents start no runs. Messages wait for them.</p>
+      <PauseButton paused={data.paused} label={t('Pause all agents')} resumeLabel={t('Resume all agents')} onPause={() => client.agents.pauseAll()} onResume={() => client.agents.resumeAll()} />
+      <p className="text-small text-ink-soft">{t('Paused agents start no runs. Messages wait for them.')}</p>
     </div>
   )
 }
@@ -68,21 +69,21 @@ function NewAgent() {
   }
   return (
     <form className="space-y-2 border-t border-line pt-5" onSubmit={(event) => void create(event)}>
-      <h3 className="text-large">Add agent</h3>
+      <h3 className="text-large">{t('Add agent')}</h3>
       <div className="flex gap-2">
-        <input name="name" required maxLength={64} autoComplete="off" aria-label="Name" placeholder="Name" className="field max-w-xs" />
-        <Button type="submit" look="primary">Add</Button>
+        <input name="name" required maxLength={64} autoComplete="off" aria-label={t('Name')} placeholder={t('Name')} className="field max-w-xs" />
+        <Button type="submit" look="primary">{t('Add')}</Button>
       </div>
       <fieldset className="grid gap-2 py-1 md:grid-cols-3">
-        <legend className="mb-1 text-small text-ink-soft">Begin with</legend>
+        <legend className="mb-1 text-small text-ink-soft">{t('Begin with')}</legend>
         {TEMPLATES.map((each) => (
           <label key={each.name} className="flex cursor-pointer gap-2 rounded-md border border-line bg-paper-high p-2.5 text-small has-checked:border-ink-soft has-checked:bg-hover">
             <input type="radio" name="template" value={each.name} checked={each === template} className="mt-0.5 shrink-0 accent-link" onChange={() => setTemplate(each)} />
-            <span><span className="block font-medium">{each.name}</span><span className="text-ink-soft">{each.about}</span></span>
+            <span><span className="block font-medium">{t(each.name)}</span><span className="text-ink-soft">{t(each.about)}</span></span>
           </label>
         ))}
       </fieldset>
-      <p className="text-small text-ink-soft">{preferred ? `New agents use ${preferred.title}.` : 'New agents use the demo model, which needs no API key.'} You can change it next.</p>
+      <p className="text-small text-ink-soft">{preferred ? t('New agents use {title}.', { title: preferred.title }) : t('New agents use the demo model, which needs no API key.')} {t('You can change it next.')}</p>
       <p role="alert" className="text-small text-bad">{problem}</p>
     </form>
   )

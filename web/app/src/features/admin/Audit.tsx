@@ -2,6 +2,7 @@ import type { AuditEntry } from '@majlis/client'
 import { useMe, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { allPages } from '../../ui/allPages.ts'
 import { Button } from '../../ui/Button.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
@@ -20,7 +21,7 @@ export function Audit() {
   const query = { limit: PAGE, ...(action ? { action } : {}), ...(actorId ? { actorId } : {}) }
   const { data, problem } = useQuery(`audit ${action} ${actorId}`, async () => (owner ? client.audit(query) : { entries: [], hasMore: false }))
   const { data: people } = useQuery('audit actors', async () => (owner ? allPages((page) => client.entities.list(page)) : []))
-  if (!owner) return <p className="text-ink-soft">Only owners can read the audit log.</p>
+  if (!owner) return <p className="text-ink-soft">{t('Only owners can read the audit log.')}</p>
   if (!data && !problem) return <QueryStatus problem="" />
   const entries = [...(data?.entries ?? []), ...(more?.entries ?? [])]
   const load = async () => {
@@ -37,9 +38,9 @@ export function Audit() {
           setAction(String(new FormData(event.currentTarget).get('action')).trim())
         }}
       >
-        <input name="action" type="search" aria-label="Action" placeholder="Action, for example token.create" className="field max-w-xs text-small" />
+        <input name="action" type="search" aria-label={t('Action')} placeholder={t('Action, for example token.create')} className="field max-w-xs text-small" />
         <select
-          aria-label="By"
+          aria-label={t('By')}
           value={actorId}
           className="field w-auto max-w-52 text-small"
           onChange={(event) => {
@@ -47,15 +48,15 @@ export function Audit() {
             setActorId(event.target.value)
           }}
         >
-          <option value="">Anyone</option>
+          <option value="">{t('Anyone')}</option>
           {people?.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
         </select>
-        <Button type="submit">Filter</Button>
+        <Button type="submit">{t('Filter')}</Button>
       </form>
       {problem && <p role="alert" className="text-small text-bad">{problem}</p>}
-      <ol aria-label="Audit log" className="divide-y divide-line text-small">{entries.map((entry) => <Entry key={entry.id} entry={entry} />)}</ol>
-      {entries.length === 0 && !problem && <p className="text-ink-soft">No entries</p>}
-      {(more ?? data)?.hasMore && <Button onClick={() => void load().catch(() => {})}>Load earlier entries</Button>}
+      <ol aria-label={t('Audit log')} className="divide-y divide-line text-small">{entries.map((entry) => <Entry key={entry.id} entry={entry} />)}</ol>
+      {entries.length === 0 && !problem && <p className="text-ink-soft">{t('No entries')}</p>}
+      {(more ?? data)?.hasMore && <Button onClick={() => void load().catch(() => {})}>{t('Load earlier entries')}</Button>}
     </div>
   )
 }

@@ -2,7 +2,9 @@ import type { ModelProblem, ModelProvider, Models } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
+import { plural, rich, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
+import { oneDecimal } from '../../ui/format.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { FindServers } from './FindServers.tsx'
 
@@ -45,13 +47,13 @@ export function ConnectModel({ models, onSaved }: { models: Models; onSaved: (na
     const { models: found, problem } = await client.models.look({ ...base, ...secret, ...pasted })
     setOffers(found)
     if (!problem && !found.includes(name)) setName(found.length === 1 ? found[0]! : '')
-    return problem ? { problem } : { good: found.length > 0 ? `${found.length === 1 ? '1 model' : `${found.length} models`} found. Choose one.` : 'It offers no models for chat. Type the name of the model.' }
+    return problem ? { problem } : { good: found.length > 0 ? plural(found.length, '{n} model found. Choose one.', '{n} models found. Choose one.') : t('It offers no models for chat. Type the name of the model.') }
   })
   const model = { ...base, ...secret, name: name.trim() }
   const test = () => attempt(async () => {
     const { text, callsTools, millis, problem } = await client.models.test({ model, ...pasted })
     if (problem) return { problem }
-    return { good: `It answered in ${(millis / 1000).toFixed(1)} s: “${text}”`, note: callsTools ? '' : 'It answered without the tool that it was offered. If agents with this model stay silent, set their “Speak” to text.' }
+    return { good: t('It answered in {seconds} s: “{text}”', { seconds: oneDecimal(millis / 1000), text }), note: callsTools ? '' : t('It answered without the tool that it was offered. If agents with this model stay silent, set their “Speak” to text.') }
   })
   const save = (event: FormEvent) => {
     event.preventDefault()
@@ -64,27 +66,27 @@ export function ConnectModel({ models, onSaved }: { models: Models; onSaved: (na
     })
   }
   return (
-    <section aria-label="Connect a model" className="space-y-4 border-t border-line pt-5">
-      <h3 className="text-large">Connect a model</h3>
+    <section aria-label={t('Connect a model')} className="space-y-4 border-t border-line pt-5">
+      <h3 className="text-large">{t('Connect a model')}</h3>
       <FindServers onChoose={(found) => choose(found.provider, { address: '', offers: found.models })} />
       <form className="space-y-3" onSubmit={save}>
-        <label className="block"><span className="mb-1 block text-small font-medium">Provider</span><ProviderSelect providers={providers} value={chosen} onChange={choose} /></label>
-        {chosen === OTHER && <label className="block"><span className="mb-1 block text-small font-medium">Address</span><input required value={address} placeholder="https://llm.example.com/v1" autoComplete="off" className="field max-w-sm" onChange={(event) => setAddress(event.target.value)} /></label>}
-        {provider?.install && <p role="alert" className="text-small text-bad">{provider.title} needs a package. Run <code>{provider.install}</code> where Majlis runs, then restart it.</p>}
+        <label className="block"><span className="mb-1 block text-small font-medium">{t('Provider')}</span><ProviderSelect providers={providers} value={chosen} onChange={choose} /></label>
+        {chosen === OTHER && <label className="block"><span className="mb-1 block text-small font-medium">{t('Address')}</span><input required value={address} placeholder="https://llm.example.com/v1" autoComplete="off" className="field max-w-sm" onChange={(event) => setAddress(event.target.value)} /></label>}
+        {provider?.install && <p role="alert" className="text-small text-bad">{rich('{provider} needs a package. Run {command} where Majlis runs, then restart it.', { provider: provider.title, command: <code dir="ltr">{provider.install}</code> })}</p>}
         {!provider?.local && (
           <div>
-            <label className="block"><span className="mb-1 block text-small font-medium">API key</span><input type="password" value={key} autoComplete="new-password" aria-describedby="key-about" className="field max-w-sm" onChange={(event) => setKey(event.target.value)} /></label>
-            <p id="key-about" className="mt-1 text-small text-ink-soft">{keyHint(provider, stored)} {provider?.keyUrl && <a href={provider.keyUrl} target="_blank" rel="noreferrer" className="text-link">Get a key</a>}</p>
+            <label className="block"><span className="mb-1 block text-small font-medium">{t('API key')}</span><input type="password" value={key} autoComplete="new-password" aria-describedby="key-about" className="field max-w-sm" onChange={(event) => setKey(event.target.value)} /></label>
+            <p id="key-about" className="mt-1 text-small text-ink-soft">{keyHint(provider, stored)} {provider?.keyUrl && <a href={provider.keyUrl} target="_blank" rel="noreferrer" className="text-link">{t('Get a key')}</a>}</p>
           </div>
         )}
-        <Button disabled={busy} onClick={look}>Show models</Button>
-        <label className="block"><span className="mb-1 block text-small font-medium">Model</span><input required list="offered-models" value={name} maxLength={200} autoComplete="off" className="field max-w-sm" onChange={(event) => setName(event.target.value)} /></label>
+        <Button disabled={busy} onClick={look}>{t('Show models')}</Button>
+        <label className="block"><span className="mb-1 block text-small font-medium">{t('Model')}</span><input required list="offered-models" value={name} maxLength={200} autoComplete="off" className="field max-w-sm" onChange={(event) => setName(event.target.value)} /></label>
         <datalist id="offered-models">{offers.map((each) => <option key={each} value={each} />)}</datalist>
-        <label className="flex items-center gap-2 text-small"><input type="checkbox" checked={isDefault} className="accent-link" onChange={(event) => setDefault(event.target.checked)} />Use it for new agents</label>
+        <label className="flex items-center gap-2 text-small"><input type="checkbox" checked={isDefault} className="accent-link" onChange={(event) => setDefault(event.target.checked)} />{t('Use it for new agents')}</label>
         <Outcome result={result} busy={busy} />
         <div className="flex gap-2">
-          <Button disabled={busy || !model.name} onClick={test}>Test</Button>
-          <Button type="submit" look="primary" disabled={busy || !model.name}>Save</Button>
+          <Button disabled={busy || !model.name} onClick={test}>{t('Test')}</Button>
+          <Button type="submit" look="primary" disabled={busy || !model.name}>{t('Save')}</Button>
         </div>
       </form>
     </section>
@@ -94,9 +96,9 @@ export function ConnectModel({ models, onSaved }: { models: Models; onSaved: (na
 function Outcome({ result, busy }: { result: Result; busy: boolean }) {
   return (
     <div className="text-small">
-      <p role="status" className="text-agent empty:hidden">{busy ? 'Asking the model server…' : result.good}</p>
+      <p role="status" className="text-agent empty:hidden">{busy ? t('Asking the model server…') : result.good}</p>
       {result.note && <p className="text-ink-soft">{result.note}</p>}
-      {result.problem && <p role="alert" className="text-bad">{result.problem.message}{result.problem.detail && <span className="block text-ink-soft">The server says: {result.problem.detail}</span>}</p>}
+      {result.problem && <p role="alert" className="text-bad">{result.problem.message}{result.problem.detail && <span className="block text-ink-soft">{t('The server says: {text}', { text: result.problem.detail })}</span>}</p>}
     </div>
   )
 }
@@ -105,17 +107,17 @@ function ProviderSelect({ providers, value, onChange }: { providers: readonly Mo
   const options = (local: boolean) => providers.filter((each) => each.local === local).map((each) => <option key={each.name} value={each.name}>{each.title}</option>)
   return (
     <select value={value} className="field max-w-sm" onChange={(event) => onChange(event.target.value)}>
-      <optgroup label="Providers">{options(false)}</optgroup>
-      <optgroup label="On the server’s machine">{options(true)}</optgroup>
-      <optgroup label="Elsewhere"><option value={OTHER}>Another server (OpenAI-compatible)</option></optgroup>
+      <optgroup label={t('Providers')}>{options(false)}</optgroup>
+      <optgroup label={t('On the server’s machine')}>{options(true)}</optgroup>
+      <optgroup label={t('Elsewhere')}><option value={OTHER}>{t('Another server (OpenAI-compatible)')}</option></optgroup>
     </select>
   )
 }
 
 function keyHint(provider: ModelProvider | undefined, stored: string | null): string {
-  if (stored) return `Leave it empty to use the stored key ${stored}. A new key replaces it.`
-  if (provider?.keySet) return `Leave it empty to use ${provider.keyVariable} of the server.`
-  return provider ? 'Stored encrypted, sent only to this provider, and never shown again.' : 'Leave it empty if the server needs none. It is stored encrypted and sent only there.'
+  if (stored) return t('Leave it empty to use the stored key {stored}. A new key replaces it.', { stored })
+  if (provider?.keySet) return t('Leave it empty to use {keyVariable} of the server.', { keyVariable: provider.keyVariable ?? '' })
+  return provider ? t('Stored encrypted, sent only to this provider, and never shown again.') : t('Leave it empty if the server needs none. It is stored encrypted and sent only there.')
 }
 
 function storedKey(models: Models, base: { provider: string; baseUrl?: string }): string | null {

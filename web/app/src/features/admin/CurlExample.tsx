@@ -1,6 +1,7 @@
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { allPages } from '../../ui/allPages.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { CopyBox } from './CopyBox.tsx'
@@ -16,12 +17,12 @@ export function CurlExample({ token, name }: { token: string | null; name: strin
   const line = `curl -X POST ${location.origin}/api/agents/${agentId}/trigger -H "Authorization: Bearer ${token ?? '$TOKEN'}" -H 'Content-Type: application/json' -d '${body}'`
   return (
     <section className="space-y-3">
-      <h4 className="font-serif text-large font-semibold">Send an event to an agent</h4>
+      <h4 className="font-serif text-large font-semibold">{t('Send an event to an agent')}</h4>
       <label className="flex items-center gap-3 text-small">
-        <span className="text-ink-soft">Agent</span>
+        <span className="text-ink-soft">{t('Agent')}</span>
         <select value={agentId} className="field w-auto" onChange={(event) => setChosen(event.target.value)}>{agents?.map((agent) => <option key={agent.id} value={agent.id}>{agent.name}</option>)}</select>
       </label>
-      <CopyBox title={token ? 'Uses the token above' : 'Replace $TOKEN with a token of this service'} text={line} />
+      <CopyBox title={token ? t('Uses the token above') : t('Replace $TOKEN with a token of this service')} text={line} />
     </section>
   )
 }

@@ -1,8 +1,8 @@
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { plural, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
-import { plural } from '../../ui/format.ts'
 
 interface Server { provider: string; title: string; baseUrl: string; models: string[] }
 
@@ -14,13 +14,13 @@ export function FindServers({ onChoose }: { onChoose: (server: Server) => void }
   const find = () => void client.models.find().then((list) => { setFound(list); setProblem('') }, (error: Error) => setProblem(error.message))
   return (
     <div className="space-y-2 text-small">
-      <Button onClick={find}>Find servers on this machine</Button>
+      <Button onClick={find}>{t('Find servers on this machine')}</Button>
       <p role="alert" className="text-bad empty:hidden">{problem}</p>
-      <p role="status" className="text-ink-soft empty:hidden">{found?.length === 0 && 'Found no Ollama, llama.cpp, LM Studio or vLLM at its usual port. If yours runs elsewhere, enter its address below.'}</p>
+      <p role="status" className="text-ink-soft empty:hidden">{found?.length === 0 && t('Found no Ollama, llama.cpp, LM Studio or vLLM at its usual port. If yours runs elsewhere, enter its address below.')}</p>
       {found?.map((server) => (
         <div key={server.provider} className="flex items-center gap-3">
-          <span className="min-w-0 flex-1"><b className="font-semibold">{server.title}</b> <span className="text-ink-soft">{server.baseUrl} · {plural(server.models.length, 'model')}</span></span>
-          <Button aria-label={`Choose ${server.title}`} onClick={() => onChoose(server)}>Choose</Button>
+          <span className="min-w-0 flex-1"><b className="font-semibold">{server.title}</b> <span className="text-ink-soft">{server.baseUrl} · {plural(server.models.length, '{n} model', '{n} models')}</span></span>
+          <Button aria-label={t('Choose {title}', { title: server.title })} onClick={() => onChoose(server)}>{t('Choose')}</Button>
         </div>
       ))}
     </div>

@@ -1,6 +1,7 @@
 import { useStore } from '@majlis/client/react'
 import { useState, type KeyboardEvent, type ReactNode } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { Trash } from '../../ui/icons.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
@@ -22,17 +23,17 @@ export function Memories({ agentId }: { agentId: string }) {
     }, (error: Error) => toast(error.message))
   return (
     <div className="space-y-6">
-      <List title="Memories" about="The agent wrote these down for later. It sees them in every prompt." empty={data.memories.length === 0}>
+      <List title={t('Memories')} about={t('The agent wrote these down for later. It sees them in every prompt.')} empty={data.memories.length === 0}>
         {data.memories.map(({ key, value }) => (
-          <Memory key={`${key} ${value}`} name={key} value={value} onSave={(changed) => attempt(client.agents.putMemory(agentId, key, changed), 'Memory saved')} onDelete={() => attempt(client.agents.deleteMemory(agentId, key), 'Memory deleted')} />
+          <Memory key={`${key} ${value}`} name={key} value={value} onSave={(changed) => attempt(client.agents.putMemory(agentId, key, changed), t('Memory saved'))} onDelete={() => attempt(client.agents.deleteMemory(agentId, key), t('Memory deleted'))} />
         ))}
       </List>
-      <AddMemory onAdd={(key, value) => attempt(client.agents.putMemory(agentId, key, value), 'Memory added')} />
-      <List title="Goals" about="The agent wants to achieve these." empty={data.goals.length === 0}>
-        {data.goals.map((goal) => <Kept key={goal.id} label={goal.description} onDelete={() => attempt(client.agents.deleteGoal(agentId, goal.id), 'Goal deleted')}>{goal.description}{goal.status === 'completed' && ' (completed)'}</Kept>)}
+      <AddMemory onAdd={(key, value) => attempt(client.agents.putMemory(agentId, key, value), t('Memory added'))} />
+      <List title={t('Goals')} about={t('The agent wants to achieve these.')} empty={data.goals.length === 0}>
+        {data.goals.map((goal) => <Kept key={goal.id} label={goal.description} onDelete={() => attempt(client.agents.deleteGoal(agentId, goal.id), t('Goal deleted'))}>{goal.description}{goal.status === 'completed' && ` ${t('(completed)')}`}</Kept>)}
       </List>
-      <List title="Plans" about="The agent wants to do these at a time of its choice." empty={data.plans.length === 0}>
-        {data.plans.map((plan) => <Kept key={plan.id} label={plan.name} onDelete={() => attempt(client.agents.deletePlan(agentId, plan.id), 'Plan deleted')}><b className="font-semibold">{plan.name}</b>: {plan.instruction}</Kept>)}
+      <List title={t('Plans')} about={t('The agent wants to do these at a time of its choice.')} empty={data.plans.length === 0}>
+        {data.plans.map((plan) => <Kept key={plan.id} label={plan.name} onDelete={() => attempt(client.agents.deletePlan(agentId, plan.id), t('Plan deleted'))}><b className="font-semibold">{plan.name}</b>: {plan.instruction}</Kept>)}
       </List>
     </div>
   )
@@ -43,7 +44,7 @@ function List({ title, about, empty, children }: { title: string; about: string;
     <section aria-label={title}>
       <h4 className="font-sans text-small font-semibold">{title}</h4>
       <p className="mb-2 text-small text-ink-soft">{about}</p>
-      {empty ? <p className="text-small text-ink-soft">None</p> : <ul className="divide-y divide-line">{children}</ul>}
+      {empty ? <p className="text-small text-ink-soft">{t('None')}</p> : <ul className="divide-y divide-line">{children}</ul>}
     </section>
   )
 }
@@ -53,9 +54,9 @@ function Memory({ name, value, onSave, onDelete }: { name: string; value: string
   return (
     <li className="flex flex-wrap items-start gap-x-3 gap-y-1 py-2 text-small md:flex-nowrap">
       <b className="w-full pt-1.5 font-semibold break-words md:w-40 md:shrink-0">{name}</b>
-      <textarea rows={Math.min(6, Math.ceil(text.length / 60) || 1)} aria-label={`Memory ${name}`} value={text} className="field min-w-0 flex-1 py-1.5" onChange={(event) => setText(event.target.value)} />
-      {text !== value && <Button onClick={() => onSave(text)}>Save</Button>}
-      <IconButton label={`Delete memory ${name}`} className="size-8" onClick={onDelete}><Trash className="size-4" /></IconButton>
+      <textarea rows={Math.min(6, Math.ceil(text.length / 60) || 1)} aria-label={t('Memory {name}', { name })} value={text} className="field min-w-0 flex-1 py-1.5" onChange={(event) => setText(event.target.value)} />
+      {text !== value && <Button onClick={() => onSave(text)}>{t('Save')}</Button>}
+      <IconButton label={t('Delete memory {name}', { name })} className="size-8" onClick={onDelete}><Trash className="size-4" /></IconButton>
     </li>
   )
 }
@@ -78,9 +79,9 @@ function AddMemory({ onAdd }: { onAdd: (key: string, value: string) => void }) {
   }
   return (
     <div className="flex flex-wrap gap-2 text-small">
-      <input aria-label="Name of the memory" placeholder="Name" autoComplete="off" value={name} className="field w-40 py-1.5" onChange={(event) => setName(event.target.value)} onKeyDown={onKeyDown} />
-      <input aria-label="Text of the memory" placeholder="What to remember" autoComplete="off" value={value} className="field min-w-40 flex-1 py-1.5" onChange={(event) => setValue(event.target.value)} onKeyDown={onKeyDown} />
-      <Button disabled={!ready} onClick={add}>Add memory</Button>
+      <input aria-label={t('Name of the memory')} placeholder={t('Name')} autoComplete="off" value={name} className="field w-40 py-1.5" onChange={(event) => setName(event.target.value)} onKeyDown={onKeyDown} />
+      <input aria-label={t('Text of the memory')} placeholder={t('What to remember')} autoComplete="off" value={value} className="field min-w-40 flex-1 py-1.5" onChange={(event) => setValue(event.target.value)} onKeyDown={onKeyDown} />
+      <Button disabled={!ready} onClick={add}>{t('Add memory')}</Button>
     </div>
   )
 }
@@ -89,7 +90,7 @@ function Kept({ label, onDelete, children }: { label: string; onDelete: () => vo
   return (
     <li className="flex items-start gap-3 py-1.5 text-small">
       <span className="min-w-0 flex-1 break-words">{children}</span>
-      <IconButton label={`Delete ${label}`} className="size-8" onClick={onDelete}><Trash className="size-4" /></IconButton>
+      <IconButton label={t('Delete {label}', { label })} className="size-8" onClick={onDelete}><Trash className="size-4" /></IconButton>
     </li>
   )
 }

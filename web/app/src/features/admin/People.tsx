@@ -2,6 +2,7 @@ import type { Entity } from '@majlis/client'
 import { useIsOnline, useMe, useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
+import { t } from '../../language/words.ts'
 import { go } from '../../router.ts'
 import { allPages } from '../../ui/allPages.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
@@ -18,7 +19,7 @@ export function People() {
     const [people, services] = await Promise.all((['human', 'service'] as const).map((type) => allPages((page) => client.entities.list({ type, ...page }))))
     return [...people!, ...services!]
   })
-  const { field, found } = useFilter(data, 'Search people and services')
+  const { field, found } = useFilter(data, t('Search people and services'))
   return (
     <div className="space-y-8">
       {problem && <p role="alert" className="text-bad">{problem}</p>}
@@ -38,7 +39,7 @@ function Row({ entity }: { entity: Entity }) {
         <bdi className="block truncate text-left font-medium">{entity.name}</bdi>
         {entity.type === 'human' && <Seen entity={entity} />}
       </span>
-      <span className="text-small text-ink-soft">{entity.type === 'service' ? 'Service' : ROLES[entity.role]}</span>
+      <span className="text-small text-ink-soft">{entity.type === 'service' ? t('Service') : t(ROLES[entity.role])}</span>
     </Link>
   )
 }
@@ -48,7 +49,7 @@ export function Seen({ entity }: { entity: Entity }) {
   const online = useIsOnline(entity.id)
   const me = useMe()?.id === entity.id
   useToday()
-  const text = online || me ? 'Online' : entity.lastSeenAt ? `Last seen ${ago(entity.lastSeenAt)}` : 'Never signed in to the app'
+  const text = online || me ? t('Online') : entity.lastSeenAt ? t('Last seen {time}', { time: ago(entity.lastSeenAt) }) : t('Never signed in to the app')
   return <span className="block text-small text-ink-soft" title={entity.lastSeenAt ? fullTime(entity.lastSeenAt) : undefined}>{text}</span>
 }
 
@@ -68,11 +69,11 @@ function NewEntity() {
   }
   return (
     <form className="space-y-2 border-t border-line pt-5" onSubmit={(event) => void create(event)}>
-      <h3 className="text-large">{type === 'human' ? 'Add person' : 'Add service'}</h3>
+      <h3 className="text-large">{type === 'human' ? t('Add person') : t('Add service')}</h3>
       <div className="flex flex-wrap gap-2">
-        <input name="name" required maxLength={64} autoComplete="off" aria-label="Name" placeholder="Name" className="field max-w-xs" />
-        <select aria-label="Type" value={type} className="field w-auto" onChange={(event) => setType(event.target.value as typeof type)}><option value="human">Person</option><option value="service">Service</option></select>
-        <Button type="submit" look="primary">Add</Button>
+        <input name="name" required maxLength={64} autoComplete="off" aria-label={t('Name')} placeholder={t('Name')} className="field max-w-xs" />
+        <select aria-label={t('Type')} value={type} className="field w-auto" onChange={(event) => setType(event.target.value as typeof type)}><option value="human">{t('Person')}</option><option value="service">{t('Service')}</option></select>
+        <Button type="submit" look="primary">{t('Add')}</Button>
       </div>
       <p role="alert" className="text-small text-bad">{problem}</p>
     </form>

@@ -2,6 +2,7 @@ import type { Entity } from '@majlis/client'
 import { useMe, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { go } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -25,7 +26,7 @@ export function PersonView({ id }: { id: string }) {
     <div className="space-y-6">
       <h3 className="flex items-center gap-3 text-title"><Avatar id={id} name={entity.name} type={entity.type} /><bdi className="truncate">{entity.name}</bdi></h3>
       {entity.type === 'human' && <Seen entity={entity} />}
-      {entity.role === 'owner' && me.role !== 'owner' ? <p className="text-ink-soft">This person is an owner. Only owners can change owners.</p> : <Account entity={entity} onChange={reload} />}
+      {entity.role === 'owner' && me.role !== 'owner' ? <p className="text-ink-soft">{t('This person is an owner. Only owners can change owners.')}</p> : <Account entity={entity} onChange={reload} />}
     </div>
   )
 }
@@ -41,11 +42,11 @@ function Account({ entity, onChange }: { entity: Entity; onChange: () => void })
   const link = async () => {
     const { url } = await client.entities.createSignInLink(id)
     access.reload()
-    setSecret({ title: 'This link works once and expires in 1 hour', text: new URL(url, location.origin).href })
+    setSecret({ title: t('This link works once and expires in 1 hour'), text: new URL(url, location.origin).href })
   }
   const token = async (wanted: { label?: string; expiresAt?: string }) => {
     const made = await client.entities.createToken(id, wanted)
-    setSecret({ title: 'Copy this token now. It won’t be shown again.', text: made.token })
+    setSecret({ title: t('Copy this token now. It won’t be shown again.'), text: made.token })
     access.reload()
   }
   return (
@@ -54,8 +55,8 @@ function Account({ entity, onChange }: { entity: Entity; onChange: () => void })
       <Rename entity={entity} onChange={(name) => attempt(client.entities.change(id, { name }).then(onChange))} />
       <Role entity={entity} onChange={(role) => attempt(client.entities.change(id, { role }).then(onChange))} />
       <section className="space-y-3">
-        <h4 className="font-serif text-large font-semibold">Sign-in and tokens</h4>
-        {entity.type === 'human' && <Button onClick={() => attempt(link())}>Create sign-in link</Button>}
+        <h4 className="font-serif text-large font-semibold">{t('Sign-in and tokens')}</h4>
+        {entity.type === 'human' && <Button onClick={() => attempt(link())}>{t('Create sign-in link')}</Button>}
         <NewToken onCreate={(wanted) => attempt(token(wanted))} />
         {secret && <CopyBox {...secret} />}
         {access.data && <AccessList entityId={id} list={access.data} onChange={access.reload} attempt={attempt} />}
@@ -77,8 +78,8 @@ function Rename({ entity, onChange }: { entity: Entity; onChange: (name: string)
         onChange(name.trim())
       }}
     >
-      <label className="block"><span className="mb-1 block text-small text-ink-soft">Name</span><input required maxLength={64} value={name} className="field max-w-xs" onChange={(event) => setName(event.target.value)} /></label>
-      {changed && <Button type="submit">Rename</Button>}
+      <label className="block"><span className="mb-1 block text-small text-ink-soft">{t('Name')}</span><input required maxLength={64} value={name} className="field max-w-xs" onChange={(event) => setName(event.target.value)} /></label>
+      {changed && <Button type="submit">{t('Rename')}</Button>}
     </form>
   )
 }
@@ -89,11 +90,11 @@ function Role({ entity, onChange }: { entity: Entity; onChange: (role: Entity['r
   const mayChange = me.role === 'owner'
   return (
     <label className="flex flex-wrap items-center gap-3 text-small">
-      <span className="text-ink-soft">Role</span>
+      <span className="text-ink-soft">{t('Role')}</span>
       <select value={entity.role} disabled={!mayChange} className="field w-auto" onChange={(event) => onChange(event.target.value as Entity['role'])}>
-        {Object.entries(ROLES).map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+        {Object.entries(ROLES).map(([value, name]) => <option key={value} value={value}>{t(name)}</option>)}
       </select>
-      {!mayChange && <span className="text-ink-soft">Only owners can change roles.</span>}
+      {!mayChange && <span className="text-ink-soft">{t('Only owners can change roles.')}</span>}
     </label>
   )
 }
@@ -103,8 +104,8 @@ function Delete({ entity, onDelete }: { entity: Entity; onDelete: () => void }) 
   if (entity.id === me.id) return null
   return (
     <div className="border-t border-line pt-4">
-      <ConfirmButton label={entity.type === 'human' ? 'Delete person' : 'Delete service'} confirm={`Yes, delete ${entity.name}`} onConfirm={onDelete} />
-      <p className="mt-1 text-small text-ink-soft">Existing messages stay visible under this name.</p>
+      <ConfirmButton label={entity.type === 'human' ? t('Delete person') : t('Delete service')} confirm={t('Yes, delete {name}', { name: entity.name })} onConfirm={onDelete} />
+      <p className="mt-1 text-small text-ink-soft">{t('Existing messages stay visible under this name.')}</p>
     </div>
   )
 }

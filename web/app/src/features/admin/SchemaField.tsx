@@ -1,5 +1,6 @@
 import { useId, useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import type { Schema } from './schemaError.ts'
 
 /** A part of the config schema, with what a form needs to know. */
@@ -50,7 +51,7 @@ export function SchemaField({ name, schema: given, root, value, onChange, json =
           {schema.enum!.map((option) => <option key={String(option)} value={String(option)}>{String(option)}</option>)}
         </select>
       ) : kind === 'number' ? (
-        <input {...more} type="number" min={schema.minimum} max={schema.maximum} value={value === null || value === undefined ? '' : String(value)} placeholder={schema.default === null || schema.default === undefined ? 'Default' : String(schema.default)} className="field mt-1 w-44" onChange={(event) => onChange(event.target.value === '' ? (schema.default ?? null) : Number(event.target.value))} />
+        <input {...more} type="number" min={schema.minimum} max={schema.maximum} value={value === null || value === undefined ? '' : String(value)} placeholder={schema.default === null || schema.default === undefined ? t('Default') : String(schema.default)} className="field mt-1 w-44" onChange={(event) => onChange(event.target.value === '' ? (schema.default ?? null) : Number(event.target.value))} />
       ) : (
         <input {...more} value={String(value ?? schema.default ?? '')} className="field mt-1 max-w-sm" onChange={(event) => onChange(event.target.value)} />
       )}
@@ -73,10 +74,10 @@ function JsonField({ name, schema, value, onChange }: Omit<Props, 'root' | 'json
   }
   return (
     <div className="md:col-span-2">
-      <label htmlFor={id} className="block text-small font-medium">{schema.title ?? name} <span className="font-normal text-ink-soft">(JSON)</span></label>
+      <label htmlFor={id} className="block text-small font-medium">{schema.title ?? name} <span className="font-normal text-ink-soft">{t('(JSON)')}</span></label>
       {schema.description && <span id={`${id}-about`} className="block text-small text-ink-soft">{schema.description.replaceAll('`', '')}</span>}
       <textarea id={id} aria-describedby={schema.description ? `${id}-about` : undefined} rows={Math.min(10, text.split('\n').length)} spellCheck={false} value={text} aria-invalid={bad} className="field mt-1 font-mono text-[0.8125rem] aria-invalid:border-bad" onChange={(event) => change(event.target.value)} />
-      {bad && <span role="alert" className="block text-small text-bad">Invalid JSON. It is not saved until it is complete.</span>}
+      {bad && <span role="alert" className="block text-small text-bad">{t('Invalid JSON. It is not saved until it is complete.')}</span>}
     </div>
   )
 }

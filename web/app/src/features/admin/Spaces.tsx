@@ -1,27 +1,28 @@
 import type { SpaceOutline } from '@majlis/client'
 import { useMajlis, useStore } from '@majlis/client/react'
 
+import { msg, plural, t } from '../../language/words.ts'
 import { spacePath } from '../../router.ts'
 import { allPages } from '../../ui/allPages.ts'
-import { plural } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
+import { SPACE_ROLES } from '../spaces/roles.ts'
 import { useFilter } from '../../ui/useFilter.tsx'
 
-const TRIGGERS = { everyone: 'All agents respond', mentioned: 'Only @mentioned agents respond', orchestrated: 'The orchestrator decides who responds', elected: 'The agent a person last talked with responds' }
+const TRIGGERS = { everyone: msg('All agents respond'), mentioned: msg('Only @mentioned agents respond'), orchestrated: msg('The orchestrator decides who responds'), elected: msg('The agent a person last talked with responds') }
 
 /** All spaces with their members. Administrators cannot read spaces that they are not members of. */
 export function Spaces() {
   const { client } = useStore()
   const { data, problem } = useQuery('all spaces', () => allPages((page) => client.spaces.listAll(page)))
-  const { field, found } = useFilter(data, 'Search spaces')
+  const { field, found } = useFilter(data, t('Search spaces'))
   if (problem) return <p role="alert" className="text-bad">{problem}</p>
   return (
     <div className="space-y-4">
       {field}
       <ul className="divide-y divide-line">{found.map((space) => <li key={space.id}><Row space={space} /></li>)}</ul>
-      {data?.length === 0 && <p className="text-ink-soft">No spaces yet. Use the + button in the sidebar to create one.</p>}
-      <p className="text-small text-ink-soft">Only a space’s own admins can change it. For spaces you aren’t a member of, you can see the members but not the messages.</p>
+      {data?.length === 0 && <p className="text-ink-soft">{t('No spaces yet. Use the + button in the sidebar to create one.')}</p>}
+      <p className="text-small text-ink-soft">{t('Only a space’s own admins can change it. For spaces you aren’t a member of, you can see the members but not the messages.')}</p>
     </div>
   )
 }
@@ -36,19 +37,19 @@ function Row({ space }: { space: SpaceOutline }) {
     <details className="py-2">
       <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-4 gap-y-1 rounded-sm">
         <bdi className="min-w-40 flex-1 truncate text-left font-medium">{space.name}</bdi>
-        <span className="text-small text-ink-soft tabular-nums">{plural(people, 'person', 'people')}, {plural(agents, 'agent')}, {plural(space.messageCount, 'message')}</span>
+        <span className="text-small text-ink-soft tabular-nums">{plural(people, '{n} person', '{n} people')}, {plural(agents, '{n} agent', '{n} agents')}, {plural(space.messageCount, '{n} message', '{n} messages')}</span>
       </summary>
       <div className="mt-2 space-y-2 text-small text-ink-soft">
-        <p>{space.description ? `${space.description} · ` : ''}{TRIGGERS[space.triggers]}</p>
-        <p className="text-ink"><bdi>{space.members.map((member) => (member.role === 'member' ? member.name : `${member.name} (${member.role})`)).join(', ')}</bdi></p>
+        <p>{space.description ? `${space.description} · ` : ''}{t(TRIGGERS[space.triggers])}</p>
+        <p className="text-ink"><bdi>{space.members.map((member) => (member.role === 'member' ? member.name : `${member.name} (${t(SPACE_ROLES[member.role])})`)).join(t(', '))}</bdi></p>
         {mine ? (
           <p className="flex gap-4">
-            <Link href={at} className={link}>Open<span className="unseen"> {space.name}</span></Link>
-            <Link href={`${at}?inspect=members`} className={link}>Members<span className="unseen"> of {space.name}</span></Link>
-            <Link href={`${at}?inspect=settings`} className={link}>Settings<span className="unseen"> of {space.name}</span></Link>
+            <Link href={at} className={link} aria-label={t('Open {name}', { name: space.name })}>{t('Open')}</Link>
+            <Link href={`${at}?inspect=members`} className={link} aria-label={t('Members of {name}', { name: space.name })}>{t('Members')}</Link>
+            <Link href={`${at}?inspect=settings`} className={link} aria-label={t('Settings of {name}', { name: space.name })}>{t('Settings')}</Link>
           </p>
         ) : (
-          <p>You aren’t a member of this space, so you can’t read or change it. A space admin can add you.</p>
+          <p>{t('You aren’t a member of this space, so you can’t read or change it. A space admin can add you.')}</p>
         )}
       </div>
     </details>

@@ -2,8 +2,8 @@ import type { Agent } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { msg, plural, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
-import { plural } from '../../ui/format.ts'
 import { SchemaField, type FieldSchema } from './SchemaField.tsx'
 import type { Schema } from './schemaError.ts'
 
@@ -11,10 +11,10 @@ type Config = Record<string, unknown>
 type Item = Record<string, unknown>
 
 const KINDS = {
-  http: { label: 'HTTP request', def: 'HttpTool', empty: { type: 'http', name: '', description: '', inputSchema: { type: 'object', properties: {} }, execution: { method: 'GET', url: 'https://' } } },
-  python: { label: 'Python function', def: 'PythonTool', empty: { type: 'python', name: '', description: '', execution: { function: '' } } },
-  space: { label: 'Question to people', def: 'SpaceTool', empty: { type: 'space', name: '', description: '', ui: 'approval' } },
-  static: { label: 'Fixed answer', def: 'StaticTool', empty: { type: 'static', name: '', description: '', inputSchema: { type: 'object', properties: {} }, execution: { output: '' } } },
+  http: { label: msg('HTTP request'), def: 'HttpTool', empty: { type: 'http', name: '', description: '', inputSchema: { type: 'object', properties: {} }, execution: { method: 'GET', url: 'https://' } } },
+  python: { label: msg('Python function'), def: 'PythonTool', empty: { type: 'python', name: '', description: '', execution: { function: '' } } },
+  space: { label: msg('Question to people'), def: 'SpaceTool', empty: { type: 'space', name: '', description: '', ui: 'approval' } },
+  static: { label: msg('Fixed answer'), def: 'StaticTool', empty: { type: 'static', name: '', description: '', inputSchema: { type: 'object', properties: {} }, execution: { output: '' } } },
 } as const
 type Kind = keyof typeof KINDS
 
@@ -35,28 +35,28 @@ export function Tools({ agent, config, root, onChange }: Props) {
   const change = (key: 'tools' | 'mcp', items: Item[], n: number, item: Item | null) => onChange(key, item ? items.with(n, item) : items.toSpliced(n, 1))
   return (
     <div className="space-y-5">
-      <section aria-label="Tools" className="space-y-2">
-        <h4 className="font-sans text-small font-semibold">Tools</h4>
-        <p className="text-small text-ink-soft">Besides the built-in ones, such as send_message and read_file.</p>
+      <section aria-label={t('Tools')} className="space-y-2">
+        <h4 className="font-sans text-small font-semibold">{t('Tools')}</h4>
+        <p className="text-small text-ink-soft">{t('Besides the built-in ones, such as send_message and read_file.')}</p>
         {tools.map((tool, n) => (
-          <Entry key={n} item={tool} title={KINDS[tool['type'] as Kind]?.label ?? 'Tool'} schema={schemaOf(root, KINDS[tool['type'] as Kind]?.def ?? '')} root={root} onChange={(item) => change('tools', tools, n, item)} />
+          <Entry key={n} item={tool} title={t(KINDS[tool['type'] as Kind]?.label ?? msg('Tool'))} schema={schemaOf(root, KINDS[tool['type'] as Kind]?.def ?? '')} root={root} onChange={(item) => change('tools', tools, n, item)} />
         ))}
         <div className="flex flex-wrap items-center gap-2">
-          <select aria-label="Kind of tool" value={kind} className="field w-auto py-1.5 text-small" onChange={(event) => setKind(event.target.value as Kind)}>
-            {Object.entries(KINDS).map(([value, { label }]) => <option key={value} value={value}>{label}</option>)}
+          <select aria-label={t('Kind of tool')} value={kind} className="field w-auto py-1.5 text-small" onChange={(event) => setKind(event.target.value as Kind)}>
+            {Object.entries(KINDS).map(([value, { label }]) => <option key={value} value={value}>{t(label)}</option>)}
           </select>
-          <Button onClick={() => onChange('tools', [...tools, { ...KINDS[kind].empty }])}>Add tool</Button>
+          <Button onClick={() => onChange('tools', [...tools, { ...KINDS[kind].empty }])}>{t('Add tool')}</Button>
         </div>
       </section>
-      <section aria-label="MCP servers" className="space-y-2">
-        <h4 className="font-sans text-small font-semibold">MCP servers</h4>
-        <p className="text-small text-ink-soft">Their tools are offered with the name of the server in front.</p>
+      <section aria-label={t('MCP servers')} className="space-y-2">
+        <h4 className="font-sans text-small font-semibold">{t('MCP servers')}</h4>
+        <p className="text-small text-ink-soft">{t('Their tools are offered with the name of the server in front.')}</p>
         {servers.map((server, n) => (
-          <Entry key={n} item={server} title="MCP server" schema={schemaOf(root, 'McpServer')} root={root} onChange={(item) => change('mcp', servers, n, item)}>
+          <Entry key={n} item={server} title={t('MCP server')} schema={schemaOf(root, 'McpServer')} root={root} onChange={(item) => change('mcp', servers, n, item)}>
             <TestServer agent={agent} config={config} server={server} />
           </Entry>
         ))}
-        <Button onClick={() => onChange('mcp', [...servers, { name: '', url: 'https://' }])}>Add MCP server</Button>
+        <Button onClick={() => onChange('mcp', [...servers, { name: '', url: 'https://' }])}>{t('Add MCP server')}</Button>
       </section>
     </div>
   )
@@ -70,13 +70,13 @@ function Entry({ item, title, schema, root, onChange, children }: { item: Item; 
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)} className="rounded-lg border border-line bg-paper-high">
       <summary className="flex cursor-pointer items-center px-4 py-2.5 text-small">
-        <b className="font-semibold">{name || 'New'}</b><span className="ml-2 text-ink-soft">{title}</span>
+        <b className="font-semibold">{name || t('New')}</b><span className="ml-2 text-ink-soft">{title}</span>
       </summary>
       <div className="space-y-4 border-t border-line p-4">
         {keys.map((key) => <SchemaField key={key} name={key} schema={schema.properties![key]!} root={root} value={item[key]} onChange={(value) => set(key, value)} json />)}
         <div className="flex items-start justify-between gap-3">
           <div className="min-w-0 flex-1">{children}</div>
-          <Button look="bad" onClick={() => onChange(null)}>Remove {name || 'tool'}</Button>
+          <Button look="bad" onClick={() => onChange(null)}>{name ? t('Remove {name}', { name }) : t('Remove tool')}</Button>
         </div>
       </div>
     </details>
@@ -91,9 +91,9 @@ function TestServer({ agent, config, server }: { agent: Agent; config: Config; s
   const test = async () => {
     setBusy(true)
     try {
-      const { tools, notes } = await client.agents.tryOut(agent.id, { text: 'Test', spaceId: null, config: { ...config, model: 'demo', tools: [], mcp: [server] }, ask: false })
+      const { tools, notes } = await client.agents.tryOut(agent.id, { text: t('Test'), spaceId: null, config: { ...config, model: 'demo', tools: [], mcp: [server] }, ask: false })
       const names = tools.map((tool) => (tool['function'] as { name: string }).name).filter((name) => name.startsWith(`${String(server['name'])}_`))
-      setResult(names.length > 0 ? { bad: false, text: `Connected: ${plural(names.length, 'tool')} (${names.join(', ')})` } : { bad: true, text: notes[0] ?? 'The server offers no tools. A server that is a program is started by a run only.' })
+      setResult(names.length > 0 ? { bad: false, text: plural(names.length, 'Connected: {n} tool ({names})', 'Connected: {n} tools ({names})', { names: names.join(', ') }) } : { bad: true, text: notes[0] ?? t('The server offers no tools. A server that is a program is started by a run only.') })
     } catch (error) {
       setResult({ bad: true, text: (error as Error).message })
     }
@@ -101,7 +101,7 @@ function TestServer({ agent, config, server }: { agent: Agent; config: Config; s
   }
   return (
     <div className="space-y-2">
-      <Button disabled={busy} onClick={() => void test()}>{busy ? 'Testing…' : 'Test'}</Button>
+      <Button disabled={busy} onClick={() => void test()}>{busy ? t('Testing…') : t('Test')}</Button>
       <p role="status" className={`text-small break-words empty:hidden ${result?.bad ? 'text-bad' : 'text-ink-soft'}`}>{result?.text}</p>
     </div>
   )

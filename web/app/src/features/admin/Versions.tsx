@@ -1,6 +1,7 @@
 import type { Agent } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 
+import { t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { fullTime } from '../../ui/time.ts'
@@ -14,22 +15,24 @@ export function Versions({ agent, onRestore }: { agent: Agent; onRestore: (confi
   const { data, problem } = useQuery(`versions ${agent.id}`, () => client.agents.versions(agent.id), String(agent.version))
   if (!data) return <QueryStatus problem={problem} />
   return (
-    <ol aria-label="Versions" className="divide-y divide-line text-small">
+    <ol aria-label={t('Versions')} className="divide-y divide-line text-small">
       {data.versions.map(({ version, config, changedBy, createdAt }, n) => {
         const before = data.versions[n + 1]?.config
         return (
           <li key={version} className="flex items-center gap-3 py-2">
             <span className="min-w-0 flex-1">
-              <span className="block font-medium">Version {version}{version === agent.version && ' (current)'}</span>
-              <span className="block text-ink-soft">{fullTime(createdAt)}{changedBy && <> by <bdi>{changedBy.name}</bdi></>}{before && ` · changed ${changedKeys(before, config).join(', ') || 'nothing'}`}</span>
+              <span className="block font-medium">{version === agent.version ? t('Version {version} (current)', { version }) : t('Version {version}', { version })}</span>
+              <span className="block text-ink-soft">{fullTime(createdAt)}{changedBy && <> · <bdi>{changedBy.name}</bdi></>}{before && ` · ${changedText(changedKeys(before, config))}`}</span>
             </span>
-            {version !== agent.version && <Button onClick={() => onRestore(config, version)}>Restore</Button>}
+            {version !== agent.version && <Button onClick={() => onRestore(config, version)}>{t('Restore')}</Button>}
           </li>
         )
       })}
     </ol>
   )
 }
+
+const changedText = (keys: readonly string[]): string => (keys.length > 0 ? t('changed {settings}', { settings: keys.join(', ') }) : t('changed nothing'))
 
 const changedKeys = (before: Config, after: Config): string[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))

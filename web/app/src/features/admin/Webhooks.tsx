@@ -2,6 +2,7 @@ import type { IncomingWebhook, OutgoingWebhook } from '@majlis/client'
 import { useMajlis, useSpaces, useStore } from '@majlis/client/react'
 import { useState, type FormEvent, type ReactNode } from 'react'
 
+import { msg, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
@@ -11,9 +12,10 @@ import { useQuery } from '../../ui/useQuery.ts'
 import { CopyBox } from './CopyBox.tsx'
 
 type Events = Parameters<ReturnType<typeof useStore>['client']['outgoingWebhooks']['create']>[0]['events']
-const EVENTS: Record<string, Events> = { 'All events': ['*'], 'Messages': ['space.message'], 'Ends of runs': ['run.completed', 'run.failed', 'run.canceled'], 'Members': ['space.member.joined', 'space.member.left'] }
-const REASONS = { failing: 'It failed for a day.', gone: 'Its receiver answered that it is gone.', creator_left: 'The person who added it can no longer read the events.' }
-const SCHEMES = { secret: 'A secret in the request', github: 'GitHub', stripe: 'Stripe', standard: 'Standard Webhooks', none: 'No check (anyone with the address)' } as const
+const EVENTS: Record<string, Events> = { [msg('All events')]: ['*'], [msg('Messages')]: ['space.message'], [msg('Ends of runs')]: ['run.completed', 'run.failed', 'run.canceled'], [msg('Members')]: ['space.member.joined', 'space.member.left'] }
+const REASONS = { failing: msg('It failed for a day.'), gone: msg('Its receiver answered that it is gone.'), creator_left: msg('The person who added it can no longer read the events.') }
+const DELIVERY = { pending: msg('pending'), delivered: msg('delivered'), failed: msg('failed') } as const
+const SCHEMES = { secret: msg('A secret in the request'), github: 'GitHub', stripe: 'Stripe', standard: 'Standard Webhooks', none: msg('No check (anyone with the address)') } as const
 
 /** Addresses that other programs post to, and addresses that events are posted to. */
 export function Webhooks() {
@@ -26,11 +28,11 @@ export function Webhooks() {
   if (!data) return <QueryStatus problem={problem} />
   return (
     <div className="space-y-10">
-      <Section title="Incoming webhooks" about="Other programs post to these addresses. What they send becomes a message, or an event of an agent." empty={data.incoming.length === 0}>
+      <Section title={t('Incoming webhooks')} about={t('Other programs post to these addresses. What they send becomes a message, or an event of an agent.')} empty={data.incoming.length === 0}>
         {data.incoming.map((hook) => <Incoming key={hook.id} hook={hook} onDelete={() => remove(client.incomingWebhooks.delete(hook.id))} />)}
       </Section>
       <NewIncoming onMade={reload} />
-      <Section title="Outgoing webhooks" about="Events are posted to these addresses, signed and tried again for a day." empty={data.outgoing.length === 0}>
+      <Section title={t('Outgoing webhooks')} about={t('Events are posted to these addresses, signed and tried again for a day.')} empty={data.outgoing.length === 0}>
         {data.outgoing.map((hook) => <Outgoing key={hook.id} hook={hook} onDelete={() => remove(client.outgoingWebhooks.delete(hook.id))} />)}
       </Section>
       <NewOutgoing onMade={reload} />
@@ -43,12 +45,12 @@ function Section({ title, about, empty, children }: { title: string; about: stri
     <section aria-label={title}>
       <h3 className="text-large">{title}</h3>
       <p className="mb-2 text-small text-ink-soft">{about}</p>
-      {empty ? <p className="text-small text-ink-soft">None yet</p> : <ul className="divide-y divide-line">{children}</ul>}
+      {empty ? <p className="text-small text-ink-soft">{t('None yet')}</p> : <ul className="divide-y divide-line">{children}</ul>}
     </section>
   )
 }
 
-const useSpaceName = (id: string | null): string => useMajlis((state) => (id === null ? 'All spaces' : (state.spaces[id]?.facts.name ?? 'A space')))
+const useSpaceName = (id: string | null): string => useMajlis((state) => (id === null ? t('All spaces') : (state.spaces[id]?.facts.name ?? t('A space'))))
 
 function Incoming({ hook, onDelete }: { hook: IncomingWebhook; onDelete: () => void }) {
   const space = useSpaceName(hook.spaceId)
@@ -56,9 +58,9 @@ function Incoming({ hook, onDelete }: { hook: IncomingWebhook; onDelete: () => v
     <li className="space-y-1.5 py-3 text-small">
       <p className="flex items-baseline gap-3">
         <b className="min-w-0 flex-1 truncate font-semibold">{hook.name}</b>
-        <ConfirmButton label="Delete" confirm={`Yes, delete ${hook.name}`} onConfirm={onDelete} />
+        <ConfirmButton label={t('Delete')} confirm={t('Yes, delete {name}', { name: hook.name })} onConfirm={onDelete} />
       </p>
-      <p className="text-ink-soft">{hook.spaceId ? `Posts in ${space}` : 'Triggers an agent'} · {SCHEMES[hook.verify.scheme]} · Created {brief(hook.createdAt)}</p>
+      <p className="text-ink-soft">{hook.spaceId ? t('Posts in {space}', { space }) : t('Triggers an agent')} · {t(SCHEMES[hook.verify.scheme])} · {t('Created {time}', { time: brief(hook.createdAt) })}</p>
       <code className="block overflow-x-auto rounded-md bg-paper-low px-2 py-1 font-mono text-tiny">{hook.url}</code>
     </li>
   )
@@ -72,12 +74,12 @@ function Outgoing({ hook, onDelete }: { hook: OutgoingWebhook; onDelete: () => v
     <li className="space-y-1.5 py-3 text-small">
       <p className="flex items-baseline gap-3">
         <b className="min-w-0 flex-1 truncate font-semibold">{hook.url}</b>
-        <Button look="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? 'Hide deliveries' : 'Deliveries'}</Button>
-        <ConfirmButton label="Delete" confirm="Yes, delete webhook" onConfirm={onDelete} />
+        <Button look="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? t('Hide deliveries') : t('Deliveries')}</Button>
+        <ConfirmButton label={t('Delete')} confirm={t('Yes, delete webhook')} onConfirm={onDelete} />
       </p>
-      <p className="text-ink-soft">{space} · {hook.events.includes('*') ? 'all events' : hook.events.join(', ')} · Created {brief(hook.createdAt)}</p>
-      {hook.disabledAt && <p className="text-bad">Disabled since {fullTime(hook.disabledAt)}. {hook.reason ? REASONS[hook.reason] : ''}</p>}
-      {!hook.disabledAt && hook.failingSince && <p className="text-decide">Failing since {fullTime(hook.failingSince)}</p>}
+      <p className="text-ink-soft">{space} · {hook.events.includes('*') ? t('all events') : hook.events.join(', ')} · {t('Created {time}', { time: brief(hook.createdAt) })}</p>
+      {hook.disabledAt && <p className="text-bad">{t('Disabled since {time}.', { time: fullTime(hook.disabledAt) })} {hook.reason ? t(REASONS[hook.reason]) : ''}</p>}
+      {!hook.disabledAt && hook.failingSince && <p className="text-decide">{t('Failing since {time}', { time: fullTime(hook.failingSince) })}</p>}
       {open && <Deliveries list={() => client.outgoingWebhooks.deliveries(hook.id, { limit: 20 })} id={hook.id} />}
     </li>
   )
@@ -87,15 +89,15 @@ function Deliveries({ id, list }: { id: string; list: () => ReturnType<ReturnTyp
   const { client } = useStore()
   const { data, problem, reload } = useQuery(`deliveries ${id}`, list)
   if (!data) return <QueryStatus problem={problem} />
-  if (data.length === 0) return <p className="text-ink-soft">No deliveries yet</p>
+  if (data.length === 0) return <p className="text-ink-soft">{t('No deliveries yet')}</p>
   return (
-    <ul aria-label="Deliveries" className="space-y-1 border-l border-line pl-3">
+    <ul aria-label={t('Deliveries')} className="space-y-1 border-l border-line pl-3">
       {data.map((each) => (
         <li key={each.id} className="flex items-baseline gap-3">
           <span className="font-mono text-tiny">{each.type}</span>
-          <span className={each.state === 'failed' ? 'text-bad' : 'text-ink-soft'}>{each.state}</span>
+          <span className={each.state === 'failed' ? 'text-bad' : 'text-ink-soft'}>{t(DELIVERY[each.state])}</span>
           <time className="ml-auto text-tiny text-ink-soft" dateTime={each.createdAt}>{brief(each.createdAt)}</time>
-          {each.state === 'failed' && <Button look="quiet" onClick={() => void client.outgoingWebhooks.retry(id, each.id).then(reload, (error: Error) => toast(error.message))}>Retry</Button>}
+          {each.state === 'failed' && <Button look="quiet" onClick={() => void client.outgoingWebhooks.retry(id, each.id).then(reload, (error: Error) => toast(error.message))}>{t('Retry')}</Button>}
         </li>
       ))}
     </ul>
@@ -122,15 +124,15 @@ function NewIncoming({ onMade }: { onMade: () => void }) {
     }
   }
   return (
-    <form className="space-y-2 text-small" aria-label="New incoming webhook" onSubmit={(event) => void create(event)}>
+    <form className="space-y-2 text-small" aria-label={t('New incoming webhook')} onSubmit={(event) => void create(event)}>
       <div className="flex flex-wrap gap-2">
-        <input name="name" required maxLength={200} autoComplete="off" aria-label="Name" placeholder="Name, for example GitHub" className="field w-52 py-1.5" />
-        <select name="space" required aria-label="Space" className="field w-auto max-w-44 py-1.5">{spaces.filter((space) => !space.facts.direct).map(({ facts }) => <option key={facts.id} value={facts.id}>{facts.name}</option>)}</select>
-        <select aria-label="Check" value={scheme} className="field w-auto py-1.5" onChange={(event) => setScheme(event.target.value as keyof typeof SCHEMES)}>{Object.entries(SCHEMES).map(([value, name]) => <option key={value} value={value}>{name}</option>)}</select>
-        {scheme !== 'none' && <input name="secret" required autoComplete="off" aria-label="Secret" placeholder="Name of a stored secret" className="field w-52 py-1.5" />}
-        <Button type="submit">Add incoming webhook</Button>
+        <input name="name" required maxLength={200} autoComplete="off" aria-label={t('Name')} placeholder={t('Name, for example GitHub')} className="field w-52 py-1.5" />
+        <select name="space" required aria-label={t('Space')} className="field w-auto max-w-44 py-1.5">{spaces.filter((space) => !space.facts.direct).map(({ facts }) => <option key={facts.id} value={facts.id}>{facts.name}</option>)}</select>
+        <select aria-label={t('Check')} value={scheme} className="field w-auto py-1.5" onChange={(event) => setScheme(event.target.value as keyof typeof SCHEMES)}>{Object.entries(SCHEMES).map(([value, name]) => <option key={value} value={value}>{t(name)}</option>)}</select>
+        {scheme !== 'none' && <input name="secret" required autoComplete="off" aria-label={t('Secret')} placeholder={t('Name of a stored secret')} className="field w-52 py-1.5" />}
+        <Button type="submit">{t('Add incoming webhook')}</Button>
       </div>
-      {made && <CopyBox title="The other program posts to this address" text={new URL(made, location.origin).href} />}
+      {made && <CopyBox title={t('The other program posts to this address')} text={new URL(made, location.origin).href} />}
       <p role="alert" className="text-bad empty:hidden">{problem}</p>
     </form>
   )
@@ -154,14 +156,14 @@ function NewOutgoing({ onMade }: { onMade: () => void }) {
     }
   }
   return (
-    <form className="space-y-2 text-small" aria-label="New outgoing webhook" onSubmit={(event) => void create(event)}>
+    <form className="space-y-2 text-small" aria-label={t('New outgoing webhook')} onSubmit={(event) => void create(event)}>
       <div className="flex flex-wrap gap-2">
-        <input name="url" type="url" required autoComplete="off" aria-label="Address" placeholder="https://…" className="field w-64 py-1.5" />
-        <select name="space" aria-label="Space" className="field w-auto max-w-44 py-1.5"><option value="">All your spaces</option>{spaces.map(({ facts }) => <option key={facts.id} value={facts.id}>{facts.name}</option>)}</select>
-        <select name="events" aria-label="Events" className="field w-auto py-1.5">{Object.keys(EVENTS).map((name) => <option key={name}>{name}</option>)}</select>
-        <Button type="submit">Add outgoing webhook</Button>
+        <input name="url" type="url" required autoComplete="off" aria-label={t('Address')} placeholder="https://…" className="field w-64 py-1.5" />
+        <select name="space" aria-label={t('Space')} className="field w-auto max-w-44 py-1.5"><option value="">{t('All your spaces')}</option>{spaces.map(({ facts }) => <option key={facts.id} value={facts.id}>{facts.name}</option>)}</select>
+        <select name="events" aria-label={t('Events')} className="field w-auto py-1.5">{Object.keys(EVENTS).map((name) => <option key={name} value={name}>{t(name)}</option>)}</select>
+        <Button type="submit">{t('Add outgoing webhook')}</Button>
       </div>
-      {secret && <CopyBox title="Copy the signing secret now. It won’t be shown again." text={secret} />}
+      {secret && <CopyBox title={t('Copy the signing secret now. It won’t be shown again.')} text={secret} />}
       <p role="alert" className="text-bad empty:hidden">{problem}</p>
     </form>
   )

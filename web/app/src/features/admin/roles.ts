@@ -1,3 +1,5 @@
 import type { Entity } from '@majlis/client'
 
-export const ROLES: Record<Entity['role'], string> = { member: 'Member', admin: 'Administrator', owner: 'Owner' }
+import { msg } from '../../language/words.ts'
+
+export const ROLES: Record<Entity['role'], string> = { member: msg('Member'), admin: msg('Administrator'), owner: msg('Owner') }

@@ -1,6 +1,7 @@
 import type { SpaceState } from '@majlis/client'
 import { useMe, useTyping } from '@majlis/client/react'
 
+import { listed, plural } from '../../language/words.ts'
 import { useNow } from '../../ui/time.ts'
 
 /** Twice as long as the pause between two messages about it. */
@@ -17,6 +18,6 @@ function Recent({ typing, space, className }: { typing: Readonly<Record<string, 
   const [now, me] = [useNow(), useMe()?.id]
   const names = space.members.filter((member) => member.id !== me && now - (typing[member.id] ?? 0) < SHOWN_MS).map((member) => member.name)
   if (names.length === 0) return null
-  const text = names.length > 2 ? `${names.length} people are typing` : `${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} typing`
+  const text = plural(names.length, '{names} is typing', names.length > 2 ? '{n} people are typing' : '{names} are typing', { names: listed(names) })
   return <li className={`min-w-0 animate-rise truncate ${className}`}><bdi>{text}</bdi></li>
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import type { ControlProps } from './Card.tsx'
 
@@ -8,10 +9,10 @@ export function Approval({ busy, onAnswer }: ControlProps) {
   const answer = (approved: boolean) => onAnswer({ approved, ...(comment.trim() ? { comment: comment.trim() } : {}) })
   return (
     <div className="mt-3 space-y-2">
-      <input value={comment} aria-label="Add a comment (optional)" placeholder="Add a comment (optional)" className="field text-small" onChange={(event) => setComment(event.target.value)} />
+      <input value={comment} aria-label={t('Add a comment (optional)')} placeholder={t('Add a comment (optional)')} className="field text-small" onChange={(event) => setComment(event.target.value)} />
       <div className="flex gap-2">
-        <Button look="primary" disabled={busy} onClick={() => answer(true)}>Approve</Button>
-        <Button disabled={busy} onClick={() => answer(false)}>Decline</Button>
+        <Button look="primary" disabled={busy} onClick={() => answer(true)}>{t('Approve')}</Button>
+        <Button disabled={busy} onClick={() => answer(false)}>{t('Decline')}</Button>
       </div>
     </div>
   )

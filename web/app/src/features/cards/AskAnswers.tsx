@@ -1,5 +1,6 @@
 import type { Tool } from '@majlis/client'
 
+import { t } from '../../language/words.ts'
 import { fullTime, timeOf } from '../../ui/time.ts'
 import { answerText } from './CardResult.tsx'
 
@@ -9,12 +10,12 @@ export function AskAnswers({ tool }: { tool: Tool }) {
   if (need === 1 && answers.length === 0) return null
   return (
     <div className="mt-2 text-small">
-      <p className="text-ink-soft">{answers.length} of {need} answered</p>
+      <p className="text-ink-soft">{t('{part} of {whole} answered', { part: answers.length, whole: need })}</p>
       <ul>
         {answers.map(({ by, result, at }) => (
           <li key={by.id}>
-            {by.name}: <b className="font-semibold">{result === null ? 'Deleted' : answerText(result, tool.ui, tool.resultSchema)}</b>
-            <time dateTime={at} title={fullTime(at)} className="text-ink-soft">, {timeOf(at)}</time>
+            {by.name}: <b className="font-semibold">{result === null ? t('Deleted') : answerText(result, tool.ui, tool.resultSchema)}</b>
+            <time dateTime={at} title={fullTime(at)} className="text-ink-soft">{t(', ')}{timeOf(at)}</time>
           </li>
         ))}
       </ul>

@@ -2,6 +2,7 @@ import { MajlisError, type Message, type Tool } from '@majlis/client'
 import { useMe, useSpace, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { rich, t } from '../../language/words.ts'
 import { lazyPart } from '../../ui/lazyPart.tsx'
 import { duration, fullTime, timeOf, useNow } from '../../ui/time.ts'
 import { Markdown } from '../markdown/Markdown.tsx'
@@ -37,8 +38,8 @@ export function Card({ message, tool, names }: { message: Message; tool: Tool; n
         <Question message={message} tool={tool} names={names} />
         {tool.ask && (open || tool.ask.need > 1) && <AskAnswers tool={tool} />}
         {!open && !(tool.ask && tool.ask.need > 1 && tool.status === 'complete') && <CardResult tool={tool} />}
-        {open && role === 'viewer' && <p className="mt-2 text-small text-ink-soft">You’re a viewer in this space, so you can’t answer.</p>}
-        {open && role !== 'viewer' && (mayAnswer(tool, me.id) ? <Answer message={message} tool={tool} /> : <p className="mt-2 text-small text-ink-soft">{hasAnswered(tool, me.id) ? 'You answered.' : 'This question is for other members.'}</p>)}
+        {open && role === 'viewer' && <p className="mt-2 text-small text-ink-soft">{t('You’re a viewer in this space, so you can’t answer.')}</p>}
+        {open && role !== 'viewer' && (mayAnswer(tool, me.id) ? <Answer message={message} tool={tool} /> : <p className="mt-2 text-small text-ink-soft">{hasAnswered(tool, me.id) ? t('You answered.') : t('This question is for other members.')}</p>)}
       </section>
     </MessageFrame>
   )
@@ -54,8 +55,8 @@ function Question({ message, tool, names }: { message: Message; tool: Tool; name
   if (tool.purpose === 'permission') {
     return (
       <>
-        <p>{message.sender.name} wants to use <b className="font-mono text-[0.9em] font-semibold">{tool.name}</b></p>
-        <pre tabIndex={0} aria-label="Input" className="mt-2 max-h-48 overflow-auto rounded-md bg-paper-low p-2 font-mono text-tiny whitespace-pre-wrap">{JSON.stringify(tool.input, null, 2)}</pre>
+        <p>{rich('{name} wants to use {tool}', { name: <bdi>{message.sender.name}</bdi>, tool: <b dir="ltr" className="font-mono text-[0.9em] font-semibold">{tool.name}</b> })}</p>
+        <pre tabIndex={0} aria-label={t('Input')} className="mt-2 max-h-48 overflow-auto rounded-md bg-paper-low p-2 font-mono text-tiny whitespace-pre-wrap">{JSON.stringify(tool.input, null, 2)}</pre>
       </>
     )
   }
@@ -68,7 +69,7 @@ function ServerQuestion({ tool }: { tool: Tool }) {
   const { server, question, url } = tool.input as { server?: string; question?: string; url?: string }
   return (
     <>
-      <p className="text-small text-ink-soft">{server} (MCP server)</p>
+      <p className="text-small text-ink-soft">{t('{name} (MCP server)', { name: server ?? '' })}</p>
       <p className="whitespace-pre-wrap break-words">{question}</p>
       {url && <p className="mt-2"><a href={url} target="_blank" rel="noopener noreferrer" className="break-all text-link underline">{url}</a></p>}
     </>
@@ -104,7 +105,7 @@ function Answer({ message, tool }: { message: Message; tool: Tool }) {
     <>
       <Controls tool={tool} busy={busy} error={refused} onAnswer={(result) => answer(result)} {...(tool.mayDecline ? { onDecline: () => answer(null, true) } : {})} />
       <p role="alert" className="mt-2 text-small text-bad empty:hidden">{atField ? '' : error?.message}</p>
-      {left !== null && left > 0 && <p className="mt-2 text-tiny text-ink-soft">{left < 3_600_000 ? `Expires in ${duration(left)}` : `Expires ${fullTime(tool.expiresAt!)}`}</p>}
+      {left !== null && left > 0 && <p className="mt-2 text-tiny text-ink-soft">{left < 3_600_000 ? t('Expires in {time}', { time: duration(left) }) : t('Expires {time}', { time: fullTime(tool.expiresAt!) })}</p>}
     </>
   )
 }

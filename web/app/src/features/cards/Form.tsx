@@ -1,6 +1,7 @@
 import type { MajlisError } from '@majlis/client'
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { capitalize } from '../../ui/format.ts'
 import type { ControlProps } from './Card.tsx'
@@ -33,8 +34,8 @@ export default function Form({ tool, busy, error, onAnswer, onDecline }: Control
         <Field key={name} name={name} property={property} required={required.has(name)} value={given[name] ?? property.default} problem={shown[name]} />
       ))}
       <div className="flex gap-2">
-        <Button look="primary" type="submit" disabled={busy}>{properties.length > 0 ? 'Submit' : 'Confirm'}</Button>
-        {onDecline && <Button disabled={busy} onClick={onDecline}>Decline</Button>}
+        <Button look="primary" type="submit" disabled={busy}>{properties.length > 0 ? t('Submit') : t('Confirm')}</Button>
+        {onDecline && <Button disabled={busy} onClick={onDecline}>{t('Decline')}</Button>}
       </div>
     </form>
   )
@@ -52,7 +53,7 @@ function read(filled: FormData, properties: [string, Property][], required: Read
       // An optional list that was left empty is not part of the answer.
       else if (value !== undefined && !(Array.isArray(value) && value.length === 0)) values[name] = value
     } catch {
-      problems[name] = 'Enter valid JSON'
+      problems[name] = t('Enter valid JSON')
     }
   }
   return { values, problems }
@@ -85,7 +86,7 @@ function Field({ name, property, required, value, problem }: FieldProps) {
   const label = (
     <>
       {labelOf(name, property)}
-      {required ? <span className="text-bad" aria-hidden> *</span> : kind !== 'yes-no' && <span className="font-normal text-ink-soft"> (optional)</span>}
+      {required ? <span className="text-bad" aria-hidden> *</span> : kind !== 'yes-no' && <span className="font-normal text-ink-soft">{' '}{t('(optional)')}</span>}
     </>
   )
   const more = { id, name, value, property, invalid: problem !== undefined, ...(required ? { required } : {}), ...(described ? { described } : {}) }
@@ -132,7 +133,7 @@ function Control({ id, name, property, value, required = false, invalid, describ
     case 'choice':
       return (
         <select {...more} defaultValue={text}>
-          {(!required || text === '') && <option value="">{required ? 'Select…' : 'None'}</option>}
+          {(!required || text === '') && <option value="">{required ? t('Select…') : t('None')}</option>}
           {property.enum!.map((option, at) => <option key={String(option)} value={String(option)}>{property.enumNames?.[at] ?? String(option)}</option>)}
         </select>
       )
@@ -158,7 +159,7 @@ function Control({ id, name, property, value, required = false, invalid, describ
     case 'text':
       return <textarea {...more} rows={4} defaultValue={text} />
     case 'lines':
-      return <textarea {...more} rows={3} placeholder="One per line" defaultValue={Array.isArray(value) ? value.join('\n') : ''} />
+      return <textarea {...more} rows={3} placeholder={t('One per line')} defaultValue={Array.isArray(value) ? value.join('\n') : ''} />
     case 'json':
       return <textarea {...more} rows={4} spellCheck={false} className="field font-mono text-small aria-invalid:border-bad" defaultValue={value === undefined ? '' : JSON.stringify(value, null, 2)} />
   }

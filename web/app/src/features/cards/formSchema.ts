@@ -1,4 +1,6 @@
 /** The subset of JSON Schema that has form fields. Other properties are edited as JSON. */
+import { t } from '../../language/words.ts'
+
 
 export interface Property {
   type?: string | string[]
@@ -62,11 +64,11 @@ export function valueOf(kind: Kind, property: Property, filled: readonly FormDat
 /** The first problem that can be told without the server, in words that fit below the field. */
 export function problemOf(kind: Kind, property: Property, required: boolean, value: unknown): string | null {
   const empty = value === undefined || (Array.isArray(value) && value.length === 0)
-  if (required && empty && kind !== 'yes-no') return kind === 'choices' ? 'Select at least one option' : 'This field is required'
+  if (required && empty && kind !== 'yes-no') return kind === 'choices' ? t('Select at least one option') : t('This field is required')
   if (empty || typeof value !== 'number') return null
-  if (Number.isNaN(value)) return 'Enter a number'
-  if (property.type === 'integer' && !Number.isInteger(value)) return 'Enter a whole number'
-  if (property.minimum !== undefined && value < property.minimum) return `Enter ${property.minimum} or more`
-  if (property.maximum !== undefined && value > property.maximum) return `Enter ${property.maximum} or less`
+  if (Number.isNaN(value)) return t('Enter a number')
+  if (property.type === 'integer' && !Number.isInteger(value)) return t('Enter a whole number')
+  if (property.minimum !== undefined && value < property.minimum) return t('Enter {minimum} or more', { minimum: property.minimum })
+  if (property.maximum !== undefined && value > property.maximum) return t('Enter {maximum} or less', { maximum: property.maximum })
   return null
 }

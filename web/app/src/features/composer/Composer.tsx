@@ -2,6 +2,7 @@ import type { Message } from '@majlis/client'
 import { useMajlis, useMe, useSpace, useStore } from '@majlis/client/react'
 import { useEffect, useId, useLayoutEffect, useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react'
 
+import { rich, t } from '../../language/words.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { Close, Letters, Send } from '../../ui/icons.tsx'
 import { lazyPart } from '../../ui/lazyPart.tsx'
@@ -85,7 +86,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
 
   if (!space || !me) return null
   const role = space.members.find((member) => member.id === me.id)?.role
-  if (role === 'viewer') return <p className="py-3 text-center text-small text-ink-soft">You’re a viewer in this space. You can read messages but not send them.</p>
+  if (role === 'viewer') return <p className="py-3 text-center text-small text-ink-soft">{t('You’re a viewer in this space. You can read messages but not send them.')}</p>
 
   const uploaded = attachments.every((each) => each.status === 'done')
   const ready = editing ? text.trim() !== '' : uploaded && (text.trim() !== '' || attachments.length > 0)
@@ -103,7 +104,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
   const send = () => {
     const trimmed = text.trim()
     if (!ready) {
-      if (!uploaded) toast('The message can be sent when its files are uploaded')
+      if (!uploaded) toast(t('The message can be sent when its files are uploaded'))
       return
     }
     if (editing) {
@@ -162,16 +163,16 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
       <div className="rounded-lg border border-line-strong bg-paper-high shadow-low transition-shadow focus-within:border-ink-soft focus-within:shadow-high">
         {editing && (
           <div className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-4 text-small">
-            <p className="min-w-0 flex-1 truncate text-ink-soft">Editing your message</p>
-            <IconButton label="Cancel editing" className="size-7" onClick={stopEdit}><Close className="size-4" /></IconButton>
+            <p className="min-w-0 flex-1 truncate text-ink-soft">{t('Editing your message')}</p>
+            <IconButton label={t('Cancel editing')} className="size-7" onClick={stopEdit}><Close className="size-4" /></IconButton>
           </div>
         )}
         {replyTo && !editing && (
           <div className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-4 text-small">
             <p className="min-w-0 flex-1 truncate text-ink-soft">
-              Replying to <b className="font-semibold text-ink">{replyTo.sender.name}</b>: {lineOf(replyTo)}
+              {rich('Replying to {name}: {text}', { name: <bdi className="font-semibold text-ink">{replyTo.sender.name}</bdi>, text: <bdi>{lineOf(replyTo)}</bdi> })}
             </p>
-            <IconButton label="Cancel reply" className="size-7" onClick={onClearReply}><Close className="size-4" /></IconButton>
+            <IconButton label={t('Cancel reply')} className="size-7" onClick={onClearReply}><Close className="size-4" /></IconButton>
           </div>
         )}
         {!editing && <AttachmentList spaceId={spaceId} attachments={attachments} />}
@@ -191,10 +192,10 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
             ref={box}
             rows={1}
             value={text}
-            aria-label={`Message ${space.facts.name}`}
+            aria-label={t('Message {name}', { name: space.facts.name })}
             aria-describedby={hint}
             {...suggestions.attributes}
-            placeholder={`Message ${space.facts.name}`}
+            placeholder={t('Message {name}', { name: space.facts.name })}
             className="max-h-[40vh] min-h-9 flex-1 resize-none bg-transparent px-2.5 py-1.5 outline-none"
             onChange={(event) => {
               setText(event.target.value)
@@ -206,11 +207,11 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
             onBlur={suggestions.close}
             onPaste={onPaste}
           />
-          <IconButton label={formats ? 'Hide formatting' : 'Show formatting'} aria-pressed={formats} className="hidden md:grid" onClick={toggleFormats}><Letters /></IconButton>
-          <EmojiButton label="Insert emoji" onChoose={insert} />
+          <IconButton label={formats ? t('Hide formatting') : t('Show formatting')} aria-pressed={formats} className="hidden md:grid" onClick={toggleFormats}><Letters /></IconButton>
+          <EmojiButton label={t('Insert emoji')} onChoose={insert} />
           <button
             type="submit"
-            aria-label="Send"
+            aria-label={t('Send')}
             disabled={!ready}
             className="grid size-9 shrink-0 place-items-center rounded-md bg-warm text-warm-ink transition-opacity disabled:opacity-35"
           >
@@ -219,7 +220,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
         </div>
       </div>
       <p id={hint} className="unseen">
-        {touch() ? 'Press Send to send' : 'Press Enter to send, Shift+Enter for a new line'}, @ to mention a member, / for commands, : for emoji.{offline ? ' You’re offline. Messages are sent when you’re back online.' : ''}
+        {t('{keys}, @ to mention a member, / for commands, : for emoji.', { keys: touch() ? t('Press Send to send') : t('Press Enter to send, Shift+Enter for a new line') })}{offline ? ` ${t('You’re offline. Messages are sent when you’re back online.')}` : ''}
       </p>
     </form>
   )

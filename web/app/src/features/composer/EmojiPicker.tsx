@@ -1,19 +1,20 @@
 import { useState } from 'react'
 
+import { msg, t } from '../../language/words.ts'
 import { EMOJI, foundEmoji, type Emoji } from './emoji.ts'
 
 /** A grid of emoji with a search field. */
 export default function EmojiPicker({ onChoose }: { onChoose: (sign: string) => void }) {
   const [typed, setTyped] = useState('')
-  const groups = typed.trim() ? [{ title: 'Results', emoji: foundEmoji(typed) }] : EMOJI
+  const groups = typed.trim() ? [{ title: msg('Results'), emoji: foundEmoji(typed) }] : EMOJI
   const first = groups[0]?.emoji[0]
   return (
     <div className="w-72">
       <input
         type="search"
         autoFocus
-        aria-label="Search emoji"
-        placeholder="Search emoji"
+        aria-label={t('Search emoji')}
+        placeholder={t('Search emoji')}
         value={typed}
         className="field py-1.5 text-small"
         onChange={(event) => setTyped(event.target.value)}
@@ -25,9 +26,9 @@ export default function EmojiPicker({ onChoose }: { onChoose: (sign: string) => 
       />
       <div className="mt-2 max-h-64 space-y-2 overflow-y-auto">
         {groups.map(({ title, emoji }) => (
-          <section key={title} aria-label={title}>
-            <h4 className="mb-1 font-sans text-tiny text-ink-soft">{title}</h4>
-            {emoji.length === 0 && <p className="text-small text-ink-soft">No results</p>}
+          <section key={title} aria-label={t(title)}>
+            <h4 className="mb-1 font-sans text-tiny text-ink-soft">{t(title)}</h4>
+            {emoji.length === 0 && <p className="text-small text-ink-soft">{t('No results')}</p>}
             <ul className="grid grid-cols-8">{emoji.map((each) => <Choice key={each.name} emoji={each} onChoose={onChoose} />)}</ul>
           </section>
         ))}

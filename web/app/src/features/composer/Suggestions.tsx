@@ -1,8 +1,9 @@
+import { msg, t } from '../../language/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
-import { capitalize } from '../../ui/format.ts'
+import { TYPES } from '../spaces/roles.ts'
 import type { Suggestion, SuggestionState } from './useSuggestions.ts'
 
-const LABELS = { mention: 'Members to mention', emoji: 'Emoji', command: 'Commands' }
+const LABELS = { mention: msg('Members to mention'), emoji: msg('Emoji'), command: msg('Commands') }
 
 export function Suggestions({ state, onChoose }: { state: SuggestionState; onChoose: (suggestion: Suggestion) => void }) {
   if (state.list.length === 0) return null
@@ -10,7 +11,7 @@ export function Suggestions({ state, onChoose }: { state: SuggestionState; onCho
     <ul
       id={state.listId}
       role="listbox"
-      aria-label={LABELS[state.kind]}
+      aria-label={t(LABELS[state.kind])}
       className={`absolute bottom-full left-3 z-10 mb-1 max-h-80 max-w-[calc(100%-1.5rem)] animate-rise overflow-y-auto rounded-lg border border-line bg-paper-high p-1 shadow-high md:left-6 ${state.kind === 'command' ? 'w-96' : 'w-72'}`}
     >
       {state.list.map((suggestion, n) => (
@@ -39,8 +40,8 @@ function Content({ suggestion: { member, command, emoji } }: { suggestion: Sugge
   if (command) {
     return (
       <>
-        <span className="shrink-0 font-medium">/{command.name}{command.argument && <span className="font-normal text-ink-soft"> {command.argument}</span>}</span>
-        <span className="ml-auto truncate text-small text-ink-soft">{command.about}</span>
+        <span className="shrink-0 font-medium">/{command.name}{command.argument && <span className="font-normal text-ink-soft"> {t(command.argument)}</span>}</span>
+        <span className="ml-auto truncate text-small text-ink-soft">{t(command.about)}</span>
       </>
     )
   }
@@ -49,8 +50,8 @@ function Content({ suggestion: { member, command, emoji } }: { suggestion: Sugge
   return (
     <>
       <Avatar id={member.id} name={member.name} type={member.type} size="small" />
-      <span className="truncate">{member.name}</span>
-      {member.type !== 'human' && <span className="ml-auto text-tiny text-ink-soft">{capitalize(member.type)}</span>}
+      <bdi className="truncate">{member.name}</bdi>
+      {member.type !== 'human' && <span className="ml-auto text-tiny text-ink-soft">{t(TYPES[member.type])}</span>}
     </>
   )
 }

@@ -1,6 +1,7 @@
 /** Commands that are typed as `/name`. A text that is no command is sent as it is. */
 import type { SpaceState, Store } from '@majlis/client'
 
+import { msg, t } from '../../language/words.ts'
 import { go, inspect } from '../../router.ts'
 import { toast } from '../../ui/toast.tsx'
 import { openDirect } from '../spaces/openDirect.ts'
@@ -18,19 +19,19 @@ const toggle = (list: 'pinned' | 'muted' | 'archived'): Command['run'] => ({ sta
   changePreferences(state.me!.id, (before) => ({ ...before, [list]: toggled(before[list], facts.id) }))
 
 export const COMMANDS: readonly Command[] = [
-  { name: 'members', about: 'Show the members', run: () => inspect({ kind: 'members' }) },
-  { name: 'files', about: 'Show the files of this space', run: () => inspect({ kind: 'files' }) },
-  { name: 'pins', about: 'Show the pinned messages', run: () => inspect({ kind: 'pins' }) },
-  { name: 'runs', about: 'Show what the agents did', run: () => inspect({ kind: 'runs' }) },
-  { name: 'settings', about: 'Open the settings of this space', run: () => inspect({ kind: 'settings' }) },
-  { name: 'message', argument: 'name', about: 'Write to a member directly', run: message },
-  { name: 'stop', about: 'Stop the agents that are working here', run: stop },
-  { name: 'pause', about: 'Pause the agents in this space', run: (store, { facts }) => store.client.spaces.pause(facts.id).then(() => toast('Agents are paused here')) },
-  { name: 'resume', about: 'Let the agents in this space go on', run: (store, { facts }) => store.client.spaces.resume(facts.id).then(() => toast('Agents work here again')) },
-  { name: 'mute', about: 'Mute or unmute this space', run: toggle('muted') },
-  { name: 'pin', about: 'Pin or unpin this space', run: toggle('pinned') },
-  { name: 'archive', about: 'Archive this space, or move it out of the archive', run: toggle('archived') },
-  { name: 'home', about: 'Go to Home', run: () => go('/') },
+  { name: 'members', about: msg('Show the members'), run: () => inspect({ kind: 'members' }) },
+  { name: 'files', about: msg('Show the files of this space'), run: () => inspect({ kind: 'files' }) },
+  { name: 'pins', about: msg('Show the pinned messages'), run: () => inspect({ kind: 'pins' }) },
+  { name: 'runs', about: msg('Show what the agents did'), run: () => inspect({ kind: 'runs' }) },
+  { name: 'settings', about: msg('Open the settings of this space'), run: () => inspect({ kind: 'settings' }) },
+  { name: 'message', argument: msg('name'), about: msg('Write to a member directly'), run: message },
+  { name: 'stop', about: msg('Stop the agents that are working here'), run: stop },
+  { name: 'pause', about: msg('Pause the agents in this space'), run: (store, { facts }) => store.client.spaces.pause(facts.id).then(() => toast(t('Agents are paused here'))) },
+  { name: 'resume', about: msg('Let the agents in this space go on'), run: (store, { facts }) => store.client.spaces.resume(facts.id).then(() => toast(t('Agents work here again'))) },
+  { name: 'mute', about: msg('Mute or unmute this space'), run: toggle('muted') },
+  { name: 'pin', about: msg('Pin or unpin this space'), run: toggle('pinned') },
+  { name: 'archive', about: msg('Archive this space, or move it out of the archive'), run: toggle('archived') },
+  { name: 'home', about: msg('Go to Home'), run: () => go('/') },
 ]
 
 export const foundCommands = (typed: string): Command[] => COMMANDS.filter(({ name }) => name.startsWith(typed)).toSorted((a, b) => Number(b.name === typed) - Number(a.name === typed))
@@ -46,12 +47,12 @@ export function commandOf(text: string): { command: Command; argument: string } 
 async function message(store: Store, space: SpaceState, name: string): Promise<void> {
   const wanted = name.replace(/^@/, '').toLocaleLowerCase()
   const member = space.members.find((each) => each.name.toLocaleLowerCase() === wanted)
-  if (!member) return toast(`No member here is called ${name}`)
+  if (!member) return toast(t('No member here is called {name}', { name }))
   await openDirect(store, member.id)
 }
 
 async function stop(store: Store, { facts }: SpaceState): Promise<void> {
   const working = Object.values(store.state.agents.working).filter((run) => run.spaceId === facts.id)
-  if (working.length === 0) return toast('No agent is working here')
+  if (working.length === 0) return toast(t('No agent is working here'))
   await Promise.all(working.map((run) => store.client.runs.cancel(run.runId)))
 }

@@ -1,11 +1,13 @@
+import { msg } from '../../language/words.ts'
+
 /** Common emoji with their names, for the picker and for `:name` in the composer. Loaded on demand. */
 
 const GROUPS = {
-  Smileys: '😀 grinning|😄 smile|😁 beaming|😂 joy|🤣 rofl|😊 blush|🙂 slight_smile|😉 wink|😍 heart_eyes|😘 kiss|😎 sunglasses|🤓 nerd|🤔 thinking|🤨 raised_eyebrow|😐 neutral|🙄 rolling_eyes|😬 grimace|😴 sleeping|😅 sweat_smile|😇 innocent|🥳 partying|🤯 exploding_head|😮 surprised|😢 cry|😭 sob|😤 triumph|😡 angry|😱 scream|🥺 pleading|😕 confused|🤗 hug|🤝 handshake|🤷 shrug|🤦 facepalm',
-  Gestures: '👍 thumbs_up|👎 thumbs_down|👏 clap|🙌 raised_hands|🙏 pray|👋 wave|👌 ok|✌️ victory|🤞 fingers_crossed|💪 muscle|👀 eyes|👉 point_right|👇 point_down|☝️ point_up|✋ raised_hand|🫡 salute|🫶 heart_hands',
-  Hearts: '❤️ heart|🧡 orange_heart|💛 yellow_heart|💚 green_heart|💙 blue_heart|💜 purple_heart|💔 broken_heart|💯 hundred|✨ sparkles|⭐ star|🌟 glowing_star|🔥 fire|💥 boom|⚡ zap',
-  Work: '✅ check|❌ cross|⚠️ warning|❓ question|❗ exclamation|💡 idea|📌 pin|📎 paperclip|📝 memo|📅 calendar|📈 chart_up|📉 chart_down|📦 package|🔒 lock|🔑 key|🔍 search|🔧 wrench|🛠️ tools|⚙️ gear|🐛 bug|🚀 rocket|🚢 ship|🏁 finish|🎯 target|🧪 test_tube|💻 laptop|📱 phone|✉️ mail|🔔 bell|⏳ hourglass|⏰ alarm|🗑️ trash|🤖 robot|🧠 brain',
-  Life: '🎉 tada|🎊 confetti|🎁 gift|🎂 cake|☕ coffee|🍵 tea|🍕 pizza|🍎 apple|🍉 watermelon|🥂 cheers|🌹 rose|🌱 seedling|🌳 tree|🌙 moon|☀️ sun|🌧️ rain|🌈 rainbow|🐈 cat|🐕 dog|🐪 camel|🦊 fox|🐢 turtle|🏆 trophy|⚽ football|🎵 music|🏠 home|🕌 mosque|✈️ airplane|🚗 car|🌍 earth',
+  [msg('Smileys')]: '😀 grinning|😄 smile|😁 beaming|😂 joy|🤣 rofl|😊 blush|🙂 slight_smile|😉 wink|😍 heart_eyes|😘 kiss|😎 sunglasses|🤓 nerd|🤔 thinking|🤨 raised_eyebrow|😐 neutral|🙄 rolling_eyes|😬 grimace|😴 sleeping|😅 sweat_smile|😇 innocent|🥳 partying|🤯 exploding_head|😮 surprised|😢 cry|😭 sob|😤 triumph|😡 angry|😱 scream|🥺 pleading|😕 confused|🤗 hug|🤝 handshake|🤷 shrug|🤦 facepalm',
+  [msg('Gestures')]: '👍 thumbs_up|👎 thumbs_down|👏 clap|🙌 raised_hands|🙏 pray|👋 wave|👌 ok|✌️ victory|🤞 fingers_crossed|💪 muscle|👀 eyes|👉 point_right|👇 point_down|☝️ point_up|✋ raised_hand|🫡 salute|🫶 heart_hands',
+  [msg('Hearts')]: '❤️ heart|🧡 orange_heart|💛 yellow_heart|💚 green_heart|💙 blue_heart|💜 purple_heart|💔 broken_heart|💯 hundred|✨ sparkles|⭐ star|🌟 glowing_star|🔥 fire|💥 boom|⚡ zap',
+  [msg('Work')]: '✅ check|❌ cross|⚠️ warning|❓ question|❗ exclamation|💡 idea|📌 pin|📎 paperclip|📝 memo|📅 calendar|📈 chart_up|📉 chart_down|📦 package|🔒 lock|🔑 key|🔍 search|🔧 wrench|🛠️ tools|⚙️ gear|🐛 bug|🚀 rocket|🚢 ship|🏁 finish|🎯 target|🧪 test_tube|💻 laptop|📱 phone|✉️ mail|🔔 bell|⏳ hourglass|⏰ alarm|🗑️ trash|🤖 robot|🧠 brain',
+  [msg('Life')]: '🎉 tada|🎊 confetti|🎁 gift|🎂 cake|☕ coffee|🍵 tea|🍕 pizza|🍎 apple|🍉 watermelon|🥂 cheers|🌹 rose|🌱 seedling|🌳 tree|🌙 moon|☀️ sun|🌧️ rain|🌈 rainbow|🐈 cat|🐕 dog|🐪 camel|🦊 fox|🐢 turtle|🏆 trophy|⚽ football|🎵 music|🏠 home|🕌 mosque|✈️ airplane|🚗 car|🌍 earth',
 }
 
 export interface Emoji {

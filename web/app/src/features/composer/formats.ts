@@ -1,4 +1,6 @@
 /** Markdown for a selection. */
+import { msg } from '../../language/words.ts'
+
 export interface Format {
   label: string
   /** Around the selection. */
@@ -8,12 +10,12 @@ export interface Format {
 }
 
 export const FORMATS: readonly (Format & { sign: string; look: string })[] = [
-  { label: 'Bold', sign: 'B', look: 'font-semibold', around: '**' },
-  { label: 'Italic', sign: 'I', look: 'font-serif italic', around: '_' },
-  { label: 'Strikethrough', sign: 'S', look: 'line-through', around: '~~' },
-  { label: 'Code', sign: '<>', look: 'font-mono text-tiny', around: '`' },
-  { label: 'Quote', sign: '”', look: 'font-serif', before: '> ' },
-  { label: 'List', sign: '•', look: '', before: '- ' },
+  { label: msg('Bold'), sign: 'B', look: 'font-semibold', around: '**' },
+  { label: msg('Italic'), sign: 'I', look: 'font-serif italic', around: '_' },
+  { label: msg('Strikethrough'), sign: 'S', look: 'line-through', around: '~~' },
+  { label: msg('Code'), sign: '<>', look: 'font-mono text-tiny', around: '`' },
+  { label: msg('Quote'), sign: '”', look: 'font-serif', before: '> ' },
+  { label: msg('List'), sign: '•', look: '', before: '- ' },
 ]
 
 export interface Formatted {

@@ -1,5 +1,7 @@
 import { useConnection } from '@majlis/client/react'
 
+import { t } from '../../language/words.ts'
+
 /** Shown until the first load is done. Has no text at first, because loading is usually instant. */
 export function SplashScreen() {
   const lost = useConnection() === 'lost'
@@ -8,7 +10,7 @@ export function SplashScreen() {
       <div>
         <img src="/page/icon.svg" alt="" width="48" height="48" className="mx-auto mb-4" />
         <h1 className="unseen">Majlis</h1>
-        <p role="status" className="text-ink-soft">{lost ? 'Can’t reach Majlis. Reconnecting…' : ''}</p>
+        <p role="status" className="text-ink-soft">{lost ? t('Can’t reach Majlis. Reconnecting…') : ''}</p>
       </div>
     </main>
   )

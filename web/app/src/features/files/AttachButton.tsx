@@ -1,5 +1,6 @@
 import { useRef } from 'react'
 
+import { t } from '../../language/words.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { Paperclip } from '../../ui/icons.tsx'
 
@@ -7,13 +8,13 @@ export function AttachButton({ onFiles }: { onFiles: (files: File[]) => void }) 
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
-      <IconButton label="Attach files" onClick={() => input.current?.click()}><Paperclip /></IconButton>
+      <IconButton label={t('Attach files')} onClick={() => input.current?.click()}><Paperclip /></IconButton>
       <input
         ref={input}
         type="file"
         multiple
         hidden
-        aria-label="Files to attach"
+        aria-label={t('Files to attach')}
         onChange={(event) => {
           onFiles([...(event.target.files ?? [])])
           // The same file can be chosen again.

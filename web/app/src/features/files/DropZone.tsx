@@ -1,5 +1,7 @@
 import { useEffect, useState, type RefObject } from 'react'
 
+import { t } from '../../language/words.ts'
+
 /** Takes files that are dropped anywhere on `box`, and says so while they are dragged over it. */
 export function DropZone({ box, onFiles }: { box: RefObject<HTMLElement | null>; onFiles: (files: File[]) => void }) {
   const [over, setOver] = useState(false)
@@ -40,7 +42,7 @@ export function DropZone({ box, onFiles }: { box: RefObject<HTMLElement | null>;
   if (!over) return null
   return (
     <div className="pointer-events-none absolute inset-2 z-20 grid place-items-center rounded-lg border-2 border-dashed border-link bg-paper/85">
-      <p className="text-large">Drop files to attach them</p>
+      <p className="text-large">{t('Drop files to attach them')}</p>
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import type { FileInfo } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 
+import { t } from '../../language/words.ts'
 import { Download, FileIcon } from '../../ui/icons.tsx'
 import { kindOf, sizeOf } from './kinds.ts'
 
@@ -14,7 +15,7 @@ export function FileRow({ file }: { file: FileInfo }) {
       className="flex max-w-full items-center gap-2.5 rounded-md border border-line bg-paper-high px-2.5 py-1.5 text-small hover:bg-hover"
     >
       <FileIcon className="size-5 shrink-0 text-ink-soft" />
-      <span className="unseen">Download</span>
+      <span className="unseen">{t('Download')}</span>
       <span className="min-w-0 flex-1 leading-tight">
         <bdi className="block truncate font-medium">{file.name}</bdi>
         <span className="block text-tiny text-ink-soft">{kindOf(file)} · {sizeOf(file.bytes)}</span>

@@ -2,6 +2,7 @@ import type { FileInfo } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { lazyPart } from '../../ui/lazyPart.tsx'
 import { FileCard } from './FileCard.tsx'
 import { FileRow } from './FileRow.tsx'
@@ -19,12 +20,12 @@ export function Files({ files }: { files: readonly FileInfo[] }) {
   return (
     <div className="mt-1 space-y-2">
       {pictures.length > 0 && (
-        <ul aria-label="Pictures" className="flex flex-wrap gap-2">
+        <ul aria-label={t('Pictures')} className="flex flex-wrap gap-2">
           {pictures.map((file) => <li key={file.id} className="max-w-full"><Picture file={file} onOpen={() => setShown(file.id)} /></li>)}
         </ul>
       )}
       {others.length > 0 && (
-        <ul aria-label="Files" className="max-w-md space-y-1.5">
+        <ul aria-label={t('Files')} className="max-w-md space-y-1.5">
           {others.map((file) => <li key={file.id}>{previewOf(file) ? <FileCard file={file} /> : <FileRow file={file} />}</li>)}
         </ul>
       )}
@@ -40,7 +41,7 @@ function Picture({ file, onOpen }: { file: FileInfo; onOpen: () => void }) {
   const { width, height } = pictureSize(file)
   if (failed) return <FileRow file={file} />
   return (
-    <button type="button" aria-label={`Enlarge ${file.name}`} className="block max-w-full cursor-zoom-in overflow-hidden rounded-md border border-line bg-paper-low" onClick={onOpen}>
+    <button type="button" aria-label={t('Enlarge {name}', { name: file.name })} className="block max-w-full cursor-zoom-in overflow-hidden rounded-md border border-line bg-paper-low" onClick={onOpen}>
       <img
         src={client.files.url(file.id)}
         alt={file.name}

@@ -2,6 +2,7 @@ import type { SpaceFile, SpaceState } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { rich, t } from '../../language/words.ts'
 import { messagePath } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Link } from '../../ui/Link.tsx'
@@ -34,16 +35,16 @@ export function Gallery({ space }: { space: SpaceState }) {
   }
   const pictures = files.filter(isPicture)
   const others = files.filter((file) => !isPicture(file))
-  if (files.length === 0) return <p className="text-small text-ink-soft">No files yet. Attach them to a message with the paper clip, by paste or by drop.</p>
+  if (files.length === 0) return <p className="text-small text-ink-soft">{t('No files yet. Attach them to a message with the paper clip, by paste or by drop.')}</p>
   return (
     <div className="space-y-5">
       {pictures.length > 0 && (
         <section>
-          <h3 className="mb-2 font-sans text-small text-ink-soft">Pictures</h3>
-          <ul aria-label="Pictures of this space" className="grid grid-cols-3 gap-2">
+          <h3 className="mb-2 font-sans text-small text-ink-soft">{t('Pictures')}</h3>
+          <ul aria-label={t('Pictures of this space')} className="grid grid-cols-3 gap-2">
             {pictures.map((file) => (
               <li key={file.id}>
-                <button type="button" aria-label={`Enlarge ${file.name}`} title={`${file.name}, from ${file.sender.name}`} className="block aspect-square w-full cursor-zoom-in overflow-hidden rounded-md border border-line bg-paper-low" onClick={() => setShown(file.id)}>
+                <button type="button" aria-label={t('Enlarge {name}', { name: file.name })} title={`${file.name}, from ${file.sender.name}`} className="block aspect-square w-full cursor-zoom-in overflow-hidden rounded-md border border-line bg-paper-low" onClick={() => setShown(file.id)}>
                   <img src={client.files.url(file.id)} alt="" loading="lazy" decoding="async" className="size-full object-cover" />
                 </button>
               </li>
@@ -53,20 +54,20 @@ export function Gallery({ space }: { space: SpaceState }) {
       )}
       {others.length > 0 && (
         <section>
-          <h3 className="mb-2 font-sans text-small text-ink-soft">Files</h3>
-          <ul aria-label="Files of this space" className="space-y-3">
+          <h3 className="mb-2 font-sans text-small text-ink-soft">{t('Files')}</h3>
+          <ul aria-label={t('Files of this space')} className="space-y-3">
             {others.map((file) => (
               <li key={file.id}>
                 {previewOf(file) ? <FileCard file={file} glimpse={false} /> : <FileRow file={file} />}
                 <Link href={`${messagePath(spaceId, file.messageId)}${location.search}`} className="mt-0.5 block truncate rounded-sm px-1 text-tiny text-ink-soft hover:text-ink hover:underline">
-                  From <bdi>{file.sender.name}</bdi>, {brief(file.createdAt)}
+                  {rich('From {name}, {time}', { name: <bdi>{file.sender.name}</bdi>, time: brief(file.createdAt) })}
                 </Link>
               </li>
             ))}
           </ul>
         </section>
       )}
-      {data.hasMore && more.hasMore && <Button onClick={() => void load().catch(reload)}>Load earlier files</Button>}
+      {data.hasMore && more.hasMore && <Button onClick={() => void load().catch(reload)}>{t('Load earlier files')}</Button>}
       {shown && <PictureViewer pictures={pictures} start={shown} onClose={() => setShown(null)} />}
     </div>
   )

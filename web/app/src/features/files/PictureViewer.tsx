@@ -2,6 +2,7 @@ import type { FileInfo } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState, type KeyboardEvent } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { sizeOf } from './kinds.ts'
 
@@ -29,12 +30,12 @@ export default function PictureViewer({ pictures, start, onClose }: { pictures: 
           <span className="flex-1">{file.width && file.height ? `${file.width} × ${file.height} · ` : ''}{sizeOf(file.bytes)}</span>
           {pictures.length > 1 && (
             <>
-              <button type="button" className={LINK} onClick={() => step(-1)}>Previous</button>
-              <span className="tabular-nums">{n + 1} of {pictures.length}</span>
-              <button type="button" className={LINK} onClick={() => step(1)}>Next</button>
+              <button type="button" className={LINK} onClick={() => step(-1)}>{t('Previous')}</button>
+              <span className="tabular-nums">{t('{part} of {whole}', { part: n + 1, whole: pictures.length })}</span>
+              <button type="button" className={LINK} onClick={() => step(1)}>{t('Next')}</button>
             </>
           )}
-          <a className={LINK} href={client.files.url(file.id)} download={file.name}>Download</a>
+          <a className={LINK} href={client.files.url(file.id)} download={file.name}>{t('Download')}</a>
         </p>
       </div>
     </Dialog>

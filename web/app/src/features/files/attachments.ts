@@ -5,6 +5,7 @@
 import { MajlisError, type Client, type FileInfo } from '@majlis/client'
 import { useSyncExternalStore } from 'react'
 
+import { t } from '../../language/words.ts'
 import { loadItem, removeItem, saveItem } from '../../ui/storage.ts'
 
 export interface Attachment {
@@ -40,7 +41,7 @@ export function attachmentsOf(me: string, spaceId: string): readonly Attachment[
 /** Starts to upload files. Returns what is wrong, if they cannot be attached. */
 export function attach(client: Client, me: string, spaceId: string, files: readonly File[]): string | null {
   const before = attachmentsOf(me, spaceId)
-  if (before.length + files.length > MAX_FILES) return `A message can have up to ${MAX_FILES} files.`
+  if (before.length + files.length > MAX_FILES) return t('A message can have up to {MAX_FILES} files.', { MAX_FILES })
   const added = files.map((source): Attachment => {
     const key = crypto.getRandomValues(new Uint32Array(4)).join('-')
     uploads.set(key, { source, abort: new AbortController() })

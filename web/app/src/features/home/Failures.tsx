@@ -1,8 +1,8 @@
 import type { Failure } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 
+import { plural, t } from '../../language/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
-import { plural } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { brief, useNow } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -17,7 +17,7 @@ export function Failures() {
   const { data } = useQuery('failures', () => client.failures(), String(minute))
   const agents = [...new Set(data?.map((each) => each.agentId))]
   if (!data || agents.length === 0) return null
-  return <Section title="Agents that couldn’t answer">{agents.map((id) => <Row key={id} all={data.filter((each) => each.agentId === id)} />)}</Section>
+  return <Section title={t('Agents that couldn’t answer')}>{agents.map((id) => <Row key={id} all={data.filter((each) => each.agentId === id)} />)}</Section>
 }
 
 function Row({ all }: { all: readonly Failure[] }) {
@@ -27,10 +27,10 @@ function Row({ all }: { all: readonly Failure[] }) {
       <Link href={`/admin/agents/${agentId}`} className="flex items-center gap-3 px-4 py-2.5 hover:bg-hover">
         <Avatar id={agentId} name={agentName} type="agent" />
         <span className="min-w-0 flex-1">
-          <span className="block truncate"><b className="font-semibold">{agentName}</b> <span className="text-small text-ink-soft">{plural(all.length, 'failed run')} · {brief(endedAt)}</span></span>
+          <span className="block truncate"><b className="font-semibold">{agentName}</b> <span className="text-small text-ink-soft">{plural(all.length, '{n} failed run', '{n} failed runs')} · {brief(endedAt)}</span></span>
           {error && <span className="line-clamp-2 text-small text-bad">{error.message}</span>}
         </span>
-        <span className="shrink-0 text-small text-link">Open settings</span>
+        <span className="shrink-0 text-small text-link">{t('Open settings')}</span>
       </Link>
     </li>
   )

@@ -2,9 +2,9 @@ import { unread, type PendingCall, type SpaceState } from '@majlis/client'
 import { useMajlis, useMe, useSpaces } from '@majlis/client/react'
 import type { ReactNode } from 'react'
 
+import { count, plural, rich, t } from '../../language/words.ts'
 import { messagePath, spacePath } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
-import { plural } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { brief, useToday } from '../../ui/time.ts'
 import { lineOf } from '../markdown/plainText.ts'
@@ -26,18 +26,18 @@ export default function Home() {
     <div className="min-h-0 flex-1 overflow-y-auto">
       <div className="mx-auto max-w-column space-y-8 p-6 md:py-10">
         <div>
-          <h2 className="text-title">Welcome to Majlis</h2>
+          <h2 className="text-title">{t('Welcome to Majlis')}</h2>
           <p className="text-ink-soft">{summary(pending.length, fresh.length, spaces.length)}</p>
         </div>
         {pending.length > 0 && (
-          <Section title="Needs your decision">
+          <Section title={t('Needs your decision')}>
             {pending.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).map((call) => <Decision key={`${call.runId} ${call.toolCallId}`} call={call} />)}
           </Section>
         )}
         <Questions />
         {me.role !== 'member' && <Failures />}
-        {fresh.length > 0 && <Section title="Unread">{fresh.map((space) => <UnreadSpace key={space.facts.id} space={space} />)}</Section>}
-        {spaces.length === 0 && <NewSpace label="Create space" />}
+        {fresh.length > 0 && <Section title={t('Unread')}>{fresh.map((space) => <UnreadSpace key={space.facts.id} space={space} />)}</Section>}
+        {spaces.length === 0 && <NewSpace label={t('Create space')} />}
         {me.role !== 'member' && <Starters />}
       </div>
     </div>
@@ -45,9 +45,9 @@ export default function Home() {
 }
 
 function summary(decisions: number, fresh: number, spaces: number): string {
-  if (spaces === 0) return 'Create a space and add people and agents to it. Only members of a space can read its messages.'
-  if (decisions + fresh === 0) return 'You’re all caught up.'
-  return 'Here is what happened while you were away.'
+  if (spaces === 0) return t('Create a space and add people and agents to it. Only members of a space can read its messages.')
+  if (decisions + fresh === 0) return t('You’re all caught up.')
+  return t('Here is what happened while you were away.')
 }
 
 export function Section({ title, children }: { title: string; children: ReactNode }) {
@@ -69,10 +69,10 @@ function Decision({ call }: { call: PendingCall }) {
       <Link href={messagePath(call.spaceId, call.messageId)} className={ROW}>
         <Avatar id={call.agentId} name={call.agentName} type="agent" />
         <span className="min-w-0 flex-1">
-          <span className="block truncate"><b className="font-semibold">{call.agentName}</b> {call.purpose === 'permission' ? <>wants to use <span className="font-mono text-[0.9em]">{call.name}</span></> : typeof question === 'string' ? question : 'asks a question'}</span>
+          <span className="block truncate">{call.purpose === 'permission' ? rich('{name} wants to use {tool}', { name: <bdi className="font-semibold">{call.agentName}</bdi>, tool: <span dir="ltr" className="font-mono text-[0.9em]">{call.name}</span> }) : typeof question === 'string' ? <><bdi className="font-semibold">{call.agentName}</bdi> <bdi>{question}</bdi></> : rich('{name} asks a question', { name: <bdi className="font-semibold">{call.agentName}</bdi> })}</span>
           <span className="block truncate text-small text-ink-soft"><bdi>{space}</bdi> · {brief(call.createdAt)}</span>
         </span>
-        <span className="text-small text-decide">Decide</span>
+        <span className="text-small text-decide">{t('Decide')}</span>
       </Link>
     </li>
   )
@@ -87,8 +87,8 @@ function UnreadSpace({ space }: { space: SpaceState }) {
           <bdi className="block truncate text-left font-semibold">{facts.name}</bdi>
           {lastMessage && <bdi className="block truncate text-left text-small text-ink-soft">{lastMessage.sender.name}: {lineOf(lastMessage)}</bdi>}
         </span>
-        {space.mentions.length > 0 && <span className="text-small text-unread">{plural(space.mentions.length, 'mention')} of you</span>}
-        <span className="rounded-full bg-unread px-2 text-tiny font-semibold text-unread-ink">{unread(space)}<span className="unseen"> unread</span></span>
+        {space.mentions.length > 0 && <span className="text-small text-unread">{plural(space.mentions.length, '{n} mention of you', '{n} mentions of you')}</span>}
+        <span className="rounded-full bg-unread px-2 text-tiny font-semibold text-unread-ink">{count(unread(space))}<span className="unseen"> {t('unread')}</span></span>
       </Link>
     </li>
   )

@@ -1,6 +1,7 @@
 import type { OpenWait } from '@majlis/client'
 import { useMajlis, useStore } from '@majlis/client/react'
 
+import { t } from '../../language/words.ts'
 import { messagePath } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Link } from '../../ui/Link.tsx'
@@ -20,16 +21,16 @@ export function Questions() {
   const open = data?.waits.filter((wait) => wait.kind !== 'card') ?? []
   if (open.length === 0) return null
   return (
-    <Section title="Waiting for your reply">
+    <Section title={t('Waiting for your reply')}>
       {open.map((wait) => (
         <li key={wait.id}>
           <Link href={messagePath(wait.spaceId, wait.messageId)} className={ROW}>
             <Avatar id={wait.agentId ?? wait.askerId ?? ''} name={asker(wait)} type={wait.agentId ? 'agent' : 'service'} />
             <span className="min-w-0 flex-1">
               <span className="block truncate"><b className="font-semibold">{asker(wait)}</b> <bdi>{plainText(wait.question)}</bdi></span>
-              <span className="block truncate text-small text-ink-soft"><bdi>{names[wait.spaceId]?.facts.name}</bdi> · {brief(wait.startedAt)}{wait.need > 1 && ` · ${wait.answered.length} of ${wait.need} answered`}</span>
+              <span className="block truncate text-small text-ink-soft"><bdi>{names[wait.spaceId]?.facts.name}</bdi> · {brief(wait.startedAt)}{wait.need > 1 && ` · ${t('{part} of {whole} answered', { part: wait.answered.length, whole: wait.need })}`}</span>
             </span>
-            <span className="text-small text-link">{wait.kind === 'ask' ? 'Answer' : 'Reply'}</span>
+            <span className="text-small text-link">{wait.kind === 'ask' ? t('Answer') : t('Reply')}</span>
           </Link>
         </li>
       ))}

@@ -1,8 +1,8 @@
 import { useMe, useStore } from '@majlis/client/react'
 import type { ReactNode } from 'react'
 
+import { plural, t } from '../../language/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
-import { count, plural } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { fullTime } from '../../ui/time.ts'
@@ -15,7 +15,7 @@ import { UsageByRun } from './UsageByRun.tsx'
 export function AgentView({ agentId }: { agentId: string }) {
   const me = useMe()!
   if (me.role !== 'member' || me.id === agentId) return <Details agentId={agentId} />
-  return <p className="text-small text-ink-soft">Only administrators can see an agent’s goals, memories and plans. Open Runs to see what it does in this space.</p>
+  return <p className="text-small text-ink-soft">{t('Only administrators can see an agent’s goals, memories and plans. Open Runs to see what it does in this space.')}</p>
 }
 
 function Details({ agentId }: { agentId: string }) {
@@ -40,24 +40,24 @@ function Details({ agentId }: { agentId: string }) {
       <h3 className="flex items-center gap-3 text-large">
         <Avatar id={entity.id} name={entity.name} type={entity.type} />
         <bdi className="min-w-0 flex-1 truncate text-left">{entity.name}</bdi>
-        {me.role !== 'member' && <Link href={`/admin/agents/${agentId}`} className="font-sans text-small font-normal text-link underline underline-offset-4">Edit</Link>}
+        {me.role !== 'member' && <Link href={`/admin/agents/${agentId}`} className="font-sans text-small font-normal text-link underline underline-offset-4">{t('Edit')}</Link>}
       </h3>
       <p className="text-small text-ink-soft">
-        {plural(usage.runs, 'run')} · {plural(usage.requests, 'request')} · {plural(usage.inputTokens, 'input token')} ({count(usage.cachedTokens)} cached) · {plural(usage.outputTokens, 'output token')}
+        {plural(usage.runs, '{n} run', '{n} runs')} · {plural(usage.requests, '{n} request', '{n} requests')} · {plural(usage.inputTokens, '{n} input token', '{n} input tokens')} ({t('{n} cached', { n: usage.cachedTokens })}) · {plural(usage.outputTokens, '{n} output token', '{n} output tokens')}
       </p>
       <UsageByDay days={days} />
       <UsageByRun runs={runs} />
-      <Section title="Goals" empty="No goals">
+      <Section title={t('Goals')} empty={t('No goals')}>
         {goals.map((goal) => <li key={goal.id} className={goal.status === 'completed' ? 'text-ink-soft line-through' : ''}>{goal.description}</li>)}
       </Section>
-      <Section title="Memories" empty="No memories">
+      <Section title={t('Memories')} empty={t('No memories')}>
         {memories.map((memory) => <li key={memory.key}><b className="font-semibold">{memory.key}</b>: {memory.value}</li>)}
       </Section>
-      <Section title="Plans" empty="No plans">
+      <Section title={t('Plans')} empty={t('No plans')}>
         {plans.map((plan) => (
           <li key={plan.id} className={plan.status === 'completed' ? 'text-ink-soft line-through' : ''}>
             <b className="font-semibold">{plan.name}</b>: {plan.instruction}
-            {plan.nextAt && <span className="block text-ink-soft">Next run: {fullTime(plan.nextAt)}</span>}
+            {plan.nextAt && <span className="block text-ink-soft">{t('Next run: {time}', { time: fullTime(plan.nextAt) })}</span>}
           </li>
         ))}
       </Section>

@@ -1,4 +1,4 @@
-import { plural } from '../../ui/format.ts'
+import { plural, t } from '../../language/words.ts'
 import { diff } from './diff.ts'
 import type { Block } from './promptBlocks.ts'
 
@@ -23,7 +23,7 @@ function BlockView({ block, before }: { block: Block; before: string | null }) {
       <summary className="flex cursor-pointer items-baseline gap-2 px-3 py-1.5 text-small hover:bg-hover">
         <span className="truncate font-medium">{block.title}</span>
         {!block.title.endsWith(block.role) && <span className="text-tiny text-ink-soft">{block.role}</span>}
-        <span className="ml-auto shrink-0 text-tiny text-ink-soft tabular-nums">{stateOf(block, before)}≈ {plural(block.tokens, 'token')}</span>
+        <span className="ml-auto shrink-0 text-tiny text-ink-soft tabular-nums">{stateOf(block, before)}≈ {plural(block.tokens, '{n} token', '{n} tokens')}</span>
       </summary>
       <pre tabIndex={0} aria-label={block.title} className="max-h-96 overflow-auto border-t border-line p-3 font-mono text-tiny leading-relaxed whitespace-pre-wrap">
         {before === null ? <Shaded block={block} /> : <Compared before={before} after={block.text} />}
@@ -33,9 +33,9 @@ function BlockView({ block, before }: { block: Block; before: string | null }) {
 }
 
 function stateOf(block: Block, before: string | null): string {
-  if (before === null) return block.cached === block.text.length && block.cached > 0 ? 'cached · ' : ''
-  if (before === block.text) return 'unchanged · '
-  return before === '' ? 'new · ' : 'changed · '
+  if (before === null) return block.cached === block.text.length && block.cached > 0 ? `${t('cached')} · ` : ''
+  if (before === block.text) return `${t('unchanged')} · `
+  return before === '' ? `${t('new')} · ` : `${t('changed')} · `
 }
 
 function Shaded({ block }: { block: Block }) {

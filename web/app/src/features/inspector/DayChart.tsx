@@ -1,5 +1,7 @@
 import { useId } from 'react'
 
+import { t } from '../../language/words.ts'
+
 const HEIGHT = 48
 const DAY = 86_400_000
 
@@ -22,7 +24,7 @@ export function DayChart({ title, bars, days, peak, caption }: { title: string; 
     <figure aria-labelledby={id}>
       <figcaption id={id} className="mb-1 flex items-baseline justify-between gap-2 text-tiny text-ink-soft">
         <span>{title}</span>
-        <span className="tabular-nums">peak {peak}/day</span>
+        <span className="tabular-nums">{t('peak {peak}/day', { peak })}</span>
       </figcaption>
       <svg role="img" aria-label={`${title}: ${bars.map((bar) => bar.label).join('; ')}`} viewBox={`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" className="h-12 w-full border-b border-line">
         {bars.map((bar) => {

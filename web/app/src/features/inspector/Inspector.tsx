@@ -1,6 +1,7 @@
 import { useSpace } from '@majlis/client/react'
 import { useEffect, useRef, type ReactNode } from 'react'
 
+import { msg, t } from '../../language/words.ts'
 import { inspect, type Inspect } from '../../router.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { Close } from '../../ui/icons.tsx'
@@ -14,7 +15,7 @@ import { Runs } from './Runs.tsx'
 import { SpaceSettings } from './SpaceSettings.tsx'
 import { Summaries } from './Summaries.tsx'
 
-const TABS = [['runs', 'Runs'], ['members', 'Members'], ['files', 'Files'], ['pins', 'Pins'], ['settings', 'Settings']] as const
+const TABS = [['runs', msg('Runs')], ['members', msg('Members')], ['files', msg('Files')], ['pins', msg('Pins')], ['settings', msg('Settings')]] as const
 
 /** The panel on the right. On a phone it covers the page; between a phone and a wide screen it takes the place of the sidebar. */
 export default function Inspector({ spaceId, what, onClose }: { spaceId: string; what: Inspect; onClose: () => void }) {
@@ -23,20 +24,20 @@ export default function Inspector({ spaceId, what, onClose }: { spaceId: string;
   if (!space) return null
   return (
     <aside
-      aria-label="Inspector"
+      aria-label={t('Inspector')}
       ref={panel}
       tabIndex={-1}
       className="fixed inset-0 z-20 flex flex-col border-l border-line bg-paper outline-none md:static md:w-88 md:shrink-0 xl:w-104"
       onKeyDown={(event) => event.key === 'Escape' && onClose()}>
       <header className="flex h-14 shrink-0 items-center gap-1 border-b border-line pr-2 pl-4">
-        <nav aria-label="Inspector" className="flex min-w-0 flex-1 gap-0.5">
+        <nav aria-label={t('Inspector')} className="flex min-w-0 flex-1 gap-0.5">
           {TABS.map(([kind, name]) => (
             <Tab key={kind} current={what.kind === kind || (kind === 'runs' && what.kind === 'run') || (kind === 'members' && what.kind === 'agent')} onClick={() => inspect({ kind })}>
-              {name}
+              {t(name)}
             </Tab>
           ))}
         </nav>
-        <IconButton label="Close inspector" onClick={onClose}><Close /></IconButton>
+        <IconButton label={t('Close inspector')} onClick={onClose}><Close /></IconButton>
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         {what.kind === 'members' && <Members space={space} />}

@@ -2,7 +2,7 @@ import type { Context, Run, Step } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
-import { count, plural } from '../../ui/format.ts'
+import { plural, t } from '../../language/words.ts'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { BudgetBar } from './BudgetBar.tsx'
@@ -25,19 +25,19 @@ export function PromptView({ run }: { run: Run }) {
     return { context, steps, before: last ? blocksOf(last, 0, 0) : [] }
   })
   if (!data) return <QueryStatus problem={problem} className="mt-2" />
-  if (data.context.requests.length === 0) return <p className="mt-2 text-small text-ink-soft">No prompt stored. The model hasn’t answered yet, or the prompt has expired.</p>
+  if (data.context.requests.length === 0) return <p className="mt-2 text-small text-ink-soft">{t('No prompt stored. The model hasn’t answered yet, or the prompt has expired.')}</p>
   return (
     <div className="mt-3 space-y-4">
       {data.before.length > 0 && (
-        <label className="flex items-center gap-2 text-small"><input type="checkbox" className="accent-link" checked={comparing} onChange={(event) => setComparing(event.target.checked)} /> Compare with previous run</label>
+        <label className="flex items-center gap-2 text-small"><input type="checkbox" className="accent-link" checked={comparing} onChange={(event) => setComparing(event.target.checked)} /> {t('Compare with previous run')}</label>
       )}
       {data.context.requests.map((request, n) => {
         const usage = data.steps.find((step) => step.kind === 'model' && step.n === request.step)?.usage
         const blocks = blocksOf(request, usage?.inputTokens ?? 0, usage?.cachedTokens ?? 0)
         return (
-          <section key={request.step} aria-label={`Request ${n + 1}`}>
+          <section key={request.step} aria-label={t('Request {n}', { n: n + 1 })}>
             <h4 className="mb-1 text-small text-ink-soft">
-              Request {n + 1} · {plural(usage?.inputTokens ?? 0, 'input token')} ({count(usage?.cachedTokens ?? 0)} cached) · {plural(request.tools.length, 'tool')}
+              {t('Request {n}', { n: n + 1 })} · {plural(usage?.inputTokens ?? 0, '{n} input token', '{n} input tokens')} ({t('{n} cached', { n: usage?.cachedTokens ?? 0 })}) · {plural(request.tools.length, '{n} tool', '{n} tools')}
             </h4>
             {data.context.budgets[n] && <BudgetBar budget={data.context.budgets[n]} />}
             <BlockList blocks={blocks} before={comparing ? data.before : null} />

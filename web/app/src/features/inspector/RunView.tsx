@@ -2,9 +2,10 @@ import type { Run } from '@majlis/client'
 import { useMajlis, useMe, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { count, t } from '../../language/words.ts'
 import { inspect, messagePath } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
-import { count } from '../../ui/format.ts'
+import { money } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { fullTime, useNow } from '../../ui/time.ts'
@@ -13,11 +14,10 @@ import { useStopRun } from '../agents/useStopRun.ts'
 import { plainText } from '../markdown/plainText.ts'
 import { UnsentAnswer } from '../timeline/Unsent.tsx'
 import { PromptView } from './PromptView.tsx'
-import { isActive, runDuration, RunStatus, triggerText } from './runText.tsx'
+import { isActive, runDuration, RunStatus, tokensText, triggerText } from './runText.tsx'
 import { Steps } from './Steps.tsx'
 
 const RELOAD_MS = 3000
-const cost = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 4 })
 
 /** One run: its trigger, steps, tokens and prompt. */
 export function RunView({ runId }: { runId: string }) {
@@ -36,7 +36,7 @@ export function RunView({ runId }: { runId: string }) {
       {run.unsent && <UnsentAnswer runId={run.id} agentName={run.agentName} />}
       {me.role !== 'member' && (
         <div>
-          <Button aria-expanded={showPrompt} onClick={() => setShowPrompt(!showPrompt)}>{showPrompt ? 'Hide prompt' : 'Show prompt'}</Button>
+          <Button aria-expanded={showPrompt} onClick={() => setShowPrompt(!showPrompt)}>{showPrompt ? t('Hide prompt') : t('Show prompt')}</Button>
           {showPrompt && <PromptView run={run} />}
         </div>
       )}
@@ -62,13 +62,13 @@ function Facts({ run }: { run: Run }) {
       {run.error && <p className="rounded-md bg-bad-low px-3 py-2 text-small text-bad">{run.error.message}</p>}
       {run.notes.map((note, n) => <p key={n} className="rounded-md bg-paper-low px-3 py-2 text-small">{note}</p>)}
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 text-small [&>dt]:text-ink-soft">
-        <dt>Started</dt><dd>{run.startedAt ? fullTime(run.startedAt) : 'Not started'}</dd>
-        <dt>Duration</dt><dd>{runDuration(run)}</dd>
-        <dt>Tokens</dt><dd>{count(usage.inputTokens)} input ({count(usage.cachedTokens)} cached), {count(usage.outputTokens)} output</dd>
-        {run.cost !== null && <><dt>Cost</dt><dd>{cost.format(run.cost)}</dd></>}
-        <dt>Chain depth</dt><dd>{run.chainDepth}</dd>
+        <dt>{t('Started')}</dt><dd>{run.startedAt ? fullTime(run.startedAt) : t('Not started')}</dd>
+        <dt>{t('Duration')}</dt><dd>{runDuration(run)}</dd>
+        <dt>{t('Tokens')}</dt><dd>{tokensText(usage)}</dd>
+        {run.cost !== null && <><dt>{t('Cost')}</dt><dd>{money(run.cost)}</dd></>}
+        <dt>{t('Chain depth')}</dt><dd>{count(run.chainDepth)}</dd>
       </dl>
-      {isActive(run) && mayStop && <Button look="bad" disabled={stopping} onClick={stop}>{stopping ? 'Stopping…' : 'Stop'}</Button>}
+      {isActive(run) && mayStop && <Button look="bad" disabled={stopping} onClick={stop}>{stopping ? t('Stopping…') : t('Stop')}</Button>}
       {problem && <p role="alert" className="text-small text-bad">{problem}</p>}
     </section>
   )

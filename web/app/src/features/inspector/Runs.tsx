@@ -2,6 +2,7 @@ import type { Run, SpaceState } from '@majlis/client'
 import { useMajlis, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { msg, t } from '../../language/words.ts'
 import { inspect } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { brief } from '../../ui/time.ts'
@@ -11,10 +12,10 @@ import { isActive, runDuration, RunStatus, triggerText } from './runText.tsx'
 
 const PAGE = 50
 const STATES = {
-  all: { label: 'All runs', fits: () => true },
-  active: { label: 'At work or waiting', fits: (run: Run) => isActive(run) },
-  failed: { label: 'Failed', fits: (run: Run) => run.status === 'failed' },
-  ended: { label: 'Ended', fits: (run: Run) => !isActive(run) },
+  all: { label: msg('All runs'), fits: () => true },
+  active: { label: msg('At work or waiting'), fits: (run: Run) => isActive(run) },
+  failed: { label: msg('Failed'), fits: (run: Run) => run.status === 'failed' },
+  ended: { label: msg('Ended'), fits: (run: Run) => !isActive(run) },
 }
 
 /** Runs triggered in this space, newest first. */
@@ -35,18 +36,18 @@ export function Runs({ space }: { space: SpaceState }) {
   const agents = [...new Map(runs.map((run) => [run.agentId, run.agentName]))]
   const shown = runs.filter((run) => STATES[status].fits(run) && (!agentId || run.agentId === agentId))
   if (problem) return <p role="alert" className="text-small text-bad">{problem}</p>
-  if (data?.runs.length === 0) return <p className="text-small text-ink-soft">No runs yet</p>
+  if (data?.runs.length === 0) return <p className="text-small text-ink-soft">{t('No runs yet')}</p>
   return (
     <>
       {runs.length > 1 && (
         <div className="mb-2 flex flex-wrap gap-2">
-          <select aria-label="Status" value={status} className="field w-auto py-1 text-tiny" onChange={(event) => setStatus(event.target.value as keyof typeof STATES)}>{Object.entries(STATES).map(([value, { label }]) => <option key={value} value={value}>{label}</option>)}</select>
-          {agents.length > 1 && <select aria-label="Agent" value={agentId} className="field w-auto py-1 text-tiny" onChange={(event) => setAgentId(event.target.value)}><option value="">All agents</option>{agents.map(([id, name]) => <option key={id} value={id}>{name}</option>)}</select>}
+          <select aria-label={t('Status')} value={status} className="field w-auto py-1 text-tiny" onChange={(event) => setStatus(event.target.value as keyof typeof STATES)}>{Object.entries(STATES).map(([value, { label }]) => <option key={value} value={value}>{t(label)}</option>)}</select>
+          {agents.length > 1 && <select aria-label={t('Agent')} value={agentId} className="field w-auto py-1 text-tiny" onChange={(event) => setAgentId(event.target.value)}><option value="">{t('All agents')}</option>{agents.map(([id, name]) => <option key={id} value={id}>{name}</option>)}</select>}
         </div>
       )}
-      {shown.length === 0 && <p className="text-small text-ink-soft">No results</p>}
+      {shown.length === 0 && <p className="text-small text-ink-soft">{t('No results')}</p>}
       <ul className="-mx-2 space-y-0.5">{shown.map((run) => <li key={run.id}><Row run={run} /></li>)}</ul>
-      {data?.hasMore && more.hasMore && <Button className="mt-2" onClick={() => void load().catch(() => {})}>Load earlier runs</Button>}
+      {data?.hasMore && more.hasMore && <Button className="mt-2" onClick={() => void load().catch(() => {})}>{t('Load earlier runs')}</Button>}
     </>
   )
 }

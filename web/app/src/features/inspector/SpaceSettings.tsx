@@ -2,6 +2,7 @@ import type { SpaceState, Triggers } from '@majlis/client'
 import { useMe, useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
+import { rich, t } from '../../language/words.ts'
 import { go } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
@@ -25,7 +26,7 @@ export function SpaceSettings({ space }: { space: SpaceState }) {
     try {
       const fixed = facts.direct ? {} : { name: String(form.get('name')).trim(), triggers, orchestratorId }
       await store.client.spaces.change(facts.id, { ...fixed, description: String(form.get('description')).trim(), summaries: form.has('summaries') ? 'on' : 'off', toolPolicy })
-      setResult({ bad: false, text: 'Saved' })
+      setResult({ bad: false, text: t('Saved') })
     } catch (error) {
       fail(error)
     }
@@ -34,36 +35,36 @@ export function SpaceSettings({ space }: { space: SpaceState }) {
   const leave = () => store.client.spaces.remove(facts.id, me.id).then(() => go('/'), fail)
   return (
     <form className="space-y-4 text-small" onSubmit={(event) => void change(event)}>
-      {!facts.direct && <label className="block"><span className="mb-1 block text-ink-soft">Name</span><input name="name" required maxLength={64} defaultValue={facts.name} disabled={!admin} className="field" /></label>}
-      <label className="block"><span className="mb-1 block text-ink-soft">Description (optional)</span><textarea name="description" rows={2} defaultValue={facts.description} disabled={!admin} className="field" /></label>
+      {!facts.direct && <label className="block"><span className="mb-1 block text-ink-soft">{t('Name')}</span><input name="name" required maxLength={64} defaultValue={facts.name} disabled={!admin} className="field" /></label>}
+      <label className="block"><span className="mb-1 block text-ink-soft">{t('Description (optional)')}</span><textarea name="description" rows={2} defaultValue={facts.description} disabled={!admin} className="field" /></label>
       {!facts.direct && <fieldset disabled={!admin} className="space-y-1">
-        <legend className="mb-1 text-ink-soft">Which agents respond</legend>
+        <legend className="mb-1 text-ink-soft">{t('Which agents respond')}</legend>
         {Object.entries(TRIGGERS).map(([value, name]) => (
-          <label key={value} className="flex items-center gap-2"><input type="radio" name="triggers" value={value} defaultChecked={facts.triggers === value} className="accent-link" />{name}</label>
+          <label key={value} className="flex items-center gap-2"><input type="radio" name="triggers" value={value} defaultChecked={facts.triggers === value} className="accent-link" />{t(name)}</label>
         ))}
         <label className="block pt-1">
-          <span className="mb-1 block text-ink-soft">Orchestrator</span>
+          <span className="mb-1 block text-ink-soft">{t('Orchestrator')}</span>
           <select name="orchestratorId" defaultValue={facts.orchestratorId ?? ''} className="field">
-            <option value="">None</option>
+            <option value="">{t('None')}</option>
             {members.filter((member) => member.type === 'agent').map((member) => <option key={member.id} value={member.id}>{member.name}</option>)}
           </select>
         </label>
       </fieldset>}
-      <label className="flex items-center gap-2"><input type="checkbox" name="summaries" defaultChecked={facts.summaries === 'on'} disabled={!admin} className="accent-link" />Summarise older messages for agents</label>
+      <label className="flex items-center gap-2"><input type="checkbox" name="summaries" defaultChecked={facts.summaries === 'on'} disabled={!admin} className="accent-link" />{t('Summarise older messages for agents')}</label>
       <PolicyEditor rules={toolPolicy} disabled={!admin} onChange={setToolPolicy} />
-      {facts.phase && <p>Phase: <b className="font-semibold">{facts.phase}</b></p>}
-      {admin && <PauseButton paused={facts.paused} label="Pause agents in this space" resumeLabel="Resume agents in this space" onPause={() => store.client.spaces.pause(facts.id)} onResume={() => store.client.spaces.resume(facts.id)} />}
+      {facts.phase && <p>{rich('Phase: {phase}', { phase: <b className="font-semibold">{facts.phase}</b> })}</p>}
+      {admin && <PauseButton paused={facts.paused} label={t('Pause agents in this space')} resumeLabel={t('Resume agents in this space')} onPause={() => store.client.spaces.pause(facts.id)} onResume={() => store.client.spaces.resume(facts.id)} />}
       <p role="status" className={`min-h-5 ${result?.bad ? 'text-bad' : 'text-ink-soft'}`}>{result?.text}</p>
       {!admin && (
         <div className="flex items-center justify-between gap-3">
-          <p className="text-ink-soft">Only space admins can change these settings.</p>
-          {!facts.direct && <ConfirmButton look="plain" label="Leave space" confirm="Yes, leave space" onConfirm={() => void leave()} />}
+          <p className="text-ink-soft">{t('Only space admins can change these settings.')}</p>
+          {!facts.direct && <ConfirmButton look="plain" label={t('Leave space')} confirm={t('Yes, leave space')} onConfirm={() => void leave()} />}
         </div>
       )}
       {admin && (
         <div className="flex justify-between">
-          <Button look="primary" type="submit">Save</Button>
-          <ConfirmButton label="Delete space" confirm="Yes, delete space and messages" onConfirm={() => void remove()} />
+          <Button look="primary" type="submit">{t('Save')}</Button>
+          <ConfirmButton label={t('Delete space')} confirm={t('Yes, delete space and messages')} onConfirm={() => void remove()} />
         </div>
       )}
     </form>

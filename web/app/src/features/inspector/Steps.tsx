@@ -2,7 +2,8 @@ import type { Run, Step } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
-import { count, money } from '../../ui/format.ts'
+import { count, msg, t } from '../../language/words.ts'
+import { money } from '../../ui/format.ts'
 import { JsonBlock } from '../../ui/JsonBlock.tsx'
 import { preciseDuration } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -16,7 +17,7 @@ export function Steps({ run, version }: { run: Run; version: string }) {
   return (
     <section>
       <div className="mb-2 flex flex-wrap items-center gap-2">
-        <h3 className="mr-auto font-sans text-small text-ink-soft">Steps</h3>
+        <h3 className="mr-auto font-sans text-small text-ink-soft">{t('Steps')}</h3>
         {data && data.length > 1 && <Filters steps={data} shown={shown} onShow={setShown} />}
       </div>
       <ol className="relative ml-1 space-y-1 border-l border-line pl-4">
@@ -27,10 +28,10 @@ export function Steps({ run, version }: { run: Run; version: string }) {
 }
 
 const FILTERS = {
-  all: { label: 'All', fits: () => true },
-  model: { label: 'Model', fits: (step: Step) => step.kind === 'model' },
-  tools: { label: 'Tools', fits: (step: Step) => step.kind === 'tool' },
-  failed: { label: 'Failed', fits: (step: Step) => step.state === 'error' },
+  all: { label: msg('All'), fits: () => true },
+  model: { label: msg('Model'), fits: (step: Step) => step.kind === 'model' },
+  tools: { label: msg('Tools'), fits: (step: Step) => step.kind === 'tool' },
+  failed: { label: msg('Failed'), fits: (step: Step) => step.state === 'error' },
 }
 type Filter = keyof typeof FILTERS
 
@@ -39,8 +40,8 @@ function Filters({ steps, shown, onShow }: { steps: readonly Step[]; shown: Filt
   const useful = (Object.keys(FILTERS) as Filter[]).filter((key) => key === 'all' || key === shown || (steps.some(FILTERS[key].fits) && !steps.every(FILTERS[key].fits)))
   if (useful.length < 2) return null
   return (
-    <div role="group" aria-label="Show steps" className="flex gap-0.5">
-      {useful.map((key) => <button key={key} type="button" aria-pressed={key === shown} className="rounded-md px-2 py-0.5 text-tiny text-ink-soft hover:bg-hover aria-pressed:bg-hover aria-pressed:font-semibold aria-pressed:text-ink" onClick={() => onShow(key)}>{FILTERS[key].label}</button>)}
+    <div role="group" aria-label={t('Show steps')} className="flex gap-0.5">
+      {useful.map((key) => <button key={key} type="button" aria-pressed={key === shown} className="rounded-md px-2 py-0.5 text-tiny text-ink-soft hover:bg-hover aria-pressed:bg-hover aria-pressed:font-semibold aria-pressed:text-ink" onClick={() => onShow(key)}>{t(FILTERS[key].label)}</button>)}
     </div>
   )
 }
@@ -60,24 +61,24 @@ function spanOf(step: Step, all: readonly Step[]): Span {
 }
 
 function StepView({ step, span }: { step: Step; span: Span }) {
-  const time = step.endedAt ? preciseDuration(Date.parse(step.endedAt) - Date.parse(step.startedAt)) : 'in progress'
+  const time = step.endedAt ? preciseDuration(Date.parse(step.endedAt) - Date.parse(step.startedAt)) : t('in progress')
   const sign = step.state === 'error' ? '✕' : step.state === 'started' ? '…' : '✓'
   const dot = step.state === 'error' ? 'bg-bad' : step.kind === 'model' ? 'bg-line-strong' : 'bg-agent'
   return (
     <details className="group/step">
       <summary className="relative flex cursor-pointer flex-wrap items-baseline gap-x-2 gap-y-0.5 rounded-sm text-small">
         <span aria-hidden className={`absolute top-1.5 -left-[1.3125rem] size-2 rounded-full ring-4 ring-paper ${dot}`} />
-        <span className={step.kind === 'tool' ? 'font-mono text-[0.8125rem]' : ''}>{step.kind === 'model' ? 'Model' : step.name}</span>
+        <span className={step.kind === 'tool' ? 'font-mono text-[0.8125rem]' : ''}>{step.kind === 'model' ? t('Model') : step.name}</span>
         <span aria-hidden className={step.state === 'error' ? 'text-bad' : 'text-ink-soft'}>{sign}</span>
-        {step.state === 'error' && <span className="text-bad">failed</span>}
+        {step.state === 'error' && <span className="text-bad">{t('failed')}</span>}
         <span className="ml-auto text-tiny text-ink-soft tabular-nums">
           {step.usage && `${count(step.usage.inputTokens)} → ${count(step.usage.outputTokens)} · `}{step.usage?.cost !== undefined && step.usage.cost > 0 && `${money(step.usage.cost)} · `}{time}
         </span>
         <span aria-hidden className="relative h-0.5 basis-full overflow-hidden rounded-full bg-line"><span className={`absolute inset-y-0 rounded-full ${dot}`} style={span} /></span>
       </summary>
       <div className="mt-1 mb-2 space-y-2">
-        {step.kind === 'tool' && step.input != null && <JsonBlock label="Input" value={step.input} />}
-        {step.output != null && <JsonBlock label="Output" value={step.output} />}
+        {step.kind === 'tool' && step.input != null && <JsonBlock label={t('Input')} value={step.input} />}
+        {step.output != null && <JsonBlock label={t('Output')} value={step.output} />}
       </div>
     </details>
   )

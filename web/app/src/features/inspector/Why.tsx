@@ -1,6 +1,7 @@
 import type { Hop } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 
+import { msg, rich, t } from '../../language/words.ts'
 import { messagePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
@@ -8,11 +9,11 @@ import { useQuery } from '../../ui/useQuery.ts'
 import { plainText } from '../markdown/plainText.ts'
 
 const HIDDEN: Record<Hop['kind'], string> = {
-  message: 'a message in a space you don’t have access to',
-  card: 'an answer in a space you don’t have access to',
-  plan: 'a plan of the agent',
-  service: 'an event from a service',
-  heartbeat: 'a scheduled wake-up',
+  message: msg('a message in a space you don’t have access to'),
+  card: msg('an answer in a space you don’t have access to'),
+  plan: msg('a plan of the agent'),
+  service: msg('an event from a service'),
+  heartbeat: msg('a scheduled wake-up'),
 }
 
 /** What caused a message, the nearest cause first. */
@@ -24,7 +25,7 @@ export default function Why({ messageId }: { messageId: string }) {
     <ol className="space-y-2">
       {data.hops.map((hop, n) => (
         <li key={n}>
-          <span className="text-ink-soft">{n === 0 ? 'Because of ' : 'which was sent because of '}</span>
+          <span className="text-ink-soft">{n === 0 ? t('Because of') : t('which was sent because of')}</span>{' '}
           <Cause hop={hop} />
         </li>
       ))}
@@ -33,14 +34,16 @@ export default function Why({ messageId }: { messageId: string }) {
 }
 
 function Cause({ hop }: { hop: Hop }) {
-  if (hop.hidden || hop.kind === 'heartbeat') return <>{HIDDEN[hop.kind]}</>
+  if (hop.hidden || hop.kind === 'heartbeat') return <>{t(HIDDEN[hop.kind])}</>
   if (!hop.messageId || !hop.spaceId) {
-    return <>{hop.kind === 'plan' ? 'the plan' : 'the event'} “{hop.text}”</>
+    return <>{hop.kind === 'plan' ? t('the plan “{text}”', { text: hop.text ?? '' }) : t('the event “{text}”', { text: hop.text ?? '' })}</>
   }
   return (
     <>
-      {hop.kind === 'card' ? 'the question' : 'the message'} of <b className="font-semibold">{hop.sender?.name}</b> in{' '}
-      <Link href={messagePath(hop.spaceId, hop.messageId)} className="underline underline-offset-4 hover:text-ink">{hop.spaceName}</Link>
+      {rich(hop.kind === 'card' ? msg('the question of {name} in {space}') : msg('the message of {name} in {space}'), {
+        name: <bdi className="font-semibold">{hop.sender?.name}</bdi>,
+        space: <Link href={messagePath(hop.spaceId, hop.messageId)} className="underline underline-offset-4 hover:text-ink">{hop.spaceName}</Link>,
+      })}
       {hop.text && <span className="block break-words text-ink-soft">“{plainText(hop.text).slice(0, 160)}”</span>}
     </>
   )

@@ -1,7 +1,8 @@
 /** Splits a prompt into its blocks and marks the part that the provider had cached. */
 import type { Context } from '@majlis/client'
 
-import { plural } from '../../ui/format.ts'
+import { plural } from '../../language/words.ts'
+
 
 export interface Block {
   key: string
@@ -20,7 +21,7 @@ type Request = Pick<Context['requests'][number], 'messages' | 'tools'>
 
 /** Tools come first, as in the provider's cache. */
 export function blocksOf(request: Request, inputTokens: number, cachedTokens: number): Block[] {
-  const tools = request.tools.length > 0 ? [{ role: 'tools', title: plural(request.tools.length, 'tool'), text: JSON.stringify(request.tools, null, 1) }] : []
+  const tools = request.tools.length > 0 ? [{ role: 'tools', title: plural(request.tools.length, '{n} tool', '{n} tools'), text: JSON.stringify(request.tools, null, 1) }] : []
   const parts = numbered([...tools, ...request.messages.flatMap((message) => partsOf(message as ProviderMessage))])
   const whole = parts.reduce((sum, part) => sum + part.text.length, 0)
   const share = whole > 0 && inputTokens > 0 ? inputTokens / whole : 0.25

@@ -2,17 +2,18 @@ import type { Invite, NewInvite, SpaceRole } from '@majlis/client'
 import { useMe, useSpaces, useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
+import { msg, plural, rich, t } from '../../language/words.ts'
 import { CopyBox } from '../admin/CopyBox.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { capitalize, count } from '../../ui/format.ts'
+import { SPACE_ROLES } from '../spaces/roles.ts'
 import { Link } from '../../ui/Link.tsx'
 import { fullTime } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { QrCode } from './QrCode.tsx'
 
 const DAY = 86_400_000
-const ROLES: Record<SpaceRole, string> = { member: 'Member', viewer: 'Viewer (reads only)', admin: 'Admin' }
+const ROLES: Record<SpaceRole, string> = { member: msg('Member'), viewer: msg('Viewer (reads only)'), admin: msg('Admin') }
 const DAYS = [1, 7, 30] as const
 const USES = [1, 5, 25, 100] as const
 
@@ -22,12 +23,12 @@ export default function InviteDialog({ spaceId, onClose }: { spaceId?: string; o
   const spaces = useSpaces().filter(({ facts, members }) => !facts.direct && members.some((member) => member.id === me.id && member.role === 'admin'))
   const [chosen, setChosen] = useState(spaceId ?? spaces[0]?.facts.id ?? null)
   return (
-    <Dialog title="Invite people" onClose={onClose}>
+    <Dialog title={t('Invite people')} onClose={onClose}>
       <div className="space-y-4 p-5 pt-2 text-small">
-        {!chosen && <p>You invite people to a space. Create one first, or <Link href="/admin/people" className="text-link underline underline-offset-4" onClick={onClose}>add a person without a space</Link>.</p>}
+        {!chosen && <p>{rich('You invite people to a space. Create one first, or {link}.', { link: <Link href="/admin/people" className="text-link underline underline-offset-4" onClick={onClose}>{t('add a person without a space')}</Link> })}</p>}
         {chosen && !spaceId && (
           <label className="block">
-            <span className="mb-1 block text-ink-soft">Space</span>
+            <span className="mb-1 block text-ink-soft">{t('Space')}</span>
             <select className="field" value={chosen} onChange={(event) => setChosen(event.target.value)}>
               {spaces.map(({ facts }) => <option key={facts.id} value={facts.id}>{facts.name}</option>)}
             </select>
@@ -58,29 +59,29 @@ function Invites({ spaceId }: { spaceId: string }) {
   return (
     <>
       <form className="space-y-3" onSubmit={create}>
-        <p className="text-ink-soft">New people choose their name. People with an account join with it.</p>
+        <p className="text-ink-soft">{t('New people choose their name. People with an account join with it.')}</p>
         <div className="grid gap-3 md:grid-cols-3">
-          <label><span className="mb-1 block text-ink-soft">Role in the space</span><select name="role" className="field">{Object.entries(ROLES).map(([value, name]) => <option key={value} value={value}>{name}</option>)}</select></label>
-          <label><span className="mb-1 block text-ink-soft">Expires after</span><select name="days" defaultValue={7} className="field">{DAYS.map((days) => <option key={days} value={days}>{days === 1 ? '1 day' : `${days} days`}</option>)}</select></label>
-          <label><span className="mb-1 block text-ink-soft">Works for</span><select name="uses" className="field">{USES.map((uses) => <option key={uses} value={uses}>{uses === 1 ? '1 person' : `${uses} people`}</option>)}</select></label>
+          <label><span className="mb-1 block text-ink-soft">{t('Role in the space')}</span><select name="role" className="field">{Object.entries(ROLES).map(([value, name]) => <option key={value} value={value}>{t(name)}</option>)}</select></label>
+          <label><span className="mb-1 block text-ink-soft">{t('Expires after')}</span><select name="days" defaultValue={7} className="field">{DAYS.map((days) => <option key={days} value={days}>{plural(days, '{n} day', '{n} days')}</option>)}</select></label>
+          <label><span className="mb-1 block text-ink-soft">{t('Works for')}</span><select name="uses" className="field">{USES.map((uses) => <option key={uses} value={uses}>{plural(uses, '{n} person', '{n} people')}</option>)}</select></label>
         </div>
-        <Button type="submit" look="primary">Create link</Button>
+        <Button type="submit" look="primary">{t('Create link')}</Button>
       </form>
       <p role="alert" className="text-bad">{problem}</p>
       {made && (
-        <section aria-label="New invite" className="space-y-3">
-          <CopyBox title="Copy this link now. It won’t be shown again." text={made.url} />
-          <QrCode text={made.url} label="QR code of the invite" />
+        <section aria-label={t('New invite')} className="space-y-3">
+          <CopyBox title={t('Copy this link now. It won’t be shown again.')} text={made.url} />
+          <QrCode text={made.url} label={t('QR code of the invite')} />
         </section>
       )}
       {working.data && working.data.length > 0 && (
-        <section aria-label="Invites that work">
-          <h3 className="mb-1 font-sans text-ink-soft">Invites that work</h3>
+        <section aria-label={t('Invites that work')}>
+          <h3 className="mb-1 font-sans text-ink-soft">{t('Invites that work')}</h3>
           <ul className="divide-y divide-line">
             {working.data.map((invite) => (
               <li key={invite.id} className="flex items-center gap-3 py-1.5">
-                <span className="flex-1">{capitalize(invite.role)} · {count(invite.used)} of {count(invite.uses)} joined · expires <time dateTime={invite.expiresAt}>{fullTime(invite.expiresAt)}</time></span>
-                <Button look="bad" onClick={() => end(invite)}>End</Button>
+                <span className="flex-1">{t(SPACE_ROLES[invite.role])} · {t('{part} of {whole} joined', { part: invite.used, whole: invite.uses })} · {rich('expires {time}', { time: <time dateTime={invite.expiresAt}>{fullTime(invite.expiresAt)}</time> })}</span>
+                <Button look="bad" onClick={() => end(invite)}>{t('End')}</Button>
               </li>
             ))}
           </ul>

@@ -1,25 +1,26 @@
 import { useEffect } from 'react'
 
 import type { Over } from '../../App.tsx'
+import { msg } from '../../language/words.ts'
 import { go, inspect, spacePath } from '../../router.ts'
 
 export const COMMAND_KEY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'
 
 export const KEYS: readonly (readonly [string, string])[] = [
-  [`${COMMAND_KEY} + K`, 'Search spaces and messages'],
-  ['Alt + ↑ / ↓', 'Previous or next space'],
-  ['J / K', 'Next or previous message'],
-  ['Page Up', 'Scroll the messages, also while you type'],
-  ['Enter', 'Send message'],
-  ['Shift + Enter', 'New line'],
-  ['@', 'Mention a member'],
-  ['/', 'Choose a command, at the beginning of a message'],
-  [':', 'Find an emoji by its name'],
-  ['↑', 'Edit your last message, while the composer is empty'],
-  ['Esc', 'Close the open panel, or cancel a reply or an edit'],
-  [`${COMMAND_KEY} + I`, 'Open or close the inspector'],
-  [`${COMMAND_KEY} + B`, 'Show or hide the sidebar'],
-  ['?', 'Show keyboard shortcuts'],
+  [`${COMMAND_KEY} + K`, msg('Search spaces and messages')],
+  ['Alt + ↑ / ↓', msg('Previous or next space')],
+  ['J / K', msg('Next or previous message')],
+  ['Page Up', msg('Scroll the messages, also while you type')],
+  ['Enter', msg('Send message')],
+  ['Shift + Enter', msg('New line')],
+  ['@', msg('Mention a member')],
+  ['/', msg('Choose a command, at the beginning of a message')],
+  [':', msg('Find an emoji by its name')],
+  ['↑', msg('Edit your last message, while the composer is empty')],
+  ['Esc', msg('Close the open panel, or cancel a reply or an edit')],
+  [`${COMMAND_KEY} + I`, msg('Open or close the inspector')],
+  [`${COMMAND_KEY} + B`, msg('Show or hide the sidebar')],
+  ['?', msg('Show keyboard shortcuts')],
 ]
 
 interface Actions {
@@ -62,7 +63,7 @@ function goToSpace(step: 1 | -1): void {
   if (next) go(spacePath(next))
 }
 
-const messageBox = (): HTMLElement | null => document.querySelector('[role="group"][aria-label="Messages"]')
+const messageBox = (): HTMLElement | null => document.querySelector('[data-messages]')
 
 function scrollMessages(step: 1 | -1): boolean {
   const box = messageBox()

@@ -1,5 +1,6 @@
 import { useEffect, useState, type ReactNode } from 'react'
 
+import { t } from '../../language/words.ts'
 import { copyText } from '../../ui/copy.ts'
 import { Copy } from '../../ui/icons.tsx'
 
@@ -17,10 +18,10 @@ export function CodeBlock({ code, language }: { code: string; language: string }
         <span>{language}</span>
         <button type="button" className="flex items-center gap-1.5 rounded-sm px-2 py-1 hover:bg-hover hover:text-ink" onClick={() => void copy()}>
           <Copy className="size-3.5" />
-          <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
+          <span aria-live="polite">{copied ? t('Copied') : t('Copy')}</span>
         </button>
       </div>
-      <pre tabIndex={0} aria-label={`Code${language ? ` in ${language}` : ''}`} className="max-h-[28rem] overflow-auto px-3 pb-3 font-mono text-[0.8125rem] leading-relaxed">
+      <pre tabIndex={0} aria-label={language ? t('Code in {language}', { language }) : t('Code')} className="max-h-[28rem] overflow-auto px-3 pb-3 font-mono text-[0.8125rem] leading-relaxed">
         <code>{highlighted ?? code}</code>
       </pre>
     </div>

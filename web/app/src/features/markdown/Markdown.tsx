@@ -2,6 +2,7 @@ import { memo, useMemo, type AnchorHTMLAttributes, type ImgHTMLAttributes, type 
 import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize from 'rehype-sanitize'
 
+import { t } from '../../language/words.ts'
 import { ErrorBoundary } from '../../ui/ErrorBoundary.tsx'
 import { chunksOf } from './chunks.ts'
 import { CodeBlock } from './CodeBlock.tsx'
@@ -49,12 +50,12 @@ const COMPONENTS: Components = {
   ),
   // Images become links: loading one would tell its server who reads the message, and when.
   img: ({ src, alt }: ImgHTMLAttributes<HTMLImageElement>) => (
-    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">{alt || 'Image'}</a>
+    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">{alt || t('Image')}</a>
   ),
   // A wide table scrolls. Without a tab stop, the keyboard could not scroll it.
-  table: ({ children }) => <div role="group" tabIndex={0} aria-label="Table" className="table-box"><table>{children}</table></div>,
+  table: ({ children }) => <div role="group" tabIndex={0} aria-label={t('Table')} className="table-box"><table>{children}</table></div>,
   pre: ({ children }) => <CodeBlock {...codeOf(children)} />,
-  input: ({ checked }) => <span aria-label={checked ? 'Done' : 'Not done'} role="img" className="mr-1.5 text-ink-soft">{checked ? '☑' : '☐'}</span>,
+  input: ({ checked }) => <span aria-label={checked ? t('Done') : t('Not done')} role="img" className="mr-1.5 text-ink-soft">{checked ? '☑' : '☐'}</span>,
 }
 
 function codeOf(children: unknown): { code: string; language: string } {

@@ -1,9 +1,10 @@
 import type { Message } from '@majlis/client'
 
+import { t } from '../../language/words.ts'
 import { fileNames } from '../files/kinds.ts'
 
 /** A message in one line: its text, or the names of its files. */
-export const lineOf = ({ text, files, deletedAt }: Pick<Message, 'text' | 'files' | 'deletedAt'>): string => (deletedAt ? 'Message deleted' : plainText(text) || fileNames(files))
+export const lineOf = ({ text, files, deletedAt }: Pick<Message, 'text' | 'files' | 'deletedAt'>): string => (deletedAt ? t('Message deleted') : plainText(text) || fileNames(files))
 
 /** Text in one line, without Markdown syntax. */
 export function plainText(text: string): string {

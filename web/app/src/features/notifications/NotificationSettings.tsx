@@ -1,15 +1,16 @@
 import { useMe } from '@majlis/client/react'
 
+import { msg, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { changePreferences, usePreferences, type Preferences } from '../spaces/preferences.ts'
 import { usePermission, type Permission } from './permission.ts'
 import { playSound } from './sound.ts'
 
 const STATES: Record<Permission, string> = {
-  granted: 'Notifications are allowed in this browser. Each space has its own setting in its menu.',
-  default: 'This browser shows notifications only if you allow them.',
-  denied: 'Notifications are blocked. Allow them in the browser’s settings.',
-  unsupported: 'This browser shows no notifications here. They need https.',
+  granted: msg('Notifications are allowed in this browser. Each space has its own setting in its menu.'),
+  default: msg('This browser shows notifications only if you allow them.'),
+  denied: msg('Notifications are blocked. Allow them in the browser’s settings.'),
+  unsupported: msg('This browser shows no notifications here. They need https.'),
 }
 const NIGHT = { from: '22:00', to: '07:00' }
 
@@ -21,9 +22,9 @@ export function NotificationSettings() {
   const set = (changed: Partial<Preferences>) => changePreferences(me.id, (before) => ({ ...before, ...changed }))
   return (
     <fieldset className="space-y-2">
-      <legend className="mb-1 text-ink-soft">Notifications</legend>
-      <p>{STATES[permission]}</p>
-      {permission === 'default' && <Button onClick={ask}>Allow notifications</Button>}
+      <legend className="mb-1 text-ink-soft">{t('Notifications')}</legend>
+      <p>{t(STATES[permission])}</p>
+      {permission === 'default' && <Button onClick={ask}>{t('Allow notifications')}</Button>}
       <label className="flex items-center gap-2">
         <input
           type="checkbox"
@@ -34,15 +35,15 @@ export function NotificationSettings() {
             if (event.target.checked) playSound()
           }}
         />
-        Play a sound
+        {t('Play a sound')}
       </label>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <label className="flex items-center gap-2"><input type="checkbox" checked={quiet !== null} className="size-4 accent-link" onChange={(event) => set({ quiet: event.target.checked ? NIGHT : null })} />Quiet hours</label>
+        <label className="flex items-center gap-2"><input type="checkbox" checked={quiet !== null} className="size-4 accent-link" onChange={(event) => set({ quiet: event.target.checked ? NIGHT : null })} />{t('Quiet hours')}</label>
         {quiet && (
           <span className="flex items-center gap-2 text-ink-soft">
             {(['from', 'to'] as const).map((end) => (
               <label key={end} className="flex items-center gap-2">
-                {end === 'from' ? 'from' : 'to'}
+                {end === 'from' ? t('from') : t('to')}
                 <input type="time" required value={quiet[end]} className="field w-auto py-1 text-small text-ink" onChange={(event) => event.target.value && set({ quiet: { ...quiet, [end]: event.target.value } })} />
               </label>
             ))}

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { toast } from '../../ui/toast.tsx'
 
 export type Permission = NotificationPermission | 'unsupported'
@@ -8,9 +9,9 @@ export const permission = (): Permission => ('Notification' in window ? Notifica
 
 /** Asks the browser, once. Browsers allow notifications only on https and on this computer. */
 export async function allowNotifications(): Promise<void> {
-  if (permission() === 'unsupported') return toast('This browser shows no notifications here')
+  if (permission() === 'unsupported') return toast(t('This browser shows no notifications here'))
   if (permission() === 'default') await Notification.requestPermission()
-  if (permission() === 'denied') toast('Notifications are blocked. Allow them in the browser’s settings.')
+  if (permission() === 'denied') toast(t('Notifications are blocked. Allow them in the browser’s settings.'))
 }
 
 /** The browser's answer, and a function that asks for it. */

@@ -1,6 +1,8 @@
 import { useMe, useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
+import { chooseLanguage, chosenLanguage, LANGUAGES, type Language } from '../../language/language.ts'
+import { t } from '../../language/words.ts'
 import { AccessList } from '../admin/AccessList.tsx'
 import { NotificationSettings } from '../notifications/NotificationSettings.tsx'
 import { chooseTheme, savedTheme, THEMES, type Theme } from '../../theme.ts'
@@ -8,6 +10,7 @@ import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
+import { toast } from '../../ui/toast.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 
 /** The person's own name, appearance, notifications, and the browsers and tokens with which they are signed in. */
@@ -18,14 +21,15 @@ export default function ProfileDialog({ onClose }: { onClose: () => void }) {
   const [problem, setProblem] = useState('')
   const attempt = (work: Promise<unknown>) => void work.then(() => setProblem(''), (error: Error) => setProblem(error.message))
   return (
-    <Dialog title="Your profile" onClose={onClose}>
+    <Dialog title={t('Your profile')} onClose={onClose}>
       <div className="space-y-6 p-5 pt-3 text-small">
         <p role="alert" className="text-bad empty:hidden">{problem}</p>
         <Name attempt={attempt} />
         <Appearance />
+        <LanguageChoice />
         <NotificationSettings />
         <section aria-labelledby="access">
-          <h3 id="access" className="mb-1 font-sans text-ink-soft">Where you are signed in</h3>
+          <h3 id="access" className="mb-1 font-sans text-ink-soft">{t('Where you are signed in')}</h3>
           {access.data ? <AccessList entityId={me.id} list={access.data} onChange={access.reload} attempt={attempt} /> : <QueryStatus problem={access.problem} />}
         </section>
       </div>
@@ -49,11 +53,11 @@ function Name({ attempt }: { attempt: (work: Promise<unknown>) => void }) {
     <form className="flex items-end gap-3" onSubmit={rename}>
       <Avatar id={me.id} name={me.name} type={me.type} />
       <label className="min-w-0 flex-1">
-        <span className="mb-1 block text-ink-soft">Name</span>
+        <span className="mb-1 block text-ink-soft">{t('Name')}</span>
         <input required maxLength={64} value={name} disabled={!mayRename} aria-describedby={mayRename ? undefined : 'name-hint'} className="field" onChange={(event) => setName(event.target.value)} />
-        {!mayRename && <span id="name-hint" className="mt-1 block text-ink-soft">Ask an administrator to change your name.</span>}
+        {!mayRename && <span id="name-hint" className="mt-1 block text-ink-soft">{t('Ask an administrator to change your name.')}</span>}
       </label>
-      {mayRename && name.trim() !== '' && name.trim() !== me.name && <Button type="submit" look="primary">Save</Button>}
+      {mayRename && name.trim() !== '' && name.trim() !== me.name && <Button type="submit" look="primary">{t('Save')}</Button>}
     </form>
   )
 }
@@ -66,10 +70,24 @@ function Appearance() {
   }
   return (
     <fieldset className="flex flex-wrap gap-x-5 gap-y-1">
-      <legend className="mb-1 text-ink-soft">Appearance</legend>
+      <legend className="mb-1 text-ink-soft">{t('Appearance')}</legend>
       {Object.entries(THEMES).map(([value, name]) => (
-        <label key={value} className="flex items-center gap-2"><input type="radio" name="theme" value={value} checked={theme === value} className="accent-link" onChange={() => choose(value as Theme)} />{name}</label>
+        <label key={value} className="flex items-center gap-2"><input type="radio" name="theme" value={value} checked={theme === value} className="accent-link" onChange={() => choose(value as Theme)} />{t(name)}</label>
       ))}
     </fieldset>
+  )
+}
+
+/** Like other settings of the browser, it counts at once. The name of a language is in that language. */
+function LanguageChoice() {
+  const choose = (value: string) => void chooseLanguage(value === '' ? null : (value as Language)).catch((error: Error) => toast(error.message))
+  return (
+    <label className="block">
+      <span className="mb-1 block text-ink-soft">{t('Language')}</span>
+      <select value={chosenLanguage() ?? ''} className="field w-auto" onChange={(event) => choose(event.target.value)}>
+        <option value="">{t('As in the browser')}</option>
+        {Object.entries(LANGUAGES).map(([value, name]) => <option key={value} value={value} lang={value}>{name}</option>)}
+      </select>
+    </label>
   )
 }

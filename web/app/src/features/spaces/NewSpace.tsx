@@ -1,5 +1,6 @@
 import { useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Plus } from '../../ui/icons.tsx'
@@ -13,8 +14,8 @@ export function NewSpace({ label }: { label?: string }) {
   const show = () => setOpen(true)
   return (
     <>
-      {label ? <Button look="primary" onClick={show}>{label}</Button> : <IconButton label="New space" onClick={show}><Plus /></IconButton>}
-      {open && <Dialog title="New space" onClose={() => setOpen(false)}><NewSpaceForm onDone={() => setOpen(false)} /></Dialog>}
+      {label ? <Button look="primary" onClick={show}>{label}</Button> : <IconButton label={t('New space')} onClick={show}><Plus /></IconButton>}
+      {open && <Dialog title={t('New space')} onClose={() => setOpen(false)}><NewSpaceForm onDone={() => setOpen(false)} /></Dialog>}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useStore } from '@majlis/client/react'
 import { useState, type FormEvent } from 'react'
 
+import { t } from '../../language/words.ts'
 import { go, inspect, spacePath } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { TRIGGERS } from './triggers.ts'
@@ -29,28 +30,28 @@ export default function NewSpaceForm({ onDone }: { onDone: () => void }) {
   }
   return (
     <form className="space-y-4 p-5 pt-3" onSubmit={(event) => void create(event)}>
-      <p className="text-small text-ink-soft">Only members of a space can read its messages.</p>
+      <p className="text-small text-ink-soft">{t('Only members of a space can read its messages.')}</p>
       <label className="block">
-        <span className="mb-1 block text-small font-semibold">Name</span>
+        <span className="mb-1 block text-small font-semibold">{t('Name')}</span>
         <input name="name" autoFocus required maxLength={64} autoComplete="off" className="field" />
       </label>
       <label className="block">
-        <span className="mb-1 block text-small font-semibold">Description <span className="font-normal text-ink-soft">(optional)</span></span>
+        <span className="mb-1 block text-small font-semibold">{t('Description')} <span className="font-normal text-ink-soft">{t('(optional)')}</span></span>
         <input name="description" autoComplete="off" className="field" />
       </label>
       <fieldset className="space-y-1 text-small">
-        <legend className="mb-1 font-semibold">Which agents respond</legend>
+        <legend className="mb-1 font-semibold">{t('Which agents respond')}</legend>
         {OFFERED.map((value) => (
           <label key={value} className="flex items-baseline gap-2">
             <input type="radio" name="triggers" value={value} defaultChecked={value === OFFERED[0]} className="accent-link" />
-            <span>{TRIGGERS[value]}{value === 'elected' && <span className="text-ink-soft"> (recommended for two or more agents)</span>}</span>
+            <span>{t(TRIGGERS[value])}{value === 'elected' && <span className="text-ink-soft">{' '}{t('(recommended for two or more agents)')}</span>}</span>
           </label>
         ))}
       </fieldset>
       <p role="alert" className="text-small text-bad">{problem}</p>
       <div className="flex justify-end gap-2">
-        <Button onClick={onDone}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={busy}>Create space</Button>
+        <Button onClick={onDone}>{t('Cancel')}</Button>
+        <Button look="primary" type="submit" disabled={busy}>{t('Create space')}</Button>
       </div>
     </form>
   )

@@ -2,8 +2,8 @@ import { unread } from '@majlis/client'
 import { useMe, useSpaces } from '@majlis/client/react'
 
 import type { Over } from '../../App.tsx'
+import { plural, t } from '../../language/words.ts'
 import { usePlace } from '../../router.ts'
-import { plural } from '../../ui/format.ts'
 import { Search } from '../../ui/icons.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { useToday } from '../../ui/time.ts'
@@ -23,18 +23,18 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
   const preferences = usePreferences(useMe()?.id ?? '')
   const unreadSpaces = spaces.filter((space) => unread(space) > 0 && !preferences.archived.includes(space.facts.id)).length
   const list = ({ title, spaces: listed }: SpaceSection) => (
-    <ul aria-label={title}>
+    <ul aria-label={t(title)}>
       {listed.map((space) => <li key={space.facts.id}><SpaceRow space={space} here={space.facts.id === here} muted={isSilent(preferences, space.facts.id)} today={today} /></li>)}
     </ul>
   )
   return (
-    <nav aria-label="Spaces" className={`w-full shrink-0 flex-col border-r border-line bg-paper-low md:w-65 ${className}`}>
+    <nav aria-label={t('Spaces')} className={`w-full shrink-0 flex-col border-r border-line bg-paper-low md:w-65 ${className}`}>
       <header className="flex h-14 items-center gap-2 pr-3 pl-4">
         <Link href="/" className="flex items-center gap-2.5 rounded-md font-serif text-large font-semibold">
           <img src="/page/icon.svg" alt="" width="26" height="26" />
           <h1>Majlis</h1>
         </Link>
-        <span className="unseen">{plural(unreadSpaces, 'space')} with unread messages</span>
+        <span className="unseen">{plural(unreadSpaces, '{n} space with unread messages', '{n} spaces with unread messages')}</span>
         <span className="flex-1" />
         <NewSpace />
       </header>
@@ -44,7 +44,7 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
         onClick={() => onOver('switcher')}
       >
         <Search className="size-4" />
-        Search
+        {t('Search')}
         <kbd className="ml-auto hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{COMMAND_KEY} K</kbd>
       </button>
       <ul className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
@@ -53,19 +53,19 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
             {section.title === 'Archived' ? (
               // Open while its space is shown, so that the reader sees where they are.
               <details open={section.spaces.some((space) => space.facts.id === here)}>
-                <summary className="cursor-pointer rounded-md px-3 pt-3 pb-1 text-tiny font-semibold text-ink-soft hover:text-ink">Archived ({section.spaces.length})</summary>
+                <summary className="cursor-pointer rounded-md px-3 pt-3 pb-1 text-tiny font-semibold text-ink-soft hover:text-ink">{t('Archived ({n})', { n: section.spaces.length })}</summary>
                 {list(section)}
               </details>
             ) : (
               <>
-                {(sections.length > 1 || section.title === 'Direct') && <h2 className={`px-3 pt-3 pb-1 font-sans text-tiny font-semibold ${section.title === 'Waiting for you' ? 'text-decide' : 'text-ink-soft'}`}>{section.title}</h2>}
+                {(sections.length > 1 || section.title === 'Direct') && <h2 className={`px-3 pt-3 pb-1 font-sans text-tiny font-semibold ${section.title === 'Waiting for you' ? 'text-decide' : 'text-ink-soft'}`}>{t(section.title)}</h2>}
                 {list(section)}
               </>
             )}
           </li>
         ))}
         {spaces.length === 0 && (
-          <li className="p-4 text-small text-ink-soft">No spaces yet. Create one, or ask a space admin to add you.</li>
+          <li className="p-4 text-small text-ink-soft">{t('No spaces yet. Create one, or ask a space admin to add you.')}</li>
         )}
       </ul>
       <AccountMenu onOver={onOver} />

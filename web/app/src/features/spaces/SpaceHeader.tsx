@@ -1,9 +1,9 @@
 import type { Member, SpaceState } from '@majlis/client'
 
+import { plural, t } from '../../language/words.ts'
 import { go, inspect, useInspect } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { IconButton } from '../../ui/Button.tsx'
-import { plural } from '../../ui/format.ts'
 import { Back, Panel } from '../../ui/icons.tsx'
 import { StatusDot } from '../agents/StatusDot.tsx'
 import { useAgentStatus } from '../agents/agentStatus.ts'
@@ -18,7 +18,7 @@ export function SpaceHeader({ space }: { space: SpaceState }) {
   const agentsFirst = members.toSorted((a, b) => Number(b.type === 'agent') - Number(a.type === 'agent'))
   return (
     <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line pr-2 pl-2 md:pl-6">
-      <IconButton label="All spaces" className="md:hidden" onClick={() => go('/')}><Back /></IconButton>
+      <IconButton label={t('All spaces')} className="md:hidden" onClick={() => go('/')}><Back /></IconButton>
       <div className="min-w-0 flex-1">
         <h2 id="space-name" dir="auto" className="truncate text-left text-large leading-tight">{facts.name}</h2>
         {facts.description && <p dir="auto" className="hidden truncate text-left text-small leading-tight text-ink-soft md:block">{facts.description}</p>}
@@ -28,13 +28,13 @@ export function SpaceHeader({ space }: { space: SpaceState }) {
         className="flex items-center gap-1 rounded-md p-1 hover:bg-hover"
         onClick={() => inspect({ kind: 'members' })}
       >
-        <span className="unseen">{plural(members.length, 'member')}</span>
+        <span className="unseen">{plural(members.length, '{n} member', '{n} members')}</span>
         {agentsFirst.slice(0, SHOWN).map((member, n) => <Face key={member.id} member={member} spaceId={facts.id} narrow={n === 0} />)}
         {members.length > 1 && <span aria-hidden className="pl-1 text-small text-ink-soft md:hidden">+{members.length - 1}</span>}
         {members.length > SHOWN && <span aria-hidden className="hidden pl-1 text-small text-ink-soft md:inline">+{members.length - SHOWN}</span>}
       </button>
       <SpaceMenu spaceId={facts.id} />
-      <IconButton label={open ? 'Close inspector' : 'Open inspector'} aria-expanded={open} onClick={() => inspect(open ? null : { kind: 'runs' })}>
+      <IconButton label={open ? t('Close inspector') : t('Open inspector')} aria-expanded={open} onClick={() => inspect(open ? null : { kind: 'runs' })}>
         <Panel />
       </IconButton>
     </header>

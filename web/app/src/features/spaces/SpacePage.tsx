@@ -2,6 +2,7 @@ import type { Message } from '@majlis/client'
 import { useSpace } from '@majlis/client/react'
 import { useCallback, useEffect, useRef, useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Link } from '../../ui/Link.tsx'
 import { ActiveAgents } from '../agents/ActiveAgents.tsx'
 import { Composer } from '../composer/Composer.tsx'
@@ -50,9 +51,9 @@ function NoAccess() {
   return (
     <div className="grid flex-1 place-items-center p-6 text-center">
       <div className="max-w-sm space-y-3">
-        <h2 className="text-title">You don’t have access to this space</h2>
-        <p className="text-ink-soft">It may have been deleted, or you may no longer be a member.</p>
-        <Link href="/" className="text-link underline underline-offset-4">Back to spaces</Link>
+        <h2 className="text-title">{t('You don’t have access to this space')}</h2>
+        <p className="text-ink-soft">{t('It may have been deleted, or you may no longer be a member.')}</p>
+        <Link href="/" className="text-link underline underline-offset-4">{t('Back to spaces')}</Link>
       </div>
     </div>
   )

@@ -2,6 +2,7 @@ import { unread, type SpaceState } from '@majlis/client'
 import { useMajlis, useMe, usePendingTools } from '@majlis/client/react'
 import { memo } from 'react'
 
+import { count as figure, listed, plural, t } from '../../language/words.ts'
 import { spacePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
 import { brief } from '../../ui/time.ts'
@@ -32,8 +33,8 @@ export const SpaceRow = memo(function SpaceRow({ space, here, muted }: { space: 
       </span>
       <span className="flex items-center gap-2 text-small text-ink-soft">
         <span className="min-w-0 flex-1 truncate"><Summary space={space} here={here} /></span>
-        {space.mentions.length > 0 && <Badge look="bg-unread text-unread-ink" about={space.mentions.length > 1 ? 'mentions of you' : 'mention of you'}>{`@${capped(space.mentions.length)}`}</Badge>}
-        {count > 0 && <Badge look={facts.direct && !muted ? 'bg-unread text-unread-ink' : muted ? 'border border-line text-ink-soft' : 'border border-line-strong text-ink'} about="unread">{capped(count)}</Badge>}
+        {space.mentions.length > 0 && <Badge look="bg-unread text-unread-ink" about={plural(space.mentions.length, 'mention of you', 'mentions of you')}>{`@${capped(space.mentions.length)}`}</Badge>}
+        {count > 0 && <Badge look={facts.direct && !muted ? 'bg-unread text-unread-ink' : muted ? 'border border-line text-ink-soft' : 'border border-line-strong text-ink'} about={t('unread')}>{capped(count)}</Badge>}
       </span>
     </Link>
   )
@@ -44,28 +45,27 @@ function Badge({ look, about, children }: { look: string; about: string; childre
   return <span className={`min-w-5 rounded-full px-1.5 text-center text-tiny font-semibold tabular-nums ${look}`}>{children}<span className="unseen"> {about}</span></span>
 }
 
-const capped = (count: number): string => (count > 99 ? '99+' : String(count))
+const capped = (count: number): string => (count > 99 ? `${figure(99)}+` : figure(count))
 
 /** A pending decision, else agents at work, else a draft, else the last message. */
 function Summary({ space, here }: { space: SpaceState; here: boolean }) {
   const me = useMe()
   const id = space.facts.id
   const working = useMajlis((state) => Object.values(state.agents.working).filter((run) => run.spaceId === id).map((run) => run.agentId))
-  const names = [...new Set(working)].map((agent) => space.members.find((member) => member.id === agent)?.name ?? 'An agent')
+  const names = [...new Set(working)].map((agent) => space.members.find((member) => member.id === agent)?.name ?? t('An agent'))
   const last = space.lastMessage
   const asking = usePendingTools(id)[0]
-  if (asking) return <span className="text-decide">{asking.agentName} needs your decision</span>
+  if (asking) return <span className="text-decide">{t('{name} needs your decision', { name: asking.agentName })}</span>
   if (names.length > 0) {
     return <span className="text-agent"><span className="mr-1.5"><StatusDot state="thinking" /></span>{thinking(names)}</span>
   }
   const draft = here || !me ? '' : draftOf(me.id, id) || fileNames(attachmentsOf(me.id, id))
-  if (draft) return <><span className="text-link">Draft:</span> {draft}</>
-  if (!last) return 'No messages yet'
-  const sender = last.kind === 'notice' ? '' : last.sender.id === me?.id ? 'You: ' : `${last.sender.name}: `
-  return <bdi>{sender}{last.kind === 'tool' ? `used ${last.tool?.name}` : lineOf(last)}</bdi>
+  if (draft) return <><span className="text-link">{t('Draft:')}</span> {draft}</>
+  if (!last) return t('No messages yet')
+  const sender = last.kind === 'notice' ? '' : last.sender.id === me?.id ? `${t('You')}: ` : `${last.sender.name}: `
+  return <bdi>{sender}{last.kind === 'tool' ? t('used {tool}', { tool: last.tool?.name ?? '' }) : lineOf(last)}</bdi>
 }
 
 function thinking(names: readonly string[]): string {
-  if (names.length > 2) return `${names.length} agents are thinking`
-  return `${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} thinking`
+  return plural(names.length, '{names} is thinking', names.length > 2 ? '{n} agents are thinking' : '{names} are thinking', { names: listed(names) })
 }

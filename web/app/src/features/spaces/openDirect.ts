@@ -1,5 +1,6 @@
 import type { Store } from '@majlis/client'
 
+import { t } from '../../language/words.ts'
 import { go, spacePath } from '../../router.ts'
 import { toast } from '../../ui/toast.tsx'
 
@@ -9,6 +10,6 @@ export async function openDirect(store: Store, entityId: string): Promise<void> 
     const { id } = await store.client.spaces.openDirect(entityId)
     go(spacePath(id))
   } catch (error) {
-    toast(error instanceof Error ? error.message : 'The conversation could not be opened')
+    toast(error instanceof Error ? error.message : t('The conversation could not be opened'))
   }
 }

@@ -2,6 +2,7 @@ import type { SpaceState, State } from '@majlis/client'
 import { useMajlis, useMe, useSpaces } from '@majlis/client/react'
 import { useMemo } from 'react'
 
+import { msg } from '../../language/words.ts'
 import { usePreferences } from './preferences.ts'
 
 export interface SpaceSection {
@@ -22,11 +23,11 @@ export function useSections(): SpaceSection[] {
       sections.push({ title, spaces: left.filter(fits) })
       left = left.filter((space) => !fits(space))
     }
-    take('Archived', (space) => archived.includes(space.facts.id))
-    take('Waiting for you', (space) => waiting.split(' ').includes(space.facts.id))
-    take('Pinned', (space) => pinned.includes(space.facts.id))
-    take('Direct', (space) => space.facts.direct)
-    take('Spaces', () => true)
+    take(msg('Archived'), (space) => archived.includes(space.facts.id))
+    take(msg('Waiting for you'), (space) => waiting.split(' ').includes(space.facts.id))
+    take(msg('Pinned'), (space) => pinned.includes(space.facts.id))
+    take(msg('Direct'), (space) => space.facts.direct)
+    take(msg('Spaces'), () => true)
     sections.push(sections.shift()!)
     return sections.filter((section) => section.spaces.length > 0)
   }, [spaces, pinned, archived, order, waiting])

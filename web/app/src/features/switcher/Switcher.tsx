@@ -1,6 +1,7 @@
 import { useSpaces, useStore } from '@majlis/client/react'
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 
+import { rich, t } from '../../language/words.ts'
 import { go, messagePath, spacePath } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -47,18 +48,18 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
     event.preventDefault()
   }
   return (
-    <Dialog title="Search spaces and messages" hiddenTitle onClose={onClose} className="max-w-xl">
+    <Dialog title={t('Search spaces and messages')} hiddenTitle onClose={onClose} className="max-w-xl">
       <div className="sticky top-0 flex items-center gap-2.5 border-b border-line bg-paper-high px-4">
         <Search className="size-5 text-ink-soft" />
         <input
           autoFocus
           value={typed}
           role="combobox"
-          aria-label="Search spaces and messages"
+          aria-label={t('Search spaces and messages')}
           aria-expanded={found.length > 0}
           aria-controls={listId}
           aria-activedescendant={found[chosen] ? `${listId}-${chosen}` : undefined}
-          placeholder="Search spaces and messages"
+          placeholder={t('Search spaces and messages')}
           className="h-12 flex-1 bg-transparent outline-none"
           onChange={(event) => {
             setTyped(event.target.value)
@@ -67,7 +68,7 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <ul ref={list} id={listId} role="listbox" aria-label="Search results" className="p-1.5">
+      <ul ref={list} id={listId} role="listbox" aria-label={t('Search results')} className="p-1.5">
         {found.map((each, n) => (
           <li
             key={each.key}
@@ -86,9 +87,9 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {hasMore && <div className="px-3 pb-3"><Button onClick={() => void more().catch(() => {})}>Show more results</Button></div>}
-      {problem ? <p role="alert" className="px-4 pb-4 text-small text-bad">{problem}</p> : found.length === 0 && <p role="status" className="px-4 pb-4 text-small text-ink-soft">No results</p>}
-      <p className="border-t border-line px-4 py-2 text-tiny text-ink-soft">Narrow it down with <kbd>from:Name</kbd>, <kbd>in:Space</kbd>, <kbd>before:2026-11-18</kbd> or “an exact phrase”</p>
+      {hasMore && <div className="px-3 pb-3"><Button onClick={() => void more().catch(() => {})}>{t('Show more results')}</Button></div>}
+      {problem ? <p role="alert" className="px-4 pb-4 text-small text-bad">{problem}</p> : found.length === 0 && <p role="status" className="px-4 pb-4 text-small text-ink-soft">{t('No results')}</p>}
+      <p className="border-t border-line px-4 py-2 text-tiny text-ink-soft">{rich('Narrow it down with {from}, {in}, {before} or “an exact phrase”', { from: <kbd dir="ltr">from:{t('Name')}</kbd>, in: <kbd dir="ltr">in:{t('Space')}</kbd>, before: <kbd dir="ltr">before:2026-11-18</kbd> })}</p>
     </Dialog>
   )
 }
@@ -98,7 +99,7 @@ function useFoundSpaces(typed: string): Result[] {
   return useSpaces()
     .filter((space) => space.facts.name.toLocaleLowerCase().includes(wanted))
     .slice(0, 8)
-    .map(({ facts }) => ({ key: facts.id, path: spacePath(facts.id), title: facts.name, below: facts.description, detail: 'Space' }))
+    .map(({ facts }) => ({ key: facts.id, path: spacePath(facts.id), title: facts.name, below: facts.description, detail: t('Space') }))
 }
 
 /** A part of a text is not Markdown any more; the most common signs of it go. */
@@ -111,7 +112,7 @@ function useResults(found: readonly FoundMessage[]): Result[] {
     key: message.id,
     path: messagePath(message.spaceId, message.id),
     title: snippet.map((part, n) => (part.match ? <mark key={n} className="rounded-sm bg-mark text-ink">{part.text}</mark> : withoutMarkup(part.text))),
-    below: `${message.sender.name} in ${store.state.spaces[message.spaceId]?.facts.name ?? 'a space'}`,
+    below: t('{name} in {space}', { name: message.sender.name, space: store.state.spaces[message.spaceId]?.facts.name ?? t('a space') }),
     detail: brief(message.createdAt),
     onOpen: () => rememberWords(message.id, snippet.filter((part) => part.match).map((part) => part.text)),
   }))

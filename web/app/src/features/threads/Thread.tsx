@@ -2,8 +2,8 @@ import { hasLater, MajlisError, type Message, type SpaceState } from '@majlis/cl
 import { useMessages, useStore } from '@majlis/client/react'
 import { useEffect, useMemo, useState } from 'react'
 
+import { plural, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
-import { plural } from '../../ui/format.ts'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { startReply } from '../composer/startReply.ts'
 import { RowView } from '../timeline/RowView.tsx'
@@ -37,12 +37,12 @@ export function Thread({ space, messageId }: { space: SpaceState; messageId: str
   )
   return (
     <section aria-labelledby="thread">
-      <h3 id="thread" className="text-large">Thread</h3>
+      <h3 id="thread" className="text-large">{t('Thread')}</h3>
       <ul>{show(parent)}</ul>
-      <p className="mt-4 border-b border-line pb-1 text-small text-ink-soft">{branch.length > 0 ? plural(branch.length, 'reply', 'replies') : complete ? 'No replies' : ''}</p>
-      <ul aria-label="Replies">{branch.map(show)}</ul>
+      <p className="mt-4 border-b border-line pb-1 text-small text-ink-soft">{branch.length > 0 ? plural(branch.length, '{n} reply', '{n} replies') : complete ? t('No replies') : ''}</p>
+      <ul aria-label={t('Replies')}>{branch.map(show)}</ul>
       {problem && <p role="alert" className="mt-3 text-small text-bad">{problem}</p>}
-      {!complete && <Button className="mt-4" onClick={searchMore}>Look for later replies</Button>}
+      {!complete && <Button className="mt-4" onClick={searchMore}>{t('Look for later replies')}</Button>}
     </section>
   )
 }
@@ -84,4 +84,4 @@ function useMessagesSince(space: SpaceState, messageId: string) {
   return { messages: fetched.length > 0 ? fetched : null, complete: complete || fetched.length === 0, problem, searchMore: () => setLimit(limit + PAGES) }
 }
 
-const textOf = (error: unknown): string => (error instanceof MajlisError && error.status === 404 ? 'This message is not in this space.' : (error as Error).message)
+const textOf = (error: unknown): string => (error instanceof MajlisError && error.status === 404 ? t('This message is not in this space.') : (error as Error).message)

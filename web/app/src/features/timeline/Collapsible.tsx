@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react'
 
+import { t } from '../../language/words.ts'
 import { isLong, startOf } from './longText.ts'
 
 /** Which messages are open. Kept here, because rows are unmounted while they are off screen. */
@@ -20,7 +21,7 @@ export function Collapsible({ id, text, open: keepOpen, children }: { id: string
     <>
       <div className={open ? '' : 'max-h-128 overflow-hidden [mask-image:linear-gradient(black_80%,transparent)]'}>{children(open ? text : startOf(text))}</div>
       <button type="button" aria-expanded={open} className="mt-1 rounded-sm text-small text-link underline underline-offset-4" onClick={toggle}>
-        {open ? 'Show less' : 'Show more'}
+        {open ? t('Show less') : t('Show more')}
       </button>
     </>
   )

@@ -1,6 +1,7 @@
 import type { MessageDelivery } from '@majlis/client'
 import { useMe, useStore } from '@majlis/client/react'
 
+import { t } from '../../language/words.ts'
 import { inspect } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -21,9 +22,9 @@ export default function FailedDeliveries({ spaceId, messageId }: { spaceId: stri
       <div className="flex flex-wrap gap-x-4 self-start">
         {failed.map((each) => (
           <span key={each.agentId} className="flex gap-3">
-            {each.runId && <button type="button" className={LINK} onClick={() => inspect({ kind: 'run', id: each.runId! })}>{label('View run', each.agentName)}</button>}
-            {administers && <Link href={`/admin/agents/${each.agentId}`} className={LINK}>{label('Open settings', each.agentName)}</Link>}
-            {mayWrite && <button type="button" className={`${LINK} text-link`} onClick={() => retry(each.agentId)}>{label('Retry', each.agentName)}</button>}
+            {each.runId && <button type="button" className={LINK} onClick={() => inspect({ kind: 'run', id: each.runId! })}>{label(t('View run'), each.agentName)}</button>}
+            {administers && <Link href={`/admin/agents/${each.agentId}`} className={LINK}>{label(t('Open settings'), each.agentName)}</Link>}
+            {mayWrite && <button type="button" className={`${LINK} text-link`} onClick={() => retry(each.agentId)}>{label(t('Retry'), each.agentName)}</button>}
           </span>
         ))}
         {problem && <span role="alert" className="text-bad">{problem}</span>}

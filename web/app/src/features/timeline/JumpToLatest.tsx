@@ -1,3 +1,4 @@
+import { plural, t } from '../../language/words.ts'
 import { Down } from '../../ui/icons.tsx'
 
 /** `count`: the unread messages below the screen. */
@@ -9,8 +10,8 @@ export function JumpToLatest({ count, onGo }: { count: number; onGo: () => void 
       onClick={onGo}
     >
       <Down className="size-4" />
-      Jump to latest
-      {count > 0 && <span className="font-semibold text-unread">{count} new</span>}
+      {t('Jump to latest')}
+      {count > 0 && <span className="font-semibold text-unread">{plural(count, '{n} new', '{n} new')}</span>}
     </button>
   )
 }

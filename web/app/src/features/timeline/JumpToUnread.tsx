@@ -2,6 +2,7 @@ import type { SpaceState } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { plural, t } from '../../language/words.ts'
 import { go, messagePath } from '../../router.ts'
 import { IconButton } from '../../ui/Button.tsx'
 import { Close } from '../../ui/icons.tsx'
@@ -21,9 +22,9 @@ export function JumpToUnread({ space, count }: { space: SpaceState; count: numbe
   return (
     <div className="absolute top-3 left-1/2 flex -translate-x-1/2 animate-rise items-center rounded-full bg-unread pr-1 text-small font-medium text-unread-ink shadow-high">
       <button type="button" disabled={busy} className="rounded-full py-1.5 pr-2 pl-4 whitespace-nowrap" onClick={() => void jump()}>
-        Jump to first unread · {count} above
+        {t('Jump to first unread')} · {plural(count, '{n} above', '{n} above')}
       </button>
-      <IconButton label="Mark as read" className="size-7 rounded-full text-unread-ink hover:bg-transparent hover:text-unread-ink" onClick={() => space.lastMessage && store.readPositions.markRead(space.lastMessage)}>
+      <IconButton label={t('Mark as read')} className="size-7 rounded-full text-unread-ink hover:bg-transparent hover:text-unread-ink" onClick={() => space.lastMessage && store.readPositions.markRead(space.lastMessage)}>
         <Close className="size-4" />
       </IconButton>
     </div>

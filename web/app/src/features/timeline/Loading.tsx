@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { useOffline } from '../connection/useOffline.ts'
 
 const DELAY_MS = 400
@@ -12,6 +13,6 @@ export function Loading() {
     const timer = setTimeout(() => setLate(true), DELAY_MS)
     return () => clearTimeout(timer)
   }, [])
-  const text = offline ? 'You’re offline. The messages of this space will load when you’re back online.' : late ? 'Loading messages…' : ''
+  const text = offline ? t('You’re offline. The messages of this space will load when you’re back online.') : late ? t('Loading messages…') : ''
   return <p role="status" className="absolute inset-0 grid place-items-center p-6 text-center text-ink-soft">{text}</p>
 }

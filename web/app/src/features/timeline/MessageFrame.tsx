@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Avatar, hueOf } from '../../ui/Avatar.tsx'
-import { capitalize } from '../../ui/format.ts'
+import { TYPES } from '../spaces/roles.ts'
 
 interface Props {
   sender: { id: string; name: string; type: 'human' | 'agent' | 'service' }
@@ -19,7 +20,7 @@ interface Props {
  */
 export function MessageFrame({ sender, first, aside, children, className = '', actions, gutter }: Props) {
   return (
-    <article tabIndex={-1} aria-label={`${sender.name}${sender.type === 'human' ? '' : `, ${sender.type}`}`} className={`group relative -mx-2 flex flex-wrap gap-x-3 rounded-md px-2 py-0.5 hover:bg-paper-low/60 pointer-fine:flex-nowrap ${first ? 'mt-3.5' : ''} ${className}`}>
+    <article tabIndex={-1} aria-label={sender.type === 'human' ? sender.name : sender.type === 'agent' ? t('{name}, agent', { name: sender.name }) : t('{name}, service', { name: sender.name })} className={`group relative -mx-2 flex flex-wrap gap-x-3 rounded-md px-2 py-0.5 hover:bg-paper-low/60 pointer-fine:flex-nowrap ${first ? 'mt-3.5' : ''} ${className}`}>
       <div className="relative w-9 shrink-0 pt-0.5">
         {first ? <Avatar id={sender.id} name={sender.name} type={sender.type} /> : <span className="absolute top-0.5 right-0 whitespace-nowrap opacity-0 group-hover:opacity-100">{gutter}</span>}
       </div>
@@ -27,7 +28,7 @@ export function MessageFrame({ sender, first, aside, children, className = '', a
         {first && (
           <header className="flex items-baseline gap-2 leading-snug">
             <bdi style={sender.type === 'agent' ? hueOf(sender.id) : undefined} className={`truncate font-semibold ${sender.type === 'agent' ? 'agent-name' : ''}`}>{sender.name}</bdi>
-            {sender.type !== 'human' && <span className="rounded-sm bg-hover px-1.5 text-tiny text-ink-soft">{capitalize(sender.type)}</span>}
+            {sender.type !== 'human' && <span className="rounded-sm bg-hover px-1.5 text-tiny text-ink-soft">{t(TYPES[sender.type])}</span>}
             {aside}
           </header>
         )}

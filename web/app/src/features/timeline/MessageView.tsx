@@ -2,6 +2,7 @@ import type { Message, SpaceState } from '@majlis/client'
 import { useMe } from '@majlis/client/react'
 import { useRef } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Files } from '../files/Files.tsx'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { useFoundWords } from '../switcher/foundWords.ts'
@@ -40,8 +41,8 @@ export function MessageView({ message, first, space, names, target, open, onRepl
       className={target ? 'animate-mark motion-reduce:bg-mark' : ''}
       actions={<MessageActions message={message} onReply={onReply} />}
     >
-      {leaving && <p className="text-ink-soft italic">Message deleted. <button type="button" className="rounded-sm text-link underline underline-offset-4" onClick={() => undoDeletion(message.id)}>Undo</button></p>}
-      {message.deletedAt && <p className="text-ink-soft italic">Deleted by {message.deletedBy?.name ?? message.sender.name}</p>}
+      {leaving && <p className="text-ink-soft italic">{t('Message deleted.')} <button type="button" className="rounded-sm text-link underline underline-offset-4" onClick={() => undoDeletion(message.id)}>{t('Undo')}</button></p>}
+      {message.deletedAt && <p className="text-ink-soft italic">{t('Deleted by {name}', { name: message.deletedBy?.name ?? message.sender.name })}</p>}
       {message.origin && <Origin message={message} />}
       {message.replyTo && <Quote spaceId={message.spaceId} messageId={message.replyTo} history={space.history} />}
       <div ref={body}>
@@ -52,11 +53,11 @@ export function MessageView({ message, first, space, names, target, open, onRepl
       )}
       </div>
       {!leaving && message.files && message.files.length > 0 && <Files files={message.files} />}
-      {message.editedAt && !message.deletedAt && <p className="text-tiny text-ink-soft" title={message.editedAt}>Edited</p>}
-      {message.crossed && !message.deletedAt && <p className="text-tiny text-ink-soft" title="The agent had not read a message before this one when it was posted.">Crossed another message</p>}
-      {message.pinned && <p className="text-tiny text-ink-soft">Pinned</p>}
+      {message.editedAt && !message.deletedAt && <p className="text-tiny text-ink-soft" title={message.editedAt}>{t('Edited')}</p>}
+      {message.crossed && !message.deletedAt && <p className="text-tiny text-ink-soft" title={t('The agent had not read a message before this one when it was posted.')}>{t('Crossed another message')}</p>}
+      {message.pinned && <p className="text-tiny text-ink-soft">{t('Pinned')}</p>}
       <Reactions message={message} />
-      {message.stoppedBy && <p className="mt-1 text-small text-ink-soft italic">Stopped by {message.stoppedBy.name}</p>}
+      {message.stoppedBy && <p className="mt-1 text-small text-ink-soft italic">{t('Stopped by {name}', { name: message.stoppedBy.name })}</p>}
     </MessageFrame>
   )
 }

@@ -2,6 +2,7 @@ import type { Message } from '@majlis/client'
 import { useMajlis, useStore } from '@majlis/client/react'
 import { useEffect, useState } from 'react'
 
+import { msg, rich, t } from '../../language/words.ts'
 import { messagePath } from '../../router.ts'
 import { lazyPart } from '../../ui/lazyPart.tsx'
 import { Link } from '../../ui/Link.tsx'
@@ -10,10 +11,10 @@ import { lineOf } from '../markdown/plainText.ts'
 const Why = lazyPart(() => import('../inspector/Why.tsx'))
 
 const EVENTS = {
-  plan: 'Because of a plan',
-  service: 'Because of an event from a service',
-  card: 'Because of an answer to a card',
-  heartbeat: 'Because of a scheduled wake-up',
+  plan: msg('Because of a plan'),
+  service: msg('Because of an event from a service'),
+  card: msg('Because of an answer to a card'),
+  heartbeat: msg('Because of a scheduled wake-up'),
 }
 
 /** Names what an agent responds to if that is not in this space, and opens the chain of causes (F6). */
@@ -23,8 +24,8 @@ export function Origin({ message }: { message: Message }) {
   return (
     <div className="text-small text-ink-soft">
       <p className="flex items-baseline gap-2">
-        <span className="truncate italic">{kind ? EVENTS[kind] : <Source message={message} />}</span>
-        <button type="button" aria-expanded={open} className="shrink-0 rounded-sm underline underline-offset-4 hover:text-ink" onClick={() => setOpen(!open)}>Why</button>
+        <span className="truncate italic">{kind ? t(EVENTS[kind]) : <Source message={message} />}</span>
+        <button type="button" aria-expanded={open} className="shrink-0 rounded-sm underline underline-offset-4 hover:text-ink" onClick={() => setOpen(!open)}>{t('Why')}</button>
       </p>
       {open && <div className="my-1 border-l-2 border-line pl-3"><Why messageId={message.id} /></div>}
     </div>
@@ -40,11 +41,13 @@ function Source({ message }: { message: Message }) {
   useEffect(() => {
     if (place && sourceEvent) store.client.messages.get(sourceEvent).then(setSource, () => {})
   }, [store, place, sourceEvent])
-  if (!place) return <>In response to activity in another space</>
+  if (!place) return <>{t('In response to activity in another space')}</>
   return (
     <>
-      In response to {source ? source.sender.name : 'activity'} in{' '}
-      <Link href={messagePath(sourceSpace, sourceEvent)} className="underline underline-offset-4 hover:text-ink">{place}</Link>
+      {rich(source ? msg('In response to {name} in {space}') : msg('In response to activity in {space}'), {
+        name: <bdi>{source?.sender.name}</bdi>,
+        space: <Link href={messagePath(sourceSpace, sourceEvent)} className="underline underline-offset-4 hover:text-ink">{place}</Link>,
+      })}
       {source && <>: “{lineOf(source).slice(0, 80)}”</>}
     </>
   )

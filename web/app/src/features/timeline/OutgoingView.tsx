@@ -1,6 +1,7 @@
 import type { OutgoingMessage, SpaceState } from '@majlis/client'
 import { useMe, useStore } from '@majlis/client/react'
 
+import { t } from '../../language/words.ts'
 import { editAgain } from '../composer/editAgain.ts'
 import { Files } from '../files/Files.tsx'
 import { Markdown } from '../markdown/Markdown.tsx'
@@ -23,11 +24,11 @@ export function OutgoingView({ outgoing, first, space, names }: { outgoing: Outg
       {outgoing.files && outgoing.files.length > 0 && <Files files={outgoing.files} />}
       {status !== 'sending' && (
         <p role="status" className={`flex flex-wrap items-center gap-x-3 text-small ${status === 'refused' ? 'text-bad' : 'text-ink-soft'}`} title={problem}>
-          <span>{status === 'waiting' ? 'Will send when you’re back online.' : `Not sent: ${problem ?? ''}`}</span>
+          <span>{status === 'waiting' ? t('Will send when you’re back online.') : t('Not sent: {problem}', { problem: problem ?? '' })}</span>
           {status === 'waiting'
-            ? <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.retry(spaceId, clientId)}>Retry</button>
-            : <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => editAgain(spaceId, outgoing)}>Edit</button>}
-          <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.discard(spaceId, clientId)}>Delete</button>
+            ? <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.retry(spaceId, clientId)}>{t('Retry')}</button>
+            : <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => editAgain(spaceId, outgoing)}>{t('Edit')}</button>}
+          <button type="button" className="rounded-sm underline underline-offset-4" onClick={() => store.outbox.discard(spaceId, clientId)}>{t('Delete')}</button>
         </p>
       )}
     </MessageFrame>

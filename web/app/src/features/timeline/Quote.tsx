@@ -2,6 +2,7 @@ import type { History, Message } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useEffect, useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { messagePath } from '../../router.ts'
 import { Link } from '../../ui/Link.tsx'
 import { lineOf } from '../markdown/plainText.ts'
@@ -20,7 +21,7 @@ export function Quote({ spaceId, messageId, history }: { spaceId: string; messag
           <bdi className="truncate">{lineOf(quoted) || quoted.kind}</bdi>
         </>
       ) : (
-        <span>Earlier message</span>
+        <span>{t('Earlier message')}</span>
       )}
     </Link>
   )

@@ -1,6 +1,7 @@
 import type { Message } from '@majlis/client'
 import { useMajlis, useMe, useStore } from '@majlis/client/react'
 
+import { count as figure, t } from '../../language/words.ts'
 import { useMayWrite } from '../spaces/useMayWrite.ts'
 import { toast } from '../../ui/toast.tsx'
 
@@ -11,9 +12,9 @@ export function Reactions({ message }: { message: Message }) {
   const mayWrite = useMayWrite(message.spaceId)
   const members = useMajlis((state) => state.spaces[message.spaceId]?.members)
   if (!message.reactions?.length) return null
-  const nameOf = (id: string) => members?.find((member) => member.id === id)?.name ?? 'A former member'
+  const nameOf = (id: string) => members?.find((member) => member.id === id)?.name ?? t('A former member')
   return (
-    <ul aria-label="Reactions" className="mt-1 flex flex-wrap gap-1">
+    <ul aria-label={t('Reactions')} className="mt-1 flex flex-wrap gap-1">
       {message.reactions.map(({ emoji, count, entityIds }) => {
         const mine = me !== null && me !== undefined && entityIds.includes(me.id)
         const change = () => (mine ? client.messages.unreact(message.id, emoji) : client.messages.react(message.id, emoji))
@@ -23,12 +24,12 @@ export function Reactions({ message }: { message: Message }) {
               type="button"
               disabled={!mayWrite}
               aria-pressed={mine}
-              aria-label={`${emoji} ${count}`}
-              title={entityIds.map(nameOf).join(', ')}
+              aria-label={`${emoji} ${figure(count)}`}
+              title={entityIds.map(nameOf).join(t(', '))}
               className={`rounded-full border px-2 py-0.5 text-small tabular-nums ${mine ? 'border-link bg-hover' : 'border-line'}`}
               onClick={() => void change().catch((error: Error) => toast(error.message))}
             >
-              {emoji} {count}
+              {emoji} {figure(count)}
             </button>
           </li>
         )

@@ -1,6 +1,7 @@
 import type { Message, SpaceState } from '@majlis/client'
 import { memo } from 'react'
 
+import { t } from '../../language/words.ts'
 import { dayName, fullTime, useToday } from '../../ui/time.ts'
 import { Card } from '../cards/Card.tsx'
 import { RepliesLink } from '../threads/RepliesLink.tsx'
@@ -31,7 +32,7 @@ export const RowView = memo(function RowView({ row, space, names, target, openFr
     case 'day':
       return <Line><Day at={row.at} /></Line>
     case 'new':
-      return <Line unread>New</Line>
+      return <Line unread>{t('New')}</Line>
     case 'outgoing':
       return <OutgoingView outgoing={row.outgoing} first={row.first} space={space} names={names} />
     case 'stream':

@@ -2,6 +2,7 @@ import type { SpaceState, Stream } from '@majlis/client'
 import { useMe } from '@majlis/client/react'
 import { useDeferredValue } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { MessageFrame } from './MessageFrame.tsx'
 
@@ -11,10 +12,10 @@ export function StreamView({ stream, space, names }: { stream: Stream; space: Sp
   // Typing has priority over rendering the stream.
   const text = useDeferredValue(stream.text)
   const agent = space.members.find((member) => member.id === stream.agentId)
-  const sender = { id: stream.agentId, name: agent?.name ?? 'An agent', type: 'agent' as const }
+  const sender = { id: stream.agentId, name: agent?.name ?? t('An agent'), type: 'agent' as const }
   return (
     <div aria-busy="true" data-stream={stream.streamId}>
-      <MessageFrame sender={sender} first aside={<span className="text-tiny text-ink-soft">{stream.tool === null ? 'is writing' : 'is calling a tool'}</span>}>
+      <MessageFrame sender={sender} first aside={<span className="text-tiny text-ink-soft">{stream.tool === null ? t('is writing') : t('is calling a tool')}</span>}>
         {stream.tool !== null && <Input tool={stream.tool} text={text} />}
         {stream.tool === null && (text ? <Markdown text={text} names={names} me={me?.name ?? ''} /> : <Dots />)}
       </MessageFrame>

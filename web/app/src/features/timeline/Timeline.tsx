@@ -3,6 +3,7 @@ import { useMessages, useMe, useStore, useStreams } from '@majlis/client/react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef, useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { heightOf } from '../files/pictureSize.ts'
 import { countReplies } from '../threads/replies.ts'
 import { EmptySpace } from './EmptySpace.tsx'
@@ -74,7 +75,8 @@ export function Timeline({ space, messageId, onReply }: Props) {
         ref={scroller}
         tabIndex={0}
         role="group"
-        aria-label="Messages"
+        data-messages
+        aria-label={t('Messages')}
         aria-busy={history === null}
         className="flex h-full flex-col overflow-y-auto overscroll-contain outline-offset-[-2px] [overflow-anchor:none]"
         onScroll={() => {
@@ -104,7 +106,7 @@ export function Timeline({ space, messageId, onReply }: Props) {
         </div>
       </div>
       {!history && <Loading />}
-      {notFound && <p role="status" className="absolute inset-x-0 top-3 mx-auto w-fit rounded-full border border-line bg-paper-high px-4 py-1.5 text-small text-ink-soft shadow-low">The linked message is not in this space.</p>}
+      {notFound && <p role="status" className="absolute inset-x-0 top-3 mx-auto w-fit rounded-full border border-line bg-paper-high px-4 py-1.5 text-small text-ink-soft shadow-low">{t('The linked message is not in this space.')}</p>}
       {history && unseen.above > 0 && <JumpToUnread space={space} count={unseen.above} />}
       {history && !(complete && atBottom) && <JumpToLatest count={unseen.below} onGo={() => void toLatest()} />}
       <LiveRegion spaceId={spaceId} />

@@ -2,13 +2,14 @@ import type { Message } from '@majlis/client'
 import { useProgress, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { msg, t } from '../../language/words.ts'
 import { JsonBlock } from '../../ui/JsonBlock.tsx'
 import { preciseDuration } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { MessageFrame } from './MessageFrame.tsx'
 import { MessageTime } from './MessageTime.tsx'
 
-const STATUS = { running: 'running', complete: 'done', error: 'failed' }
+const STATUS = { running: msg('running'), complete: msg('done'), error: msg('failed') }
 
 /** A visible tool call, collapsed to its name and status. */
 export function ToolView({ message }: { message: Message }) {
@@ -21,12 +22,12 @@ export function ToolView({ message }: { message: Message }) {
       <details className="mt-1 rounded-md border border-line bg-paper-high text-small" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="flex cursor-pointer items-center gap-2 px-3 py-1.5">
           <span className="font-mono text-[0.8125rem]">{tool.name}</span>
-          <span className={tool.status === 'error' ? 'text-bad' : 'text-ink-soft'}>{STATUS[tool.status]}</span>
+          <span className={tool.status === 'error' ? 'text-bad' : 'text-ink-soft'}>{t(STATUS[tool.status])}</span>
           {tool.status === 'running' && progress && <span className="min-w-0 truncate text-ink-soft">{progress}</span>}
         </summary>
         <div className="space-y-2 border-t border-line px-3 py-2">
-          <JsonBlock label="Input" value={tool.input} />
-          {tool.status !== 'running' && <JsonBlock label="Output" value={tool.output} />}
+          <JsonBlock label={t('Input')} value={tool.input} />
+          {tool.status !== 'running' && <JsonBlock label={t('Output')} value={tool.output} />}
           {open && tool.status !== 'running' && message.runId && <CallDuration runId={message.runId} callId={tool.callId} />}
         </div>
       </details>
@@ -40,5 +41,5 @@ function CallDuration({ runId, callId }: { runId: string; callId: string }) {
   const { data } = useQuery(`steps ${runId}`, () => client.runs.steps(runId))
   const step = data?.find((each) => each.callId === callId)
   if (!step?.endedAt) return null
-  return <p className="text-tiny text-ink-soft">Took {preciseDuration(Date.parse(step.endedAt) - Date.parse(step.startedAt))}</p>
+  return <p className="text-tiny text-ink-soft">{t('Took {time}', { time: preciseDuration(Date.parse(step.endedAt) - Date.parse(step.startedAt)) })}</p>
 }

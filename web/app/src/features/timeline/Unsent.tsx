@@ -1,6 +1,7 @@
 import { useMajlis, useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -23,9 +24,9 @@ export function UnsentAnswer({ runId, agentName }: { runId: string; agentName: s
   return (
     <div className="mt-1 rounded-md border border-line bg-paper-low px-3 py-1.5 text-small">
       <p className="flex flex-wrap gap-x-3 text-ink-soft">
-        <span className="flex-1">{agentName} wrote an answer but did not send it. Only you can see this.</span>
-        <button type="button" aria-expanded={shown} className={LINK} onClick={() => setShown(!shown)}>{shown ? 'Hide' : 'Read'}</button>
-        <button type="button" className={LINK} onClick={() => void post()}>Post</button>
+        <span className="flex-1">{t('{name} wrote an answer but did not send it. Only you can see this.', { name: agentName })}</span>
+        <button type="button" aria-expanded={shown} className={LINK} onClick={() => setShown(!shown)}>{shown ? t('Hide') : t('Read')}</button>
+        <button type="button" className={LINK} onClick={() => void post()}>{t('Post')}</button>
       </p>
       {shown && <div className="mt-2 border-t border-line pt-2"><Markdown text={run.unsent.text} names={[]} me="" /></div>}
     </div>

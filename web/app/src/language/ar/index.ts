@@ -1,0 +1,5 @@
+/** Arabic. */
+import type { Catalogue } from '../language.ts'
+
+const texts: Catalogue = {}
+export default texts

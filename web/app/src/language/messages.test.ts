@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+
+import { scan, sourceFiles, type Found } from '../../../tests/harness/messageScan.ts'
+import arabic from './ar/index.ts'
+import type { Catalogue } from './language.ts'
+
+const files = sourceFiles().map(scan)
+const messages = new Map(files.flatMap((file) => file.messages).map((each) => [each.text, each]))
+const catalogues: [string, Catalogue][] = [['ar', arabic]]
+
+const places = (text: string): string[] => [...new Set([...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!))].toSorted()
+const at = ({ at, text }: Found): string => `${at}: ${text}`
+
+test('every text of the app is a message', () => {
+  expect(files.flatMap((file) => file.literals).map(at)).toEqual([])
+  expect(messages.size).toBeGreaterThan(700)
+})
+
+test.each(catalogues)('%s has the same places in a message, and a form for each kind of number', (language, catalogue) => {
+  const kinds = new Intl.PluralRules(language).resolvedOptions().pluralCategories.toSorted()
+  for (const [text, translated] of Object.entries(catalogue)) {
+    const message = messages.get(text)
+    if (!message) continue
+    expect(typeof translated, text).toBe(message.plural ? 'object' : 'string')
+    if (typeof translated === 'string') expect(places(translated), text).toEqual(places(text))
+    else {
+      expect(Object.keys(translated).toSorted(), text).toEqual(kinds)
+      for (const [kind, form] of Object.entries(translated)) {
+        // "One" and "two" can be words.
+        const words = ['zero', 'one', 'two'].includes(kind)
+        expect(places(form).filter((place) => !words || place !== 'n'), `${text} (${kind})`).toEqual(places(text).filter((place) => !words || place !== 'n'))
+      }
+    }
+  }
+})
