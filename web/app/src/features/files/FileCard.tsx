@@ -2,6 +2,7 @@ import type { FileInfo } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
+import { t } from '../../language/words.ts'
 import { Download, FileIcon } from '../../ui/icons.tsx'
 import { lazyPart } from '../../ui/lazyPart.tsx'
 import { kindOf, sizeOf } from './kinds.ts'
@@ -19,13 +20,13 @@ export function FileCard({ file, glimpse = true }: { file: FileInfo; glimpse?: b
       <div className="flex items-center pr-1">
         <button type="button" className="flex min-w-0 flex-1 items-center gap-2.5 px-2.5 py-1.5 text-left -outline-offset-2! hover:bg-hover" onClick={() => setOpen(true)}>
           <FileIcon className="size-5 shrink-0 text-ink-soft" />
-          <span className="unseen">Show</span>
+          <span className="unseen">{t('Show')}</span>
           <span className="min-w-0 flex-1 leading-tight">
             <bdi className="block truncate font-medium">{file.name}</bdi>
             <span className="block text-tiny text-ink-soft">{kindOf(file)} · {sizeOf(file.bytes)}</span>
           </span>
         </button>
-        <a href={client.files.url(file.id)} download={file.name} aria-label={`Download ${file.name}`} title="Download" className="grid size-9 shrink-0 place-items-center rounded-md text-ink-soft -outline-offset-2! hover:bg-hover hover:text-ink">
+        <a href={client.files.url(file.id)} download={file.name} aria-label={t('Download {name}', { name: file.name })} title={t('Download')} className="grid size-9 shrink-0 place-items-center rounded-md text-ink-soft -outline-offset-2! hover:bg-hover hover:text-ink">
           <Download className="size-4" />
         </a>
       </div>

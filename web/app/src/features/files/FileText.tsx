@@ -2,6 +2,7 @@ import type { FileInfo } from '@majlis/client'
 import Papa from 'papaparse'
 import { useMemo } from 'react'
 
+import { plural, t } from '../../language/words.ts'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { useHighlighted } from '../markdown/CodeBlock.tsx'
 import { Markdown } from '../markdown/Markdown.tsx'
@@ -19,7 +20,7 @@ export function FileText({ file, as }: { file: FileInfo; as: string }) {
   if (!data) return <div className="p-5"><QueryStatus problem={problem} /></div>
   return (
     <>
-      {data.more && <Note>This is the first {sizeOf(MOST_BYTES)} of the file. Download it to read the rest.</Note>}
+      {data.more && <Note>{t('This is the first {size} of the file. Download it to read the rest.', { size: sizeOf(MOST_BYTES) })}</Note>}
       {as === 'table' ? <Table text={data.text} /> : as === 'markdown' ? <div className="p-5"><Markdown text={data.text} names={NO_NAMES} me="" /></div> : <Code text={data.text} language={languageOf(file)} />}
     </>
   )
@@ -27,7 +28,7 @@ export function FileText({ file, as }: { file: FileInfo; as: string }) {
 
 function Code({ text, language }: { text: string; language: string }) {
   const highlighted = useHighlighted(text, language)
-  return <pre dir="auto" tabIndex={0} aria-label="Text of the file" className="px-5 py-4 font-mono text-[0.8125rem] leading-relaxed wrap-anywhere whitespace-pre-wrap"><code>{highlighted ?? text}</code></pre>
+  return <pre dir="auto" tabIndex={0} aria-label={t('Text of the file')} className="px-5 py-4 font-mono text-[0.8125rem] leading-relaxed wrap-anywhere whitespace-pre-wrap"><code>{highlighted ?? text}</code></pre>
 }
 
 function Table({ text }: { text: string }) {
@@ -35,8 +36,8 @@ function Table({ text }: { text: string }) {
   const rows = useMemo(() => Papa.parse<string[]>(text, { preview: MOST_ROWS + 1, skipEmptyLines: true }).data.map((row) => row.slice(0, MOST_COLUMNS)), [text])
   const [head = [], ...body] = rows
   return (
-    <div tabIndex={0} role="group" aria-label="Table" className="w-fit min-w-full">
-      {body.length === MOST_ROWS && <Note>These are the first {MOST_ROWS} rows. Download the file to see all.</Note>}
+    <div tabIndex={0} role="group" aria-label={t('Table')} className="w-fit min-w-full">
+      {body.length === MOST_ROWS && <Note>{plural(MOST_ROWS, 'This is the first row. Download the file to see all.', 'These are the first {n} rows. Download the file to see all.')}</Note>}
       <table className="min-w-full border-collapse text-small tabular-nums">
         <thead className="sticky top-0 bg-paper-low">
           <tr>{head.map((cell, n) => <th key={n} dir="auto" scope="col" className="border-b border-line-strong px-3 py-1.5 text-start font-semibold whitespace-nowrap first:pl-5">{cell}</th>)}</tr>

@@ -1,6 +1,7 @@
 import type { FileInfo } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 
+import { t } from '../../language/words.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { lazyPart } from '../../ui/lazyPart.tsx'
 import { kindOf, sizeOf } from './kinds.ts'
@@ -18,7 +19,7 @@ export default function FileViewer({ file, onClose }: { file: FileInfo; onClose:
       <div className="min-h-0 flex-1 mt-3 overflow-auto border-y border-line"><Content file={file} /></div>
       <p className="flex items-center gap-4 px-5 py-2.5 text-small text-ink-soft">
         <span className="flex-1">{kindOf(file)} · {sizeOf(file.bytes)}</span>
-        <a className="rounded-sm text-link underline underline-offset-4" href={client.files.url(file.id)} download={file.name}>Download</a>
+        <a className="rounded-sm text-link underline underline-offset-4" href={client.files.url(file.id)} download={file.name}>{t('Download')}</a>
       </p>
     </Dialog>
   )

@@ -8,6 +8,7 @@ import { GlobalWorkerOptions, TextLayer, getDocument, version, type PDFDocumentP
 import { useEffect, useRef, useState } from 'react'
 import workerUrl from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?url'
 
+import { msg, plural, t } from '../../language/words.ts'
 import '../../styles/pdf.css'
 import { Button } from '../../ui/Button.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
@@ -38,17 +39,17 @@ export default function PdfPages({ file }: { file: FileInfo }) {
   const shape = pdf?.first.getViewport({ scale: 1 })
   return (
     <div ref={box} className="min-h-80 bg-paper-low">
-      {problem && <p role="alert" className="p-5">{problem} Download it to open it with another program.</p>}
+      {problem && <p role="alert" className="p-5">{t(problem)} {t('Download it to open it with another program.')}</p>}
       {!pdf && !problem && <QueryStatus problem="" className="p-5" />}
       {pdf && shape && width > 0 && (
         <>
           <div className="sticky top-0 left-0 z-10 flex w-fit items-center gap-1 rounded-br-md bg-paper-high px-3 py-1 text-small text-ink-soft">
-            <span className="mr-2 tabular-nums">{pdf.document.numPages === 1 ? '1 page' : `${pdf.document.numPages} pages`}</span>
-            <Button look="quiet" aria-label="Zoom out" disabled={zoom === ZOOMS[0]} onClick={() => setZoom(ZOOMS[ZOOMS.indexOf(zoom) - 1]!)}>−</Button>
+            <span className="mr-2 tabular-nums">{plural(pdf.document.numPages, '{n} page', '{n} pages')}</span>
+            <Button look="quiet" aria-label={t('Zoom out')} disabled={zoom === ZOOMS[0]} onClick={() => setZoom(ZOOMS[ZOOMS.indexOf(zoom) - 1]!)}>−</Button>
             <span className="w-12 text-center tabular-nums">{zoom * 100} %</span>
-            <Button look="quiet" aria-label="Zoom in" disabled={zoom === ZOOMS.at(-1)} onClick={() => setZoom(ZOOMS[ZOOMS.indexOf(zoom) + 1]!)}>+</Button>
+            <Button look="quiet" aria-label={t('Zoom in')} disabled={zoom === ZOOMS.at(-1)} onClick={() => setZoom(ZOOMS[ZOOMS.indexOf(zoom) + 1]!)}>+</Button>
           </div>
-          <ol aria-label="Pages" className="w-fit space-y-3 p-4">
+          <ol aria-label={t('Pages')} className="w-fit space-y-3 p-4">
             {Array.from({ length: pdf.document.numPages }, (_, n) => (
               <Page key={n} document={pdf.document} n={n + 1} width={(width - 2 * SIDE_PX) * zoom} ratio={shape.height / shape.width} />
             ))}
@@ -70,7 +71,7 @@ function Page({ document, n, width, ratio }: { document: PDFDocumentProxy; n: nu
     return () => observer.disconnect()
   }, [])
   return (
-    <li ref={place} aria-label={`Page ${n}`} className="relative overflow-hidden border border-line bg-sheet shadow-low" style={{ width, height: width * shape }}>
+    <li ref={place} aria-label={t('Page {n}', { n })} className="relative overflow-hidden border border-line bg-sheet shadow-low" style={{ width, height: width * shape }}>
       {near && <Drawing document={document} n={n} width={width} onShape={setShape} />}
     </li>
   )
@@ -108,7 +109,7 @@ function Drawing({ document, n, width, onShape }: { document: PDFDocumentProxy; 
       end()
     }
   }, [document, n, width, onShape])
-  if (failed) return <p className="p-4 text-qr-dark">This page is damaged.</p>
+  if (failed) return <p className="p-4 text-qr-dark">{t('This page is damaged.')}</p>
   return (
     <>
       <canvas ref={canvas} className="absolute inset-0 size-full" />
@@ -129,6 +130,6 @@ function useWidth() {
 }
 
 function reasonOf({ name }: Error): string {
-  if (name === 'PasswordException') return 'The file is protected with a password.'
-  return name === 'ResponseException' ? 'The file could not be loaded.' : 'The file cannot be shown: it is damaged, or not a PDF.'
+  if (name === 'PasswordException') return msg('The file is protected with a password.')
+  return name === 'ResponseException' ? msg('The file could not be loaded.') : msg('The file cannot be shown: it is damaged, or not a PDF.')
 }
