@@ -1,4 +1,4 @@
-/** Reads the sources of the app: the messages they use, and English text that is no message. */
+/** Reads the sources of the app: the messages they use, and English text that is not a message yet. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
@@ -100,7 +100,7 @@ function textsOf(node: Node): Node[] {
   return one.length > 0 && other.length > 0 ? [...one, ...other] : []
 }
 
-/** Of a call, an attribute or a property. */
+/** The name of a call, an attribute or a property. */
 function nameOf(node: Node): string {
   return node.type === 'MemberExpression' ? nameOf(node['property'] as Node) : String(node['name'] ?? node['value'] ?? '')
 }
