@@ -27,10 +27,12 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--one-machine", action="store_true", help="no hosts of their own, no faults of the network")
+    parser.add_argument("--least", type=int, default=1, help="messages in each storm, at least")
     parser.add_argument("--pace", type=float, default=2.0, help="seconds between faults, on average")
     given = parser.parse_args()
-    commands, reports = Commands(), list[Report]()
+    # Before anything is started: what runs already stays on the machine's own network.
     left_out = "--one-machine was given" if given.one_machine else missing()
+    commands, reports = Commands(), list[Report]()
     if left_out:
         print(f"all nodes run on this machine, without partitions, one-way loss and slow links: {left_out}")
     with postgres_server() as url, tempfile.TemporaryDirectory(prefix="majlis-storm-") as folder:
@@ -41,7 +43,7 @@ def main() -> int:
             seed = given.seed + len(reports)
             with nullcontext(()) if left_out else network(3) as hosts:
                 folder_of_round = Path(folder) / str(seed)
-                reports.append(_round(databases, commands, folder_of_round, seed, seconds, given.pace, hosts))
+                reports.append(_round(databases, commands, folder_of_round, seed, seconds, given, hosts))
             _print(seed, reports[-1])
     commands.close()
     _summarize(reports)
@@ -54,7 +56,7 @@ def _round(
     folder: Path,
     seed: int,
     seconds: float,
-    pace: float,
+    given: argparse.Namespace,
     hosts: Sequence[Host],
 ) -> Report:
     folder.mkdir()
@@ -62,7 +64,7 @@ def _round(
     nats.start()
     try:
         crashes = "MAJLIS_TEST_DATABASE_URL" not in os.environ
-        return asyncio.run(Storm(url, nats, commands, folder, seed, crashes, hosts).run(seconds, 1, pace))
+        return asyncio.run(Storm(url, nats, commands, folder, seed, crashes, hosts).run(seconds, given.least, given.pace))
     finally:
         nats.stop()
         databases.drop(url)
