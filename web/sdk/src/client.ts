@@ -1,6 +1,7 @@
 /** All API calls as methods. They use the browser's session cookie, or a token if given. */
 import createFetch, { type Client as Fetch } from 'openapi-fetch'
 
+import { backoff } from './backoff.ts'
 import { read, type Range } from './download.ts'
 import { errorOf, unreachable } from './errors.ts'
 import type { components, paths } from './schema.ts'
@@ -17,6 +18,7 @@ export interface ClientOptions {
 }
 
 const TIMEOUT_MS = 30_000
+const READ_ATTEMPTS = 3
 
 type Bodies = components['schemas']
 export type Client = ReturnType<typeof createClient>
@@ -25,7 +27,7 @@ export function createClient(options: ClientOptions = {}) {
   const http: Fetch<paths> = createFetch<paths>({
     baseUrl: options.baseUrl ?? '',
     headers: headersOf(options),
-    fetch: (request) => (options.fetch ?? fetch)(request, { signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS) }),
+    fetch: (request) => send(request, options),
   })
   const space = (space_id: string) => ({ path: { space_id } })
   const run = (run_id: string) => ({ path: { run_id } })
@@ -289,6 +291,19 @@ async function succeeded<Data>(call: Promise<Answer<Data>>): Promise<Answer<Data
   })
   if (answer.response.ok) return answer
   throw errorOf(answer.response.status, answer.error, answer.response.headers.get('Retry-After'))
+}
+
+/** Reads are sent again if the connection breaks: browsers end requests when the network changes. */
+async function send(request: Request, options: ClientOptions): Promise<Response> {
+  const signal = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await (options.fetch ?? fetch)(request, { signal })
+    } catch (error) {
+      if (request.method !== 'GET' || signal.aborted || attempt === READ_ATTEMPTS) throw error
+      await new Promise((resolve) => setTimeout(resolve, backoff(attempt - 1)))
+    }
+  }
 }
 
 async function data<Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data>> {
