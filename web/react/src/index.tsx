@@ -50,7 +50,7 @@ function Page({ spaceId, baseUrl }: { spaceId: string; baseUrl: string }) {
   useOpenQuestion(spaceId, replyTo, setReplyTo)
   return (
     <Box value={box}>
-      <section id="root" ref={setBox} className="relative flex h-full min-h-0 flex-col">
+      <section id="root" dir="ltr" lang="en" ref={setBox} className="relative flex h-full min-h-0 flex-col">
         {space && <Timeline space={space} messageId={messageId} onReply={setReplyTo} />}
         {space && <ActiveAgents space={space} />}
         {space && <Composer spaceId={spaceId} replyTo={replyTo} onClearReply={() => setReplyTo(null)} />}

@@ -19,7 +19,7 @@ function Spark({ letter }: { letter: string }) {
   return (
     <span className="relative">
       {letter}
-      <svg viewBox="0 0 8 8" className="absolute -top-0.5 -right-2 size-2 fill-current"><path d="M4 0 5 3l3 1-3 1-1 3-1-3-3-1 3-1z" /></svg>
+      <svg viewBox="0 0 8 8" className="absolute -end-2 -top-0.5 size-2 fill-current"><path d="M4 0 5 3l3 1-3 1-1 3-1-3-3-1 3-1z" /></svg>
     </span>
   )
 }

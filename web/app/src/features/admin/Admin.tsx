@@ -29,10 +29,10 @@ export default function Admin({ section, id }: { section: string; id: string | n
   const known = SECTIONS.some(([key]) => key === section)
   return (
     <section aria-labelledby="admin" className="flex min-h-0 flex-1 flex-col">
-      <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line px-2 md:pl-6">
+      <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line px-2 md:ps-6">
         <IconButton label={t('All spaces')} className="md:hidden" onClick={() => go('/')}><Back /></IconButton>
         <h2 id="admin" className="text-large max-md:unseen">{t('Administration')}</h2>
-        <nav aria-label={t('Administration')} className="flex min-w-0 gap-1 overflow-x-auto md:ml-4">
+        <nav aria-label={t('Administration')} className="flex min-w-0 gap-1 overflow-x-auto md:ms-4">
           {SECTIONS.map(([key, name]) => (
             <Link key={key} ref={section === key ? showTab : undefined} href={`/admin/${key}`} aria-current={section === key ? 'page' : undefined} className="shrink-0 rounded-md px-3 py-1.5 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
               {t(name)}

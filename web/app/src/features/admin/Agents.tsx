@@ -27,7 +27,7 @@ export function Agents() {
             <Link href={`/admin/agents/${agent.id}`} className="-mx-2 flex items-center gap-3 rounded-md px-2 py-2 hover:bg-hover">
               <Avatar id={agent.id} name={agent.name} type="agent" />
               <span className="min-w-0 flex-1">
-                <bdi className="block truncate text-left leading-tight font-medium text-agent">{agent.name}</bdi>
+                <bdi className="block truncate text-along leading-tight font-medium text-agent">{agent.name}</bdi>
                 <span className="block truncate text-small leading-tight text-ink-soft">{agent.config['mind'] === 'outside' ? t('Runs in a program of yours') : modelName(agent.config)}</span>
               </span>
               <span className="text-small text-ink-soft">{agent.paused ? t('Paused') : String(agent.config['mind'] ?? '')}</span>

@@ -61,7 +61,7 @@ function Editor({ given, usdPerDay }: { given: readonly Budget[]; usdPerDay: num
             )}
             <label className="flex items-center gap-1.5"><span className="text-ink-soft">USD</span><input type="number" min="0" step="any" aria-label={t('USD of budget {n}', { n: n + 1 })} value={draft.usd} placeholder={t('No limit')} className="field w-26 py-1.5" onChange={(event) => set(n, { usd: event.target.value })} /></label>
             <label className="flex items-center gap-1.5"><span className="text-ink-soft">{t('Tokens')}</span><input type="number" min="0" step="1" aria-label={t('Tokens of budget {n}', { n: n + 1 })} value={draft.tokens} placeholder={t('No limit')} className="field w-30 py-1.5" onChange={(event) => set(n, { tokens: event.target.value })} /></label>
-            <IconButton label={t('Remove budget {n}', { n: n + 1 })} className="ml-auto size-8" onClick={() => setDrafts(drafts.toSpliced(n, 1))}><Trash className="size-4" /></IconButton>
+            <IconButton label={t('Remove budget {n}', { n: n + 1 })} className="ms-auto size-8" onClick={() => setDrafts(drafts.toSpliced(n, 1))}><Trash className="size-4" /></IconButton>
             <Spent draft={saved[n] && sameTarget(saved[n], draft) ? draft : null} />
           </li>
         ))}

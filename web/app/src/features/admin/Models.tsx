@@ -49,7 +49,7 @@ function Facts({ model }: { model: ConnectedModel }) {
   return (
     <div>
       <span className="font-medium">{model.name}</span>
-      {model.default && <span className="ml-2 rounded-full bg-hover px-2 text-tiny">{t('Default for new agents')}</span>}
+      {model.default && <span className="ms-2 rounded-full bg-hover px-2 text-tiny">{t('Default for new agents')}</span>}
       <span className="block font-mono text-ink-soft">{model.title}</span>
       <Key model={model} />
       <Agents list={model.agents} />

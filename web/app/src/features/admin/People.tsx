@@ -36,7 +36,7 @@ function Row({ entity }: { entity: Entity }) {
     <Link href={`/admin/people/${entity.id}`} className="-mx-2 flex items-center gap-3 rounded-md px-2 py-2 hover:bg-hover">
       <Avatar id={entity.id} name={entity.name} type={entity.type} />
       <span className="min-w-0 flex-1 leading-tight">
-        <bdi className="block truncate text-left font-medium">{entity.name}</bdi>
+        <bdi className="block truncate text-along font-medium">{entity.name}</bdi>
         {entity.type === 'human' && <Seen entity={entity} />}
       </span>
       <span className="text-small text-ink-soft">{entity.type === 'service' ? t('Service') : t(ROLES[entity.role])}</span>

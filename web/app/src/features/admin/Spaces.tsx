@@ -36,7 +36,7 @@ function Row({ space }: { space: SpaceOutline }) {
   return (
     <details className="py-2">
       <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-4 gap-y-1 rounded-sm">
-        <bdi className="min-w-40 flex-1 truncate text-left font-medium">{space.name}</bdi>
+        <bdi className="min-w-40 flex-1 truncate text-along font-medium">{space.name}</bdi>
         <span className="text-small text-ink-soft tabular-nums">{plural(people, '{n} person', '{n} people')}, {plural(agents, '{n} agent', '{n} agents')}, {plural(space.messageCount, '{n} message', '{n} messages')}</span>
       </summary>
       <div className="mt-2 space-y-2 text-small text-ink-soft">

@@ -70,7 +70,7 @@ function Entry({ item, title, schema, root, onChange, children }: { item: Item; 
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)} className="rounded-lg border border-line bg-paper-high">
       <summary className="flex cursor-pointer items-center px-4 py-2.5 text-small">
-        <b className="font-semibold">{name || t('New')}</b><span className="ml-2 text-ink-soft">{title}</span>
+        <b className="font-semibold">{name || t('New')}</b><span className="ms-2 text-ink-soft">{title}</span>
       </summary>
       <div className="space-y-4 border-t border-line p-4">
         {keys.map((key) => <SchemaField key={key} name={key} schema={schema.properties![key]!} root={root} value={item[key]} onChange={(value) => set(key, value)} json />)}

@@ -61,15 +61,15 @@ function Table({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
   return (
     <div role="group" aria-label={t('Usage')} tabIndex={0} className="overflow-x-auto">
       <table className="w-full text-small tabular-nums">
-        <thead><tr className="border-b border-line text-left text-ink-soft">{[by, t('Runs'), t('Input tokens'), t('Output tokens'), t('Cost')].map((name, n) => <th key={name} scope="col" className={`py-1.5 pr-4 font-medium ${n > 0 ? 'text-right' : ''}`}>{name}</th>)}</tr></thead>
+        <thead><tr className="border-b border-line text-start text-ink-soft">{[by, t('Runs'), t('Input tokens'), t('Output tokens'), t('Cost')].map((name, n) => <th key={name} scope="col" className={`py-1.5 pe-4 font-medium ${n > 0 ? 'text-end' : ''}`}>{name}</th>)}</tr></thead>
         <tbody>
           {rows.toSorted((a, b) => (b.cost ?? 0) - (a.cost ?? 0) || b.inputTokens - a.inputTokens).map((row) => (
             <tr key={row.key ?? ''} className="border-b border-line">
-              <th scope="row" className="max-w-60 min-w-40 py-1.5 pr-4 text-left font-medium">
-                <bdi className="block truncate">{row.name || t('None')}</bdi>
+              <th scope="row" className="max-w-60 min-w-40 py-1.5 pe-4 text-start font-medium">
+                <bdi className="block truncate text-along">{row.name || t('None')}</bdi>
                 <span aria-hidden className="mt-1 block h-1.5 rounded-full bg-agent" style={{ width: `${size(row) > 0 ? Math.max(1, (size(row) / largest) * 100) : 0}%` }} />
               </th>
-              {[count(row.runs), count(row.inputTokens), count(row.outputTokens), money(row.cost)].map((value, n) => <td key={n} className="py-1.5 pr-4 text-right">{value}</td>)}
+              {[count(row.runs), count(row.inputTokens), count(row.outputTokens), money(row.cost)].map((value, n) => <td key={n} className="py-1.5 pe-4 text-end">{value}</td>)}
             </tr>
           ))}
         </tbody>

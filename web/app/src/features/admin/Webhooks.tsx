@@ -91,12 +91,12 @@ function Deliveries({ id, list }: { id: string; list: () => ReturnType<ReturnTyp
   if (!data) return <QueryStatus problem={problem} />
   if (data.length === 0) return <p className="text-ink-soft">{t('No deliveries yet')}</p>
   return (
-    <ul aria-label={t('Deliveries')} className="space-y-1 border-l border-line pl-3">
+    <ul aria-label={t('Deliveries')} className="space-y-1 border-s border-line ps-3">
       {data.map((each) => (
         <li key={each.id} className="flex items-baseline gap-3">
           <span className="font-mono text-tiny">{each.type}</span>
           <span className={each.state === 'failed' ? 'text-bad' : 'text-ink-soft'}>{t(DELIVERY[each.state])}</span>
-          <time className="ml-auto text-tiny text-ink-soft" dateTime={each.createdAt}>{brief(each.createdAt)}</time>
+          <time className="ms-auto text-tiny text-ink-soft" dateTime={each.createdAt}>{brief(each.createdAt)}</time>
           {each.state === 'failed' && <Button look="quiet" onClick={() => void client.outgoingWebhooks.retry(id, each.id).then(reload, (error: Error) => toast(error.message))}>{t('Retry')}</Button>}
         </li>
       ))}

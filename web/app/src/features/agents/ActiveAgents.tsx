@@ -42,7 +42,7 @@ function Line({ activity, name, spaceId, narrow }: { activity: Activity; name: s
     <li className={`min-w-0 animate-rise items-center gap-2 ${narrow ? 'flex' : 'hidden md:flex'}`}>
       <span aria-hidden style={hueOf(agentId)} className={`size-2 shrink-0 rounded-full agent-name ${decide ? 'bg-decide' : state === 'reply' ? 'border-2' : 'animate-breathe bg-current'}`} />
       <button type="button" className="min-w-0 truncate rounded-sm hover:text-ink hover:underline" onClick={show}>
-        <b style={hueOf(agentId)} className="font-semibold agent-name">{name}</b> <span className={decide ? 'text-decide' : ''}>{textOf(activity)}</span>
+        <b style={hueOf(agentId)} className="font-semibold agent-name"><bdi>{name}</bdi></b> <span className={decide ? 'text-decide' : ''}>{textOf(activity)}</span>
         {decide && <span className="text-link"> · {t('Show')}</span>}
       </button>
       {!decide && now - since > 2000 && <span className="shrink-0 tabular-nums">{duration(now - since)}</span>}

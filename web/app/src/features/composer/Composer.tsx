@@ -162,14 +162,14 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
       <Suggestions state={suggestions} onChoose={(suggestion) => suggestions.choose(suggestion, setText)} />
       <div className="rounded-lg border border-line-strong bg-paper-high shadow-low transition-shadow focus-within:border-ink-soft focus-within:shadow-high">
         {editing && (
-          <div className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-4 text-small">
+          <div className="flex items-center gap-2 border-b border-line py-1 pe-1 ps-4 text-small">
             <p className="min-w-0 flex-1 truncate text-ink-soft">{t('Editing your message')}</p>
             <IconButton label={t('Cancel editing')} className="size-7" onClick={stopEdit}><Close className="size-4" /></IconButton>
           </div>
         )}
         {replyTo && !editing && (
-          <div className="flex items-center gap-2 border-b border-line py-1 pr-1 pl-4 text-small">
-            <p className="min-w-0 flex-1 truncate text-ink-soft">
+          <div className="flex items-center gap-2 border-b border-line py-1 pe-1 ps-4 text-small">
+            <p className="line-clamp-1 wrap-anywhere min-w-0 flex-1 text-ink-soft">
               {rich('Replying to {name}: {text}', { name: <bdi className="font-semibold text-ink">{replyTo.sender.name}</bdi>, text: <bdi>{lineOf(replyTo)}</bdi> })}
             </p>
             <IconButton label={t('Cancel reply')} className="size-7" onClick={onClearReply}><Close className="size-4" /></IconButton>

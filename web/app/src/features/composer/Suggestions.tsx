@@ -12,7 +12,7 @@ export function Suggestions({ state, onChoose }: { state: SuggestionState; onCho
       id={state.listId}
       role="listbox"
       aria-label={t(LABELS[state.kind])}
-      className={`absolute bottom-full left-3 z-10 mb-1 max-h-80 max-w-[calc(100%-1.5rem)] animate-rise overflow-y-auto rounded-lg border border-line bg-paper-high p-1 shadow-high md:left-6 ${state.kind === 'command' ? 'w-96' : 'w-72'}`}
+      className={`absolute bottom-full start-3 z-10 mb-1 max-h-80 max-w-[calc(100%-1.5rem)] animate-rise overflow-y-auto rounded-lg border border-line bg-paper-high p-1 shadow-high md:start-6 ${state.kind === 'command' ? 'w-96' : 'w-72'}`}
     >
       {state.list.map((suggestion, n) => (
         <li
@@ -40,8 +40,8 @@ function Content({ suggestion: { member, command, emoji } }: { suggestion: Sugge
   if (command) {
     return (
       <>
-        <span className="shrink-0 font-medium">/{command.name}{command.argument && <span className="font-normal text-ink-soft"> {t(command.argument)}</span>}</span>
-        <span className="ml-auto truncate text-small text-ink-soft">{t(command.about)}</span>
+        <span className="shrink-0 font-medium"><bdi dir="ltr">/{command.name}</bdi>{command.argument && <span className="font-normal text-ink-soft"> {t(command.argument)}</span>}</span>
+        <span className="ms-auto truncate text-small text-ink-soft">{t(command.about)}</span>
       </>
     )
   }
@@ -51,7 +51,7 @@ function Content({ suggestion: { member, command, emoji } }: { suggestion: Sugge
     <>
       <Avatar id={member.id} name={member.name} type={member.type} size="small" />
       <bdi className="truncate">{member.name}</bdi>
-      {member.type !== 'human' && <span className="ml-auto text-tiny text-ink-soft">{t(TYPES[member.type])}</span>}
+      {member.type !== 'human' && <span className="ms-auto text-tiny text-ink-soft">{t(TYPES[member.type])}</span>}
     </>
   )
 }

@@ -14,10 +14,10 @@ export function AttachmentList({ spaceId, attachments }: { spaceId: string; atta
   return (
     <ul aria-label={t('Files to send')} className="flex max-h-40 flex-wrap gap-2 overflow-y-auto p-2 pb-0">
       {attachments.map((each) => (
-        <li key={each.key} aria-label={each.name} className="relative flex w-full items-center gap-2 overflow-hidden rounded-md border border-line bg-paper py-1.5 pr-1 pl-2 text-small md:w-60">
+        <li key={each.key} aria-label={each.name} className="relative flex w-full items-center gap-2 overflow-hidden rounded-md border border-line bg-paper py-1.5 pe-1 ps-2 text-small md:w-60">
           <Preview attachment={each} />
           <span className="min-w-0 flex-1 leading-tight">
-            <bdi className="block truncate" title={each.name}>{each.name}</bdi>
+            <bdi className="block truncate text-along" title={each.name}>{each.name}</bdi>
             <span role={each.status === 'failed' ? 'alert' : undefined} className={`block text-tiny ${each.status === 'failed' ? 'break-words text-bad' : 'truncate text-ink-soft'}`}>{stateOf(each)}</span>
           </span>
           {each.status === 'failed' && each.retryable && <button type="button" className="rounded-sm px-1 text-link underline underline-offset-4" onClick={() => retryUpload(client, me.id, spaceId, each.key)}>{t('Retry')}</button>}

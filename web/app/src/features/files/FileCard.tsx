@@ -17,12 +17,12 @@ export function FileCard({ file, glimpse = true }: { file: FileInfo; glimpse?: b
   const [open, setOpen] = useState(false)
   return (
     <div className="max-w-full overflow-hidden rounded-md border border-line bg-paper-high text-small">
-      <div className="flex items-center pr-1">
-        <button type="button" className="flex min-w-0 flex-1 items-center gap-2.5 px-2.5 py-1.5 text-left -outline-offset-2! hover:bg-hover" onClick={() => setOpen(true)}>
+      <div className="flex items-center pe-1">
+        <button type="button" className="flex min-w-0 flex-1 items-center gap-2.5 px-2.5 py-1.5 text-start -outline-offset-2! hover:bg-hover" onClick={() => setOpen(true)}>
           <FileIcon className="size-5 shrink-0 text-ink-soft" />
           <span className="unseen">{t('Show')}</span>
           <span className="min-w-0 flex-1 leading-tight">
-            <bdi className="block truncate font-medium">{file.name}</bdi>
+            <bdi className="block truncate text-along font-medium">{file.name}</bdi>
             <span className="block text-tiny text-ink-soft">{kindOf(file)} · {sizeOf(file.bytes)}</span>
           </span>
         </button>

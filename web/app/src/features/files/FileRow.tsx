@@ -17,7 +17,7 @@ export function FileRow({ file }: { file: FileInfo }) {
       <FileIcon className="size-5 shrink-0 text-ink-soft" />
       <span className="unseen">{t('Download')}</span>
       <span className="min-w-0 flex-1 leading-tight">
-        <bdi className="block truncate font-medium">{file.name}</bdi>
+        <bdi className="block truncate text-along font-medium">{file.name}</bdi>
         <span className="block text-tiny text-ink-soft">{kindOf(file)} · {sizeOf(file.bytes)}</span>
       </span>
       <Download className="size-4 shrink-0 text-ink-soft" />

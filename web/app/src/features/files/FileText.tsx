@@ -40,11 +40,11 @@ function Table({ text }: { text: string }) {
       {body.length === MOST_ROWS && <Note>{plural(MOST_ROWS, 'This is the first row. Download the file to see all.', 'These are the first {n} rows. Download the file to see all.')}</Note>}
       <table className="min-w-full border-collapse text-small tabular-nums">
         <thead className="sticky top-0 bg-paper-low">
-          <tr>{head.map((cell, n) => <th key={n} dir="auto" scope="col" className="border-b border-line-strong px-3 py-1.5 text-start font-semibold whitespace-nowrap first:pl-5">{cell}</th>)}</tr>
+          <tr>{head.map((cell, n) => <th key={n} dir="auto" scope="col" className="border-b border-line-strong px-3 py-1.5 text-start font-semibold whitespace-nowrap first:ps-5">{cell}</th>)}</tr>
         </thead>
         <tbody>
           {body.map((row, n) => (
-            <tr key={n} className="border-b border-line">{head.map((_, at) => <td key={at} dir="auto" className="max-w-xs px-3 py-1 align-top wrap-break-word first:pl-5">{row[at]}</td>)}</tr>
+            <tr key={n} className="border-b border-line">{head.map((_, at) => <td key={at} dir="auto" className="max-w-xs px-3 py-1 align-top wrap-break-word first:ps-5">{row[at]}</td>)}</tr>
           ))}
         </tbody>
       </table>

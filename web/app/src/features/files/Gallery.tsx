@@ -44,7 +44,7 @@ export function Gallery({ space }: { space: SpaceState }) {
           <ul aria-label={t('Pictures of this space')} className="grid grid-cols-3 gap-2">
             {pictures.map((file) => (
               <li key={file.id}>
-                <button type="button" aria-label={t('Enlarge {name}', { name: file.name })} title={`${file.name}, from ${file.sender.name}`} className="block aspect-square w-full cursor-zoom-in overflow-hidden rounded-md border border-line bg-paper-low" onClick={() => setShown(file.id)}>
+                <button type="button" aria-label={t('Enlarge {name}', { name: file.name })} title={t('{file}, from {name}', { file: file.name, name: file.sender.name })} className="block aspect-square w-full cursor-zoom-in overflow-hidden rounded-md border border-line bg-paper-low" onClick={() => setShown(file.id)}>
                   <img src={client.files.url(file.id)} alt="" loading="lazy" decoding="async" className="size-full object-cover" />
                 </button>
               </li>

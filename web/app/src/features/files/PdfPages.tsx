@@ -43,8 +43,8 @@ export default function PdfPages({ file }: { file: FileInfo }) {
       {!pdf && !problem && <QueryStatus problem="" className="p-5" />}
       {pdf && shape && width > 0 && (
         <>
-          <div className="sticky top-0 left-0 z-10 flex w-fit items-center gap-1 rounded-br-md bg-paper-high px-3 py-1 text-small text-ink-soft">
-            <span className="mr-2 tabular-nums">{plural(pdf.document.numPages, '{n} page', '{n} pages')}</span>
+          <div className="sticky top-0 start-0 z-10 flex w-fit items-center gap-1 rounded-ee-md bg-paper-high px-3 py-1 text-small text-ink-soft">
+            <span className="me-2 tabular-nums">{plural(pdf.document.numPages, '{n} page', '{n} pages')}</span>
             <Button look="quiet" aria-label={t('Zoom out')} disabled={zoom === ZOOMS[0]} onClick={() => setZoom(ZOOMS[ZOOMS.indexOf(zoom) - 1]!)}>−</Button>
             <span className="w-12 text-center tabular-nums">{zoom * 100} %</span>
             <Button look="quiet" aria-label={t('Zoom in')} disabled={zoom === ZOOMS.at(-1)} onClick={() => setZoom(ZOOMS[ZOOMS.indexOf(zoom) + 1]!)}>+</Button>

@@ -2,6 +2,7 @@ import type { FileInfo } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState, type KeyboardEvent } from 'react'
 
+import { isRightToLeft } from '../../language/language.ts'
 import { t } from '../../language/words.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { sizeOf } from './kinds.ts'
@@ -16,8 +17,8 @@ export default function PictureViewer({ pictures, start, onClose }: { pictures: 
   const file = pictures[Math.min(n, pictures.length - 1)]
   const step = (by: number) => setN((now) => (now + by + pictures.length) % pictures.length)
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'ArrowRight') step(1)
-    else if (event.key === 'ArrowLeft') step(-1)
+    const onwards = isRightToLeft() ? 'ArrowLeft' : 'ArrowRight'
+    if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') step(event.key === onwards ? 1 : -1)
   }
   if (!file) return null
   return (

@@ -27,7 +27,7 @@ function Row({ all }: { all: readonly Failure[] }) {
       <Link href={`/admin/agents/${agentId}`} className="flex items-center gap-3 px-4 py-2.5 hover:bg-hover">
         <Avatar id={agentId} name={agentName} type="agent" />
         <span className="min-w-0 flex-1">
-          <span className="block truncate"><b className="font-semibold">{agentName}</b> <span className="text-small text-ink-soft">{plural(all.length, '{n} failed run', '{n} failed runs')} · {brief(endedAt)}</span></span>
+          <span className="block truncate"><b className="font-semibold"><bdi>{agentName}</bdi></b> <span className="text-small text-ink-soft">{plural(all.length, '{n} failed run', '{n} failed runs')} · {brief(endedAt)}</span></span>
           {error && <span className="line-clamp-2 text-small text-bad">{error.message}</span>}
         </span>
         <span className="shrink-0 text-small text-link">{t('Open settings')}</span>

@@ -27,7 +27,7 @@ export function Questions() {
           <Link href={messagePath(wait.spaceId, wait.messageId)} className={ROW}>
             <Avatar id={wait.agentId ?? wait.askerId ?? ''} name={asker(wait)} type={wait.agentId ? 'agent' : 'service'} />
             <span className="min-w-0 flex-1">
-              <span className="block truncate"><b className="font-semibold">{asker(wait)}</b> <bdi>{plainText(wait.question)}</bdi></span>
+              <span className="line-clamp-1 wrap-anywhere"><b className="font-semibold"><bdi>{asker(wait)}</bdi></b> <bdi>{plainText(wait.question)}</bdi></span>
               <span className="block truncate text-small text-ink-soft"><bdi>{names[wait.spaceId]?.facts.name}</bdi> · {brief(wait.startedAt)}{wait.need > 1 && ` · ${t('{part} of {whole} answered', { part: wait.answered.length, whole: wait.need })}`}</span>
             </span>
             <span className="text-small text-link">{wait.kind === 'ask' ? t('Answer') : t('Reply')}</span>

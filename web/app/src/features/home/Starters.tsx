@@ -7,7 +7,7 @@ const STARTERS = [
   ['/admin/agents', msg('Make an agent'), msg('Give it instructions and a model, and add it to a space.')],
 ] as const
 
-const CARD = 'block h-full w-full rounded-lg border border-line bg-paper-high p-4 text-left hover:bg-hover'
+const CARD = 'block h-full w-full rounded-lg border border-line bg-paper-high p-4 text-start hover:bg-hover'
 
 /** The first steps on a new server, for administrators. */
 export function Starters() {

@@ -39,7 +39,7 @@ function Details({ agentId }: { agentId: string }) {
     <div className="space-y-5">
       <h3 className="flex items-center gap-3 text-large">
         <Avatar id={entity.id} name={entity.name} type={entity.type} />
-        <bdi className="min-w-0 flex-1 truncate text-left">{entity.name}</bdi>
+        <bdi className="min-w-0 flex-1 truncate text-along">{entity.name}</bdi>
         {me.role !== 'member' && <Link href={`/admin/agents/${agentId}`} className="font-sans text-small font-normal text-link underline underline-offset-4">{t('Edit')}</Link>}
       </h3>
       <p className="text-small text-ink-soft">

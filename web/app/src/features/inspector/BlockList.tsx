@@ -23,7 +23,7 @@ function BlockView({ block, before }: { block: Block; before: string | null }) {
       <summary className="flex cursor-pointer items-baseline gap-2 px-3 py-1.5 text-small hover:bg-hover">
         <span className="truncate font-medium">{block.title}</span>
         {!block.title.endsWith(block.role) && <span className="text-tiny text-ink-soft">{block.role}</span>}
-        <span className="ml-auto shrink-0 text-tiny text-ink-soft tabular-nums">{stateOf(block, before)}≈ {plural(block.tokens, '{n} token', '{n} tokens')}</span>
+        <span className="ms-auto shrink-0 text-tiny text-ink-soft tabular-nums">{stateOf(block, before)}≈ {plural(block.tokens, '{n} token', '{n} tokens')}</span>
       </summary>
       <pre tabIndex={0} aria-label={block.title} className="max-h-96 overflow-auto border-t border-line p-3 font-mono text-tiny leading-relaxed whitespace-pre-wrap">
         {before === null ? <Shaded block={block} /> : <Compared before={before} after={block.text} />}

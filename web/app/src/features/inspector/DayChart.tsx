@@ -26,7 +26,7 @@ export function DayChart({ title, bars, days, peak, caption }: { title: string; 
         <span>{title}</span>
         <span className="tabular-nums">{t('peak {peak}/day', { peak })}</span>
       </figcaption>
-      <svg role="img" aria-label={`${title}: ${bars.map((bar) => bar.label).join('; ')}`} viewBox={`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" className="h-12 w-full border-b border-line">
+      <svg role="img" aria-label={`${title}: ${bars.map((bar) => bar.label).join('; ')}`} viewBox={`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" className="h-12 w-full border-b border-line rtl:-scale-x-100">
         {bars.map((bar) => {
           const x = (days - 1 - (today - Date.parse(bar.day) / DAY)) * width
           const tall = (value: number) => (value / highest) * HEIGHT

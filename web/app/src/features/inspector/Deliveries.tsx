@@ -34,12 +34,12 @@ export default function Deliveries({ messageId, mayWrite }: { messageId: string;
           {each.attempts > 1 && <span className="text-ink-soft"> {plural(each.attempts, 'after {n} attempt', 'after {n} attempts')}</span>}
           {each.nextAttemptAt && <span className="block text-ink-soft">{t('Next attempt: {time}', { time: fullTime(each.nextAttemptAt) })}</span>}
           {each.runId && (
-            <button type="button" className="ml-2 rounded-sm text-ink-soft underline underline-offset-4 hover:text-ink" onClick={() => inspect({ kind: 'run', id: each.runId! })}>
+            <button type="button" className="ms-2 rounded-sm text-ink-soft underline underline-offset-4 hover:text-ink" onClick={() => inspect({ kind: 'run', id: each.runId! })}>
               {t('View run')}
             </button>
           )}
           {each.state === 'failed' && mayWrite && (
-            <button type="button" className="ml-2 rounded-sm text-link underline underline-offset-4" onClick={() => retry(each.agentId)}>
+            <button type="button" className="ms-2 rounded-sm text-link underline underline-offset-4" onClick={() => retry(each.agentId)}>
               {t('Retry')}
             </button>
           )}

@@ -27,9 +27,9 @@ export default function Inspector({ spaceId, what, onClose }: { spaceId: string;
       aria-label={t('Inspector')}
       ref={panel}
       tabIndex={-1}
-      className="fixed inset-0 z-20 flex flex-col border-l border-line bg-paper outline-none md:static md:w-88 md:shrink-0 xl:w-104"
+      className="fixed inset-0 z-20 flex flex-col border-s border-line bg-paper outline-none md:static md:w-88 md:shrink-0 xl:w-104"
       onKeyDown={(event) => event.key === 'Escape' && onClose()}>
-      <header className="flex h-14 shrink-0 items-center gap-1 border-b border-line pr-2 pl-4">
+      <header className="flex h-14 shrink-0 items-center gap-1 border-b border-line pe-2 ps-4">
         <nav aria-label={t('Inspector')} className="flex min-w-0 flex-1 gap-0.5">
           {TABS.map(([kind, name]) => (
             <Tab key={kind} current={what.kind === kind || (kind === 'runs' && what.kind === 'run') || (kind === 'members' && what.kind === 'agent')} onClick={() => inspect({ kind })}>

@@ -57,7 +57,7 @@ function Row({ member, spaceId, removable }: { member: Member; spaceId: string; 
         <Avatar id={member.id} name={member.name} type={member.type} />
         {member.type === 'human' && !mine && <OnlineDot id={member.id} corner />}
       </span>
-      <span className="min-w-0 flex-1 text-left">
+      <span className="min-w-0 flex-1 text-start">
         <span className="block truncate leading-tight font-medium"><bdi>{member.name}</bdi>{mine ? ` ${t('(you)')}` : ''}</span>
         <span className="block text-small leading-tight text-ink-soft">
           {member.type === 'agent' ? <Status status={status} /> : member.type === 'service' && member.role === 'member' ? t('Service') : t(SPACE_ROLES[member.role])}

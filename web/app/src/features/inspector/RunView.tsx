@@ -54,7 +54,7 @@ function Facts({ run }: { run: Run }) {
         <button type="button" className="rounded-sm text-agent hover:underline" onClick={() => inspect({ kind: 'agent', id: run.agentId })}>{run.agentName}</button>
         <RunStatus run={run} />
       </h3>
-      <p className="border-l-2 border-line pl-3 text-small text-ink-soft">
+      <p className="border-s-2 border-line ps-3 text-small text-ink-soft">
         {trigger.spaceId && trigger.messageId
           ? <Link href={`${messagePath(trigger.spaceId, trigger.messageId)}${location.search}`} className="hover:text-ink hover:underline">{plainText(triggerText(run))}</Link>
           : plainText(triggerText(run))}

@@ -60,13 +60,13 @@ function joined(newest: readonly Run[], earlier: readonly Run[]): readonly Run[]
 
 function Row({ run }: { run: Run }) {
   return (
-    <button type="button" className="block w-full rounded-md px-2 py-1.5 text-left hover:bg-hover" onClick={() => inspect({ kind: 'run', id: run.id })}>
+    <button type="button" className="block w-full rounded-md px-2 py-1.5 text-start hover:bg-hover" onClick={() => inspect({ kind: 'run', id: run.id })}>
       <span className="flex items-baseline gap-2 leading-snug">
         <bdi className="truncate font-semibold text-agent">{run.agentName}</bdi>
         <RunStatus run={run} />
-        <span className="ml-auto shrink-0 text-tiny text-ink-soft tabular-nums">{runDuration(run)} · {brief(run.createdAt)}</span>
+        <span className="ms-auto shrink-0 text-tiny text-ink-soft tabular-nums">{runDuration(run)} · {brief(run.createdAt)}</span>
       </span>
-      <span className="block truncate text-small text-ink-soft">{plainText(triggerText(run))}</span>
+      <bdi className="block truncate text-along text-small text-ink-soft">{plainText(triggerText(run))}</bdi>
     </button>
   )
 }

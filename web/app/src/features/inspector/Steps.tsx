@@ -2,7 +2,7 @@ import type { Run, Step } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
-import { count, msg, t } from '../../language/words.ts'
+import { msg, t } from '../../language/words.ts'
 import { money } from '../../ui/format.ts'
 import { JsonBlock } from '../../ui/JsonBlock.tsx'
 import { preciseDuration } from '../../ui/time.ts'
@@ -17,10 +17,10 @@ export function Steps({ run, version }: { run: Run; version: string }) {
   return (
     <section>
       <div className="mb-2 flex flex-wrap items-center gap-2">
-        <h3 className="mr-auto font-sans text-small text-ink-soft">{t('Steps')}</h3>
+        <h3 className="me-auto font-sans text-small text-ink-soft">{t('Steps')}</h3>
         {data && data.length > 1 && <Filters steps={data} shown={shown} onShow={setShown} />}
       </div>
-      <ol className="relative ml-1 space-y-1 border-l border-line pl-4">
+      <ol className="relative ms-1 space-y-1 border-s border-line ps-4">
         {data?.filter(FILTERS[shown].fits).map((step) => <li key={`${step.kind} ${step.n} ${step.callId ?? ''}`}><StepView step={step} span={spanOf(step, data)} /></li>)}
       </ol>
     </section>
@@ -47,7 +47,7 @@ function Filters({ steps, shown, onShow }: { steps: readonly Step[]; shown: Filt
 }
 
 interface Span {
-  left: string
+  insetInlineStart: string
   width: string
 }
 
@@ -57,7 +57,7 @@ function spanOf(step: Step, all: readonly Step[]): Span {
   const first = Math.min(...all.map((each) => Date.parse(each.startedAt)))
   const whole = Math.max(1, Math.max(...all.map(end)) - first)
   const start = Date.parse(step.startedAt)
-  return { left: `${((start - first) / whole) * 100}%`, width: `${Math.max(0.5, ((end(step) - start) / whole) * 100)}%` }
+  return { insetInlineStart: `${((start - first) / whole) * 100}%`, width: `${Math.max(0.5, ((end(step) - start) / whole) * 100)}%` }
 }
 
 function StepView({ step, span }: { step: Step; span: Span }) {
@@ -67,12 +67,12 @@ function StepView({ step, span }: { step: Step; span: Span }) {
   return (
     <details className="group/step">
       <summary className="relative flex cursor-pointer flex-wrap items-baseline gap-x-2 gap-y-0.5 rounded-sm text-small">
-        <span aria-hidden className={`absolute top-1.5 -left-[1.3125rem] size-2 rounded-full ring-4 ring-paper ${dot}`} />
+        <span aria-hidden className={`absolute top-1.5 -start-[1.3125rem] size-2 rounded-full ring-4 ring-paper ${dot}`} />
         <span className={step.kind === 'tool' ? 'font-mono text-[0.8125rem]' : ''}>{step.kind === 'model' ? t('Model') : step.name}</span>
         <span aria-hidden className={step.state === 'error' ? 'text-bad' : 'text-ink-soft'}>{sign}</span>
         {step.state === 'error' && <span className="text-bad">{t('failed')}</span>}
-        <span className="ml-auto text-tiny text-ink-soft tabular-nums">
-          {step.usage && `${count(step.usage.inputTokens)} → ${count(step.usage.outputTokens)} · `}{step.usage?.cost !== undefined && step.usage.cost > 0 && `${money(step.usage.cost)} · `}{time}
+        <span className="ms-auto text-tiny text-ink-soft tabular-nums">
+          {step.usage && `${t('{input} → {output}', { input: step.usage.inputTokens, output: step.usage.outputTokens })} · `}{step.usage?.cost !== undefined && step.usage.cost > 0 && `${money(step.usage.cost)} · `}{time}
         </span>
         <span aria-hidden className="relative h-0.5 basis-full overflow-hidden rounded-full bg-line"><span className={`absolute inset-y-0 rounded-full ${dot}`} style={span} /></span>
       </summary>

@@ -14,7 +14,7 @@ export function UsageByRun({ runs }: { runs: readonly Run[] }) {
   const width = 100 / Math.max(20, shown.length)
   return (
     <figure>
-      <svg role="img" aria-label={plural(shown.length, 'Input tokens of the last run, peak {peak}', 'Input tokens of the last {n} runs, peak {peak}', { peak })} viewBox={`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" className="h-14 w-full">
+      <svg role="img" aria-label={plural(shown.length, 'Input tokens of the last run, peak {peak}', 'Input tokens of the last {n} runs, peak {peak}', { peak })} viewBox={`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" className="h-14 w-full rtl:-scale-x-100">
         {shown.map((run, n) => {
           const all = (run.usage.inputTokens / peak) * HEIGHT
           const cached = (run.usage.cachedTokens / peak) * HEIGHT

@@ -13,8 +13,8 @@ export function CodeBlock({ code, language }: { code: string; language: string }
     setTimeout(() => setCopied(false), 1500)
   }
   return (
-    <div className="group/code relative overflow-hidden rounded-md border border-line bg-paper-low">
-      <div className="flex h-8 items-center justify-between pr-1 pl-3 text-tiny text-ink-soft">
+    <div dir="ltr" className="group/code relative overflow-hidden rounded-md border border-line bg-paper-low">
+      <div className="flex h-8 items-center justify-between pe-1 ps-3 text-tiny text-ink-soft">
         <span>{language}</span>
         <button type="button" className="flex items-center gap-1.5 rounded-sm px-2 py-1 hover:bg-hover hover:text-ink" onClick={() => void copy()}>
           <Copy className="size-3.5" />

@@ -12,7 +12,7 @@ test.each([
   ['one  \ntwo', '<p>one<br/>two</p>'],
   ['- one\n  more\n- two', '<ul><li>one<br/>more</li><li>two</li></ul>'],
   ['one\n\ntwo', '<p>one</p><p>two</p>'],
-  ['hello\n@Ada', '<p>hello<br/><span class="mention">@Ada</span></p>'],
+  ['hello\n@Ada', '<p>hello<br/><bdi class="mention">@Ada</bdi></p>'],
 ])('%j keeps its line breaks', (text, markup) => {
   expect(shown(text)).toContain(markup)
 })
@@ -23,7 +23,7 @@ test.each([
   ['<div>\n**no** markup\n</div>', '<p>&lt;div&gt;<br/>**no** markup<br/>&lt;/div&gt;</p>'],
   ['one<br>two', '<p>one<br/>two</p>'],
   ['- Map<K, V> of <T>', '<li>Map&lt;K, V&gt; of &lt;T&gt;</li>'],
-  ['<@Ada> hello', '&lt;<span class="mention">@Ada</span>&gt; hello'],
+  ['<@Ada> hello', '&lt;<bdi class="mention">@Ada</bdi>&gt; hello'],
 ])('%j shows its tags as text', (text, markup) => {
   expect(shown(text)).toContain(markup)
 })

@@ -54,8 +54,9 @@ const COMPONENTS: Components = {
   ),
   // A wide table scrolls. Without a tab stop, the keyboard could not scroll it.
   table: ({ children }) => <div role="group" tabIndex={0} aria-label={t('Table')} className="table-box"><table>{children}</table></div>,
+  code: ({ className, children }) => <code dir="auto" className={className}>{children}</code>,
   pre: ({ children }) => <CodeBlock {...codeOf(children)} />,
-  input: ({ checked }) => <span aria-label={checked ? t('Done') : t('Not done')} role="img" className="mr-1.5 text-ink-soft">{checked ? '☑' : '☐'}</span>,
+  input: ({ checked }) => <span aria-label={checked ? t('Done') : t('Not done')} role="img" className="me-1.5 text-ink-soft">{checked ? '☑' : '☐'}</span>,
 }
 
 function codeOf(children: unknown): { code: string; language: string } {

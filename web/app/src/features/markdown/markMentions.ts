@@ -14,7 +14,8 @@ export function markMentions({ names, me }: Names) {
   const pattern = new RegExp(String.raw`(?<![\p{L}\p{N}_.])@(${longestFirst.join('|')})(?![\p{L}\p{N}_])`, 'giu')
   const mark = (name: string): Element => ({
     type: 'element',
-    tagName: 'span',
+    // The direction of the message does not depend on the name.
+    tagName: 'bdi',
     properties: { className: name.toLocaleLowerCase() === me.toLocaleLowerCase() ? ['mention', 'mention-me'] : ['mention'] },
     children: [{ type: 'text', value: `@${name}` }],
   })

@@ -19,7 +19,7 @@ export function AccountMenu({ onOver }: { onOver: (over: Over) => void }) {
   const trigger = (
     <button type="button" className="flex w-full items-center gap-3 rounded-md px-2 py-1.5 text-start hover:bg-hover">
       <Avatar id={me.id} name={me.name} type={me.type} size="small" />
-      <bdi className="min-w-0 flex-1 truncate text-start font-medium">{me.name}</bdi>
+      <bdi className="min-w-0 flex-1 truncate text-along font-medium">{me.name}</bdi>
       <More className="size-5 text-ink-soft" />
       <span className="unseen">{t(', account menu')}</span>
     </button>

@@ -37,7 +37,7 @@ export default function AccountMenuList({ onOver, button, box }: { onOver: (over
             {Object.entries(THEMES).map(([value, name]) => (
               <DropdownMenu.RadioItem key={value} value={value} className={ITEM}>
                 {t(name)}
-                <DropdownMenu.ItemIndicator className="ml-auto">✓</DropdownMenu.ItemIndicator>
+                <DropdownMenu.ItemIndicator className="ms-auto">✓</DropdownMenu.ItemIndicator>
               </DropdownMenu.RadioItem>
             ))}
           </DropdownMenu.RadioGroup>
@@ -46,7 +46,7 @@ export default function AccountMenuList({ onOver, button, box }: { onOver: (over
             {Object.entries(ORDERS).map(([value, name]) => (
               <DropdownMenu.RadioItem key={value} value={value} className={ITEM}>
                 {t(name)}
-                <DropdownMenu.ItemIndicator className="ml-auto">✓</DropdownMenu.ItemIndicator>
+                <DropdownMenu.ItemIndicator className="ms-auto">✓</DropdownMenu.ItemIndicator>
               </DropdownMenu.RadioItem>
             ))}
           </DropdownMenu.RadioGroup>
@@ -54,7 +54,7 @@ export default function AccountMenuList({ onOver, button, box }: { onOver: (over
           <DropdownMenu.Item className={ITEM} onSelect={() => onOver('profile')}>{t('Your profile')}</DropdownMenu.Item>
           {me.role !== 'member' && <DropdownMenu.Item className={ITEM} onSelect={() => go('/admin/people')}>{t('Administration')}</DropdownMenu.Item>}
           {install && <DropdownMenu.Item className={ITEM} onSelect={install}>{t('Install app')}</DropdownMenu.Item>}
-          <DropdownMenu.Item className={ITEM} onSelect={() => onOver('keys')}>{t('Keyboard shortcuts')} <kbd className="ml-auto font-sans text-ink-soft">?</kbd></DropdownMenu.Item>
+          <DropdownMenu.Item className={ITEM} onSelect={() => onOver('keys')}>{t('Keyboard shortcuts')} <kbd className="ms-auto font-sans text-ink-soft">?</kbd></DropdownMenu.Item>
           <DropdownMenu.Item className={ITEM} onSelect={signOut}>{t('Sign out')}</DropdownMenu.Item>
         </DropdownMenu.Content>
       </DropdownMenu.Portal>

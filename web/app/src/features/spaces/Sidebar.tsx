@@ -28,8 +28,8 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
     </ul>
   )
   return (
-    <nav aria-label={t('Spaces')} className={`w-full shrink-0 flex-col border-r border-line bg-paper-low md:w-65 ${className}`}>
-      <header className="flex h-14 items-center gap-2 pr-3 pl-4">
+    <nav aria-label={t('Spaces')} className={`w-full shrink-0 flex-col border-e border-line bg-paper-low md:w-65 ${className}`}>
+      <header className="flex h-14 items-center gap-2 pe-3 ps-4">
         <Link href="/" className="flex items-center gap-2.5 rounded-md font-serif text-large font-semibold">
           <img src="/page/icon.svg" alt="" width="26" height="26" />
           <h1>Majlis</h1>
@@ -45,7 +45,7 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
       >
         <Search className="size-4" />
         {t('Search')}
-        <kbd className="ml-auto hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{COMMAND_KEY} K</kbd>
+        <kbd className="ms-auto hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{COMMAND_KEY} K</kbd>
       </button>
       <ul className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
         {sections.map((section) => (

@@ -32,7 +32,7 @@ export default function SpaceMenuList({ spaceId, button, box }: { spaceId: strin
             {Object.entries(LEVELS).map(([value, name]) => (
               <DropdownMenu.RadioItem key={value} value={value} className={ITEM}>
                 {t(name)}
-                <DropdownMenu.ItemIndicator className="ml-auto">✓</DropdownMenu.ItemIndicator>
+                <DropdownMenu.ItemIndicator className="ms-auto">✓</DropdownMenu.ItemIndicator>
               </DropdownMenu.RadioItem>
             ))}
           </DropdownMenu.RadioGroup>

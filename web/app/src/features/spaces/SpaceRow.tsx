@@ -27,12 +27,12 @@ export const SpaceRow = memo(function SpaceRow({ space, here, muted }: { space: 
       className="block rounded-md px-3 py-1.5 leading-snug hover:bg-hover aria-[current]:bg-paper-high aria-[current]:shadow-low"
     >
       <span className="flex items-baseline gap-2">
-        <bdi className={`min-w-0 flex-1 truncate text-left ${count > 0 && !muted ? 'font-semibold' : 'font-medium'} ${muted ? 'text-ink-soft' : ''}`}>{facts.name}</bdi>
+        <bdi className={`min-w-0 flex-1 truncate text-along ${count > 0 && !muted ? 'font-semibold' : 'font-medium'} ${muted ? 'text-ink-soft' : ''}`}>{facts.name}</bdi>
         {other && <OnlineDot id={other.id} />}
         {lastMessage && <time dateTime={lastMessage.createdAt} className="text-tiny text-ink-soft">{brief(lastMessage.createdAt)}</time>}
       </span>
       <span className="flex items-center gap-2 text-small text-ink-soft">
-        <span className="min-w-0 flex-1 truncate"><Summary space={space} here={here} /></span>
+        <span className="line-clamp-1 wrap-anywhere min-w-0 flex-1"><Summary space={space} here={here} /></span>
         {space.mentions.length > 0 && <Badge look="bg-unread text-unread-ink" about={plural(space.mentions.length, 'mention of you', 'mentions of you')}>{`@${capped(space.mentions.length)}`}</Badge>}
         {count > 0 && <Badge look={facts.direct && !muted ? 'bg-unread text-unread-ink' : muted ? 'border border-line text-ink-soft' : 'border border-line-strong text-ink'} about={t('unread')}>{capped(count)}</Badge>}
       </span>
@@ -42,7 +42,7 @@ export const SpaceRow = memo(function SpaceRow({ space, here, muted }: { space: 
 
 /** Filled for what is meant for the user: mentions, and messages of a direct conversation. */
 function Badge({ look, about, children }: { look: string; about: string; children: string }) {
-  return <span className={`min-w-5 rounded-full px-1.5 text-center text-tiny font-semibold tabular-nums ${look}`}>{children}<span className="unseen"> {about}</span></span>
+  return <span dir="ltr" className={`min-w-5 rounded-full px-1.5 text-center text-tiny font-semibold tabular-nums ${look}`}>{children}<span className="unseen"> {about}</span></span>
 }
 
 const capped = (count: number): string => (count > 99 ? `${figure(99)}+` : figure(count))
@@ -57,13 +57,13 @@ function Summary({ space, here }: { space: SpaceState; here: boolean }) {
   const asking = usePendingTools(id)[0]
   if (asking) return <span className="text-decide">{t('{name} needs your decision', { name: asking.agentName })}</span>
   if (names.length > 0) {
-    return <span className="text-agent"><span className="mr-1.5"><StatusDot state="thinking" /></span>{thinking(names)}</span>
+    return <span className="text-agent"><span className="me-1.5"><StatusDot state="thinking" /></span>{thinking(names)}</span>
   }
   const draft = here || !me ? '' : draftOf(me.id, id) || fileNames(attachmentsOf(me.id, id))
-  if (draft) return <><span className="text-link">{t('Draft:')}</span> {draft}</>
+  if (draft) return <><span className="text-link">{t('Draft:')}</span> <bdi>{draft}</bdi></>
   if (!last) return t('No messages yet')
-  const sender = last.kind === 'notice' ? '' : last.sender.id === me?.id ? `${t('You')}: ` : `${last.sender.name}: `
-  return <bdi>{sender}{last.kind === 'tool' ? t('used {tool}', { tool: last.tool?.name ?? '' }) : lineOf(last)}</bdi>
+  const text = last.kind === 'tool' ? t('used {tool}', { tool: last.tool?.name ?? '' }) : lineOf(last)
+  return <>{last.kind !== 'notice' && <><bdi>{last.sender.id === me?.id ? t('You') : last.sender.name}</bdi>: </>}<bdi>{text}</bdi></>
 }
 
 function thinking(names: readonly string[]): string {

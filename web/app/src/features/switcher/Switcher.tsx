@@ -81,9 +81,9 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
           >
             <span className="flex items-baseline gap-2">
               <bdi className="line-clamp-2 min-w-0 font-medium">{each.title}</bdi>
-              <span className="ml-auto shrink-0 text-tiny text-ink-soft">{each.detail}</span>
+              <span className="ms-auto shrink-0 text-tiny text-ink-soft">{each.detail}</span>
             </span>
-            {each.below && <span className="block truncate text-small text-ink-soft">{each.below}</span>}
+            {each.below && <bdi className="block truncate text-along text-small text-ink-soft">{each.below}</bdi>}
           </li>
         ))}
       </ul>

@@ -6,7 +6,7 @@ export function JumpToLatest({ count, onGo }: { count: number; onGo: () => void 
   return (
     <button
       type="button"
-      className="absolute right-4 bottom-3 flex animate-rise items-center gap-2 rounded-full border border-line bg-paper-high py-1.5 pr-4 pl-3 text-small shadow-high hover:bg-hover"
+      className="absolute end-4 bottom-3 flex animate-rise items-center gap-2 rounded-full border border-line bg-paper-high py-1.5 pe-4 ps-3 text-small shadow-high hover:bg-hover"
       onClick={onGo}
     >
       <Down className="size-4" />

@@ -20,8 +20,8 @@ export function JumpToUnread({ space, count }: { space: SpaceState; count: numbe
     if (id) go(messagePath(spaceId, id))
   }
   return (
-    <div className="absolute top-3 left-1/2 flex -translate-x-1/2 animate-rise items-center rounded-full bg-unread pr-1 text-small font-medium text-unread-ink shadow-high">
-      <button type="button" disabled={busy} className="rounded-full py-1.5 pr-2 pl-4 whitespace-nowrap" onClick={() => void jump()}>
+    <div className="absolute inset-x-0 top-3 mx-auto flex w-fit animate-rise items-center rounded-full bg-unread pe-1 text-small font-medium text-unread-ink shadow-high">
+      <button type="button" disabled={busy} className="rounded-full py-1.5 pe-2 ps-4 whitespace-nowrap" onClick={() => void jump()}>
         {t('Jump to first unread')} · {plural(count, '{n} above', '{n} above')}
       </button>
       <IconButton label={t('Mark as read')} className="size-7 rounded-full text-unread-ink hover:bg-transparent hover:text-unread-ink" onClick={() => space.lastMessage && store.readPositions.markRead(space.lastMessage)}>

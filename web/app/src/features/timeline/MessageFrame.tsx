@@ -22,7 +22,7 @@ export function MessageFrame({ sender, first, aside, children, className = '', a
   return (
     <article tabIndex={-1} aria-label={sender.type === 'human' ? sender.name : sender.type === 'agent' ? t('{name}, agent', { name: sender.name }) : t('{name}, service', { name: sender.name })} className={`group relative -mx-2 flex flex-wrap gap-x-3 rounded-md px-2 py-0.5 hover:bg-paper-low/60 pointer-fine:flex-nowrap ${first ? 'mt-3.5' : ''} ${className}`}>
       <div className="relative w-9 shrink-0 pt-0.5">
-        {first ? <Avatar id={sender.id} name={sender.name} type={sender.type} /> : <span className="absolute top-0.5 right-0 whitespace-nowrap opacity-0 group-hover:opacity-100">{gutter}</span>}
+        {first ? <Avatar id={sender.id} name={sender.name} type={sender.type} /> : <span className="absolute end-0 top-0.5 whitespace-nowrap opacity-0 group-hover:opacity-100">{gutter}</span>}
       </div>
       <div className="min-w-0 flex-1">
         {first && (

@@ -24,10 +24,10 @@ export function Origin({ message }: { message: Message }) {
   return (
     <div className="text-small text-ink-soft">
       <p className="flex items-baseline gap-2">
-        <span className="truncate italic">{kind ? t(EVENTS[kind]) : <Source message={message} />}</span>
+        <span className="line-clamp-1 wrap-anywhere italic">{kind ? t(EVENTS[kind]) : <Source message={message} />}</span>
         <button type="button" aria-expanded={open} className="shrink-0 rounded-sm underline underline-offset-4 hover:text-ink" onClick={() => setOpen(!open)}>{t('Why')}</button>
       </p>
-      {open && <div className="my-1 border-l-2 border-line pl-3"><Why messageId={message.id} /></div>}
+      {open && <div className="my-1 border-s-2 border-line ps-3"><Why messageId={message.id} /></div>}
     </div>
   )
 }
@@ -48,7 +48,7 @@ function Source({ message }: { message: Message }) {
         name: <bdi>{source?.sender.name}</bdi>,
         space: <Link href={messagePath(sourceSpace, sourceEvent)} className="underline underline-offset-4 hover:text-ink">{place}</Link>,
       })}
-      {source && <>: “{lineOf(source).slice(0, 80)}”</>}
+      {source && <>: “<bdi>{lineOf(source).slice(0, 80)}</bdi>”</>}
     </>
   )
 }

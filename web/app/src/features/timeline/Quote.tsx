@@ -13,7 +13,7 @@ export function Quote({ spaceId, messageId, history }: { spaceId: string; messag
   return (
     <Link
       href={messagePath(spaceId, messageId)}
-      className="mb-0.5 flex max-w-full min-w-0 items-baseline gap-1.5 border-l-2 border-line pl-2 text-small text-ink-soft hover:border-line-strong hover:text-ink"
+      className="mb-0.5 flex max-w-full min-w-0 items-baseline gap-1.5 border-s-2 border-line ps-2 text-small text-ink-soft hover:border-line-strong hover:text-ink"
     >
       {quoted ? (
         <>

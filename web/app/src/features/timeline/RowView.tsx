@@ -41,7 +41,7 @@ export const RowView = memo(function RowView({ row, space, names, target, openFr
       return (
         <>
           <Content row={row} space={space} names={names} target={target} openFrom={openFrom} onReply={onReply} />
-          {replies > 0 && <div className="ml-12"><RepliesLink messageId={row.message.id} count={replies} more={partly} /></div>}
+          {replies > 0 && <div className="ms-12"><RepliesLink messageId={row.message.id} count={replies} more={partly} /></div>}
           {row.notices.map((notice) => <NoticeView key={notice.id} message={notice} attached />)}
           <Unsent messageId={row.message.id} />
         </>

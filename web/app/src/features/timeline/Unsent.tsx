@@ -11,7 +11,7 @@ const LINK = 'rounded-sm text-link underline underline-offset-4'
 /** Below a message of the user: an agent wrote an answer to it but did not send it. */
 export function Unsent({ messageId }: { messageId: string }) {
   const all = useMajlis((state) => Object.values(state.agents.unsent).filter((each) => each.messageId === messageId))
-  return all.map((each) => <div key={each.runId} className="ml-12"><UnsentAnswer runId={each.runId} agentName={each.agentName} /></div>)
+  return all.map((each) => <div key={each.runId} className="ms-12"><UnsentAnswer runId={each.runId} agentName={each.agentName} /></div>)
 }
 
 /** Read shows the text to the asker, Post sends it as the agent's message. */
