@@ -44,10 +44,17 @@ export function scan(path: string): { messages: Found[]; literals: Found[] } {
   const messages: Found[] = []
   const literals: Found[] = []
   const found = (node: Node, text: string, plural = false): Found => ({ at: `${relative(SOURCES, path)}:${source.slice(0, node.start).split('\n').length}`, text, plural })
+  let silent = 0
   const literal = (node: Node, text: string) => {
-    if (looksEnglish(text.trim(), node.type === 'JSXText')) literals.push(found(node, text.trim()))
+    if (silent === 0 && looksEnglish(text.trim(), node.type === 'JSXText')) literals.push(found(node, text.trim()))
   }
 
+  /** For code, which can hold messages but no other text. */
+  const visitSilently = (node: Node): void => {
+    silent++
+    visit(node)
+    silent--
+  }
   const visit = (node: Node): void => {
     // Types, except those that stand behind a value.
     if (/^TS(?!As|Satisfies|NonNull)/.test(node.type)) return
@@ -58,7 +65,7 @@ export function scan(path: string): { messages: Found[]; literals: Found[] } {
       messages.push(...textsOf(args[marker]!).map((each) => found(each, String(each['value']), called === 'plural')))
       return args.filter((arg) => textsOf(arg).length === 0).forEach(visit)
     }
-    if (SILENT.has(called)) return args.filter((arg) => arg.type !== 'Literal' && arg.type !== 'TemplateLiteral').forEach(visit)
+    if (SILENT.has(called)) return args.forEach((arg) => (arg.type === 'Literal' || arg.type === 'TemplateLiteral' ? visitSilently(arg) : visit(arg)))
     switch (node.type) {
       case 'ImportDeclaration':
       case 'ImportExpression':
@@ -71,10 +78,10 @@ export function scan(path: string): { messages: Found[]; literals: Found[] } {
       case 'SwitchCase':
         return (node['consequent'] as Node[]).forEach(visit)
       case 'JSXAttribute':
-        if (CODE.has(nameOf(node['name'] as Node))) return
-        break
+        if (!CODE.has(nameOf(node['name'] as Node))) break
+        return isNode(node['value']) ? visitSilently(node['value']) : undefined
       case 'Property':
-        return CODE.has(nameOf(node['key'] as Node)) ? undefined : visit(node['value'] as Node)
+        return CODE.has(nameOf(node['key'] as Node)) ? visitSilently(node['value'] as Node) : visit(node['value'] as Node)
       case 'MemberExpression':
         return visit(node['object'] as Node)
       case 'JSXText':

@@ -7,7 +7,7 @@ import { loadItem, removeItem, saveItem } from '../ui/storage.ts'
 export type Language = 'en' | 'ar'
 
 /** Each language in its own words, so that people find theirs. */
-export const LANGUAGES: Partial<Record<Language, string>> = { en: 'English' }
+export const LANGUAGES: Record<Language, string> = { en: 'English', ar: 'العربية' }
 
 /** A text, or its plural forms. `other` is for all numbers without a form of their own. */
 export type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }

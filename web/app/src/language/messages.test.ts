@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { scan, sourceFiles, type Found } from '../../../tests/harness/messageScan.ts'
-import arabic from './ar/index.ts'
+import arabic, { PARTS } from './ar/index.ts'
 import type { Catalogue } from './language.ts'
 
 const files = sourceFiles().map(scan)
@@ -16,11 +16,21 @@ test('every text of the app is a message', () => {
   expect(messages.size).toBeGreaterThan(700)
 })
 
+test.each(catalogues)('%s has every message, and no other', (_, catalogue) => {
+  const missing = [...messages.values()].filter(({ text }) => !Object.hasOwn(catalogue, text))
+  expect(missing.map(at), 'add these to the catalogue').toEqual([])
+  expect(Object.keys(catalogue).filter((text) => !messages.has(text)), 'the app no longer has these').toEqual([])
+})
+
+test('no message is in two parts of a catalogue', () => {
+  const texts = PARTS.flatMap((part) => Object.keys(part))
+  expect(texts.filter((text, n) => texts.indexOf(text) !== n)).toEqual([])
+})
+
 test.each(catalogues)('%s has the same places in a message, and a form for each kind of number', (language, catalogue) => {
   const kinds = new Intl.PluralRules(language).resolvedOptions().pluralCategories.toSorted()
   for (const [text, translated] of Object.entries(catalogue)) {
-    const message = messages.get(text)
-    if (!message) continue
+    const message = messages.get(text)!
     expect(typeof translated, text).toBe(message.plural ? 'object' : 'string')
     if (typeof translated === 'string') expect(places(translated), text).toEqual(places(text))
     else {

@@ -7,8 +7,8 @@ import { oneDecimal } from '../../ui/format.ts'
 const PICTURES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 const WORDS: Record<string, string> = {
   'application/pdf': msg('PDF'),
-  'application/zip': msg('Archive'),
-  'application/gzip': msg('Archive'),
+  'application/zip': msg('Compressed file'),
+  'application/gzip': msg('Compressed file'),
   'application/json': msg('Code'),
   'application/xml': msg('Code'),
   'application/yaml': msg('Code'),
