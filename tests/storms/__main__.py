@@ -64,7 +64,8 @@ def _round(
     nats.start()
     try:
         crashes = "MAJLIS_TEST_DATABASE_URL" not in os.environ
-        return asyncio.run(Storm(url, nats, commands, folder, seed, crashes, hosts).run(seconds, given.least, given.pace))
+        storm = Storm(url, nats, commands, folder, seed, crashes, hosts)
+        return asyncio.run(storm.run(seconds, given.least, given.pace))
     finally:
         nats.stop()
         databases.drop(url)
