@@ -192,7 +192,13 @@ def test_every_operation_has_words_for_readers_and_a_tag() -> None:
     assert {operation["operationId"] for _, _, operation in operations()} == set(WORDS)
     for path, method, operation in operations():
         assert re.fullmatch(r"[A-Z][^.]{3,60}", operation["summary"]), (method, path)
-        assert re.fullmatch(r"[A-Z0-9].*[.?]", operation["description"], re.DOTALL), (method, path)
+        # A sentence that says more than the summary and can be read on its own.
+        assert re.fullmatch(r"(?!For |With |Newest )[A-Z0-9].{20,}[.]", operation["description"], re.DOTALL), (
+            method,
+            path,
+            operation["description"],
+        )
+        assert operation["description"].rstrip(".") != operation["summary"], (method, path)
         assert operation["tags"][0] in tags, (method, path)
         for parameter in operation.get("parameters", ()):
             assert parameter["description"], (method, path, parameter["name"])

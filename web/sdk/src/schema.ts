@@ -33,13 +33,13 @@ export interface paths {
         };
         /**
          * List agents
-         * @description With their configurations. For the owner and admins.
+         * @description Lists the agents with their configurations. For the owner and admins.
          */
         get: operations["agents_list_all"];
         put?: never;
         /**
          * Create an agent
-         * @description An error names the path of what is wrong in the configuration. For the owner and admins.
+         * @description Creates an agent. An error names the path of what is wrong in the configuration. For the owner and admins.
          */
         post: operations["agents_create"];
         delete?: never;
@@ -77,21 +77,21 @@ export interface paths {
         };
         /**
          * Get an agent
-         * @description With its configuration. For the agent itself, the owner and admins.
+         * @description Returns the agent with its configuration. For the agent itself, the owner and admins.
          */
         get: operations["agents_get_one"];
         put?: never;
         post?: never;
         /**
          * Delete an agent
-         * @description Its runs end. Its messages stay. For the owner and admins.
+         * @description Deletes the agent and ends its runs. Its messages stay. For the owner and admins.
          */
         delete: operations["agents_delete"];
         options?: never;
         head?: never;
         /**
          * Change an agent
-         * @description Keys of `config` that are left out stay as they are. It holds from the next run.
+         * @description Changes the name or the configuration, from the next run on. Keys of `config` that you leave out stay as they are.
          */
         patch: operations["agents_change"];
         trace?: never;
@@ -125,7 +125,7 @@ export interface paths {
         };
         /**
          * List goals of an agent
-         * @description Active goals first, then completed ones; ordered by priority.
+         * @description The goals of the agent, ordered by priority: active ones first, then completed ones.
          */
         get: operations["agents_list_goals"];
         put?: never;
@@ -148,7 +148,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a goal
-         * @description For the owner and admins.
+         * @description Deletes a goal of the agent. For the owner and admins.
          */
         delete: operations["agents_delete_goal"];
         options?: never;
@@ -216,7 +216,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a memory
-         * @description For the owner and admins.
+         * @description Deletes what the agent remembers under this key. For the owner and admins.
          */
         delete: operations["agents_delete_memory"];
         options?: never;
@@ -235,12 +235,12 @@ export interface paths {
         put?: never;
         /**
          * Pause an agent
-         * @description Its runs stop within a second and go back to the queue. Events are kept. For the owner and admins.
+         * @description Pauses the agent: its runs stop within a second and go back to the queue. For the owner and admins.
          */
         post: operations["agents_pause"];
         /**
          * Resume an agent
-         * @description It handles the events that arrived meanwhile.
+         * @description Ends the pause. The agent handles the events that arrived in the meantime.
          */
         delete: operations["agents_resume"];
         options?: never;
@@ -257,7 +257,7 @@ export interface paths {
         };
         /**
          * List plans of an agent
-         * @description Active plans first, then the most recently completed ones.
+         * @description The plans of the agent: active ones first, then the most recently completed ones.
          */
         get: operations["agents_list_plans"];
         put?: never;
@@ -280,7 +280,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a plan
-         * @description It does not fire any more. For the owner and admins.
+         * @description Deletes a plan of the agent: it does not fire any more. For the owner and admins.
          */
         delete: operations["agents_delete_plan"];
         options?: never;
@@ -402,7 +402,7 @@ export interface paths {
         post?: never;
         /**
          * End the waits of an agent
-         * @description Its waits for answers and cards time out now. For the owner and admins.
+         * @description Ends all waits of the agent for answers and cards, as if their time were over. For the owner and admins.
          */
         delete: operations["agents_delete_waits"];
         options?: never;
@@ -527,7 +527,7 @@ export interface paths {
         post?: never;
         /**
          * Unblock a member
-         * @description They can add you to spaces again.
+         * @description Lets the member add you to spaces again.
          */
         delete: operations["entities_delete_block"];
         options?: never;
@@ -588,13 +588,13 @@ export interface paths {
         };
         /**
          * List members of the gateway
-         * @description People, services and agents.
+         * @description Lists people, services and agents.
          */
         get: operations["entities_list_all"];
         put?: never;
         /**
          * Create a person or service
-         * @description Then create a token or a sign-in link for it. For admins.
+         * @description Creates a person or a service. Then create a token or a sign-in link for it. For admins.
          */
         post: operations["entities_create"];
         delete?: never;
@@ -612,21 +612,21 @@ export interface paths {
         };
         /**
          * Get a member
-         * @description A person, service or agent.
+         * @description Returns a person, a service or an agent.
          */
         get: operations["entities_get_one"];
         put?: never;
         post?: never;
         /**
          * Delete a member
-         * @description It leaves all spaces and its tokens end. Its messages stay; its name can be used again.
+         * @description Removes the member from all spaces and ends its tokens. Its messages stay; its name can be used again.
          */
         delete: operations["entities_delete"];
         options?: never;
         head?: never;
         /**
          * Change a member
-         * @description Your own name, or as an admin another's. Owners change roles.
+         * @description Changes your own name, or as an admin another member's. Owners change roles.
          */
         patch: operations["entities_change"];
         trace?: never;
@@ -666,7 +666,7 @@ export interface paths {
         put?: never;
         /**
          * Create a sign-in link
-         * @description It signs in one browser, once. For yourself and for admins.
+         * @description Creates a link that signs in one browser, once. For yourself and for admins.
          */
         post: operations["tokens_create_sign_in_link"];
         delete?: never;
@@ -684,13 +684,13 @@ export interface paths {
         };
         /**
          * List tokens of a member
-         * @description Without their values.
+         * @description Lists the tokens of the member, without their values.
          */
         get: operations["tokens_list_of_entity"];
         put?: never;
         /**
          * Create a token
-         * @description It is only in this response. `scopes` limits what it may do. For the entity and for admins.
+         * @description Creates a token, which is only in this response. `scopes` limits what it may do. For the member and for admins.
          */
         post: operations["tokens_create"];
         delete?: never;
@@ -708,7 +708,7 @@ export interface paths {
         };
         /**
          * Follow all your spaces
-         * @description A stream of events. With `Last-Event-ID` it first sends everything that you missed.
+         * @description Streams the events of all your spaces. With `Last-Event-ID` it first sends everything that you missed.
          */
         get: operations["live_follow_all"];
         put?: never;
@@ -728,7 +728,7 @@ export interface paths {
         };
         /**
          * List failed runs
-         * @description For administrators: the runs of the last day that failed, in any space, newest first, without messages.
+         * @description The runs of the last day that failed, in any space, newest first, without messages. For admins.
          */
         get: operations["runs_list_failed"];
         put?: never;
@@ -748,7 +748,7 @@ export interface paths {
         };
         /**
          * Download a file
-         * @description Its content. `Range` is supported.
+         * @description Returns the content of the file. `Range` is supported.
          */
         get: operations["files_download"];
         put?: never;
@@ -908,13 +908,13 @@ export interface paths {
         };
         /**
          * List incoming webhooks
-         * @description For the owner and admins.
+         * @description The incoming webhooks with their addresses. For the owner and admins.
          */
         get: operations["webhooks_list_all"];
         put?: never;
         /**
          * Create an incoming webhook
-         * @description For the owner and admins. Other programs then post to `url`.
+         * @description Creates a service and the `url` that another program posts to. For the owner and admins.
          */
         post: operations["webhooks_create"];
         delete?: never;
@@ -935,7 +935,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an incoming webhook
-         * @description Its address stops working, and its service is removed. Its messages stay.
+         * @description Deletes the webhook: its address stops working and its service is removed. Its messages stay.
          */
         delete: operations["webhooks_delete"];
         options?: never;
@@ -973,7 +973,7 @@ export interface paths {
         };
         /**
          * Get yourself
-         * @description The member whom the token or session belongs to.
+         * @description Returns the member whom the token or session belongs to.
          */
         get: operations["entities_get_me"];
         put?: never;
@@ -993,7 +993,7 @@ export interface paths {
         };
         /**
          * Get a message
-         * @description As it is now, with its reactions, files and edits.
+         * @description Returns the message as it is now, with its reactions, files and edits.
          */
         get: operations["messages_get_one"];
         put?: never;
@@ -1068,7 +1068,7 @@ export interface paths {
         post?: never;
         /**
          * Unpin a message
-         * @description It stays in the space.
+         * @description Removes the pin. The message stays in the space.
          */
         delete: operations["messages_unpin_message"];
         options?: never;
@@ -1092,7 +1092,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a reaction
-         * @description Your own. Removing it again changes nothing.
+         * @description Removes your own reaction. Repeating it changes nothing.
          */
         delete: operations["messages_remove_reaction"];
         options?: never;
@@ -1171,7 +1171,7 @@ export interface paths {
         };
         /**
          * List allowed model hosts
-         * @description For the owner and admins.
+         * @description The hosts that models may be on. For the owner and admins.
          */
         get: operations["models_show"];
         /**
@@ -1367,7 +1367,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an outgoing webhook
-         * @description With its queue and its log.
+         * @description Deletes the webhook with its queue and its log.
          */
         delete: operations["webhooks_delete_sender"];
         options?: never;
@@ -1424,7 +1424,7 @@ export interface paths {
         };
         /**
          * Get the pause of the gateway
-         * @description Are all agents of the gateway paused?
+         * @description Tells whether all agents of the gateway are paused.
          */
         get: operations["agents_get_pause"];
         put?: never;
@@ -1472,7 +1472,8 @@ export interface paths {
         };
         /**
          * Get a run
-         * @description With `unsent` for the person who asked, if the agent wrote an answer but did not send it.
+         * @description The state, trigger and usage of a run. It has `unsent`, for the person who asked, if the agent wrote an answer
+         *     but did not send it.
          */
         get: operations["runs_get_one"];
         put?: never;
@@ -1596,7 +1597,7 @@ export interface paths {
         };
         /**
          * Search messages
-         * @description In all spaces that you may read, newest first.
+         * @description Finds messages in all spaces that you may read, newest first.
          */
         get: operations["messages_find"];
         put?: never;
@@ -1616,7 +1617,7 @@ export interface paths {
         };
         /**
          * List secrets
-         * @description Names and hosts, for the owner and admins.
+         * @description The names of the stored secrets and their hosts, never their values. For the owner and admins.
          */
         get: operations["secrets_list_all"];
         put?: never;
@@ -1643,7 +1644,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a secret
-         * @description Agents that use it fail until it is stored again.
+         * @description Deletes the secret. Agents that use it fail until it is stored again.
          */
         delete: operations["secrets_delete"];
         options?: never;
@@ -1667,7 +1668,7 @@ export interface paths {
         post: operations["session_sign_in"];
         /**
          * Sign out
-         * @description Ends this browser's session.
+         * @description Ends the session of this browser.
          */
         delete: operations["session_end"];
         options?: never;
@@ -1690,7 +1691,7 @@ export interface paths {
         put?: never;
         /**
          * Create a space
-         * @description You become its first member and its admin.
+         * @description Creates a space. You become its first member and its admin.
          */
         post: operations["spaces_create"];
         delete?: never;
@@ -1728,21 +1729,21 @@ export interface paths {
         };
         /**
          * Get a space
-         * @description With its settings. 404 unless you are a member.
+         * @description Returns the space with its settings. 404 unless you are a member.
          */
         get: operations["spaces_get_one"];
         put?: never;
         post?: never;
         /**
          * Delete a space
-         * @description With its messages and files. Runs that work or wait there end. For admins of the space.
+         * @description Deletes the space with its messages and files. Runs that work or wait there end. For admins of the space.
          */
         delete: operations["spaces_delete"];
         options?: never;
         head?: never;
         /**
          * Change a space
-         * @description Fields that are left out stay as they are. For admins of the space.
+         * @description Changes the fields that you send; others stay as they are. For admins of the space.
          */
         patch: operations["spaces_change"];
         trace?: never;
@@ -1756,7 +1757,7 @@ export interface paths {
         };
         /**
          * Follow a space
-         * @description A stream of events. With `Last-Event-ID` it first sends everything that you missed.
+         * @description Streams the events of one space. With `Last-Event-ID` it first sends everything that you missed.
          */
         get: operations["live_follow_space"];
         put?: never;
@@ -1782,7 +1783,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file
-         * @description As the multipart field `file`. Send its id with a message; unused files are deleted.
+         * @description Uploads the multipart field `file`. Send its id with a message; unused files are deleted.
          */
         post: operations["files_upload"];
         delete?: never;
@@ -1800,7 +1801,7 @@ export interface paths {
         };
         /**
          * List invites
-         * @description Those that still work, newest first, without their links.
+         * @description The invites that still work, newest first, without their links.
          */
         get: operations["invites_list_of_space"];
         put?: never;
@@ -1828,7 +1829,7 @@ export interface paths {
         post?: never;
         /**
          * End an invite
-         * @description Its link stops working. People who joined stay.
+         * @description Ends the invite: its link stops working. People who joined stay.
          */
         delete: operations["invites_end"];
         options?: never;
@@ -1845,13 +1846,13 @@ export interface paths {
         };
         /**
          * List members of a space
-         * @description With their roles, and whether agents are paused.
+         * @description Lists the members with their roles, and whether agents are paused.
          */
         get: operations["spaces_list_members_of"];
         put?: never;
         /**
          * Add a member
-         * @description Or change a member's role, which returns 200. An agent's `addableBy` says who may add it.
+         * @description Adds a member (201), or changes the role of one (200). An agent's `addableBy` says who may add it.
          */
         post: operations["spaces_add"];
         delete?: never;
@@ -1872,7 +1873,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Yourself, or as an admin of the space another member.
+         * @description Removes yourself, or as an admin of the space another member.
          */
         delete: operations["spaces_remove"];
         options?: never;
@@ -1889,7 +1890,7 @@ export interface paths {
         };
         /**
          * List messages of a space
-         * @description Oldest first. Without `before` and `after`, the newest ones.
+         * @description Lists messages of the space, oldest first: the newest ones, or those `before` or `after` a message.
          */
         get: operations["messages_list_of_space"];
         put?: never;
@@ -1920,7 +1921,7 @@ export interface paths {
         post: operations["spaces_pause"];
         /**
          * Resume a space
-         * @description Agents handle the events that arrived in the meantime.
+         * @description Ends the pause. Agents handle the events that arrived in the meantime.
          */
         delete: operations["spaces_resume"];
         options?: never;
@@ -1939,7 +1940,7 @@ export interface paths {
         put?: never;
         /**
          * Enter a phase
-         * @description Of the work in the space, with a handover for its agents.
+         * @description Starts a phase of the work in the space, with a handover for its agents.
          */
         post: operations["spaces_enter_phase"];
         delete?: never;
@@ -1957,7 +1958,7 @@ export interface paths {
         };
         /**
          * List phases of a space
-         * @description Newest first.
+         * @description Lists the phases that the space has entered, newest first, with their handovers.
          */
         get: operations["spaces_list_phases_of"];
         put?: never;
@@ -1999,7 +2000,7 @@ export interface paths {
         put?: never;
         /**
          * Mark a space as read
-         * @description Up to this message. Your position never moves back.
+         * @description Moves your read position to this message. It never moves back.
          */
         post: operations["spaces_read"];
         delete?: never;
@@ -2080,7 +2081,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a token
-         * @description It stops working at once, and streams that it opened end.
+         * @description Revokes the token: it stops working at once, and streams that it opened end.
          */
         delete: operations["tokens_revoke"];
         options?: never;
@@ -2199,7 +2200,7 @@ export interface paths {
         };
         /**
          * List agents and spaces as models
-         * @description Named `agent:<name>` and `space:<name>`, in the format of OpenAI's API.
+         * @description Lists the agents and spaces that you may use, named `agent:<name>` and `space:<name>`, in the format of OpenAI's API.
          */
         get: operations["openai_list_all"];
         put?: never;
@@ -2219,7 +2220,7 @@ export interface paths {
         };
         /**
          * Get an agent or space as a model
-         * @description In the format of OpenAI's API.
+         * @description Returns one of the agents or spaces of `GET /v1/models`, in the format of OpenAI's API.
          */
         get: operations["openai_get_one"];
         put?: never;

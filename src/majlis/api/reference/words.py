@@ -63,58 +63,70 @@ WORDS = {
         "with 200. `inbox` is for outside agents.",
     ),
     "messages_list_of_space": Words(
-        "List messages of a space", "Oldest first. Without `before` and `after`, the newest ones."
+        "List messages of a space",
+        "Lists messages of the space, oldest first: the newest ones, or those `before` or `after` a message.",
     ),
-    "messages_get_one": Words("Get a message", "As it is now, with its reactions, files and edits."),
+    "messages_get_one": Words(
+        "Get a message", "Returns the message as it is now, with its reactions, files and edits."
+    ),
     "messages_change": Words("Edit a message"),
     "messages_generate_again": Words("Let the agent answer again"),
     "messages_delete": Words("Delete a message"),
     "messages_get_why_of": Words("Explain a message"),
     "messages_versions": Words("List earlier texts of a message"),
     "messages_add_reaction": Words("Add a reaction"),
-    "messages_remove_reaction": Words("Remove a reaction", "Your own. Removing it again changes nothing."),
+    "messages_remove_reaction": Words("Remove a reaction", "Removes your own reaction. Repeating it changes nothing."),
     "messages_pin_message": Words("Pin a message"),
-    "messages_unpin_message": Words("Unpin a message", "It stays in the space."),
-    "messages_find": Words("Search messages", "In all spaces that you may read, newest first."),
-    "spaces_create": Words("Create a space", "You become its first member and its admin."),
+    "messages_unpin_message": Words("Unpin a message", "Removes the pin. The message stays in the space."),
+    "messages_find": Words("Search messages", "Finds messages in all spaces that you may read, newest first."),
+    "spaces_create": Words("Create a space", "Creates a space. You become its first member and its admin."),
     "spaces_list_mine": Words("List your spaces"),
     "spaces_direct": Words("Open a direct conversation"),
     "spaces_list_all": Words("List all spaces"),
-    "spaces_get_one": Words("Get a space", "With its settings. 404 unless you are a member."),
-    "spaces_change": Words("Change a space", "Fields that are left out stay as they are. For admins of the space."),
+    "spaces_get_one": Words("Get a space", "Returns the space with its settings. 404 unless you are a member."),
+    "spaces_change": Words(
+        "Change a space", "Changes the fields that you send; others stay as they are. For admins of the space."
+    ),
     "spaces_delete": Words(
-        "Delete a space", "With its messages and files. Runs that work or wait there end. For admins of the space."
+        "Delete a space",
+        "Deletes the space with its messages and files. Runs that work or wait there end. For admins of the space.",
     ),
     "spaces_pause": Words("Pause a space"),
-    "spaces_resume": Words("Resume a space", "Agents handle the events that arrived in the meantime."),
+    "spaces_resume": Words("Resume a space", "Ends the pause. Agents handle the events that arrived in the meantime."),
     "spaces_add": Words(
-        "Add a member", "Or change a member's role, which returns 200. An agent's `addableBy` says who may add it."
+        "Add a member",
+        "Adds a member (201), or changes the role of one (200). An agent's `addableBy` says who may add it.",
     ),
-    "spaces_list_members_of": Words("List members of a space", "With their roles, and whether agents are paused."),
-    "spaces_remove": Words("Remove a member", "Yourself, or as an admin of the space another member."),
-    "spaces_type_message": Words(
-        "Say that you are typing",
-        "Members who follow the space see it. Repeat it every few seconds while the person types.",
+    "spaces_list_members_of": Words(
+        "List members of a space", "Lists the members with their roles, and whether agents are paused."
     ),
-    "spaces_read": Words("Mark a space as read", "Up to this message. Your position never moves back."),
+    "spaces_remove": Words("Remove a member", "Removes yourself, or as an admin of the space another member."),
+    "spaces_type_message": Words("Say that you are typing"),
+    "spaces_read": Words("Mark a space as read", "Moves your read position to this message. It never moves back."),
     "spaces_list_pins_of": Words("List pinned messages"),
     "spaces_list_summaries_of": Words("List summaries of a space"),
-    "spaces_enter_phase": Words("Enter a phase", "Of the work in the space, with a handover for its agents."),
-    "spaces_list_phases_of": Words("List phases of a space", "Newest first."),
+    "spaces_enter_phase": Words(
+        "Enter a phase", "Starts a phase of the work in the space, with a handover for its agents."
+    ),
+    "spaces_list_phases_of": Words(
+        "List phases of a space", "Lists the phases that the space has entered, newest first, with their handovers."
+    ),
     "invites_create": Words("Create an invite"),
     "invites_list_of_space": Words("List invites"),
-    "invites_end": Words("End an invite", "Its link stops working. People who joined stay."),
+    "invites_end": Words("End an invite", "Ends the invite: its link stops working. People who joined stay."),
     "files_upload": Words(
-        "Upload a file", "As the multipart field `file`. Send its id with a message; unused files are deleted."
+        "Upload a file", "Uploads the multipart field `file`. Send its id with a message; unused files are deleted."
     ),
     "files_list_of_space": Words("List files of a space"),
-    "files_download": Words("Download a file", "Its content. `Range` is supported."),
+    "files_download": Words("Download a file", "Returns the content of the file. `Range` is supported."),
     "files_thumbnail": Words("Get a thumbnail"),
     "live_follow_space": Words(
-        "Follow a space", "A stream of events. With `Last-Event-ID` it first sends everything that you missed."
+        "Follow a space",
+        "Streams the events of one space. With `Last-Event-ID` it first sends everything that you missed.",
     ),
     "live_follow_all": Words(
-        "Follow all your spaces", "A stream of events. With `Last-Event-ID` it first sends everything that you missed."
+        "Follow all your spaces",
+        "Streams the events of all your spaces. With `Last-Event-ID` it first sends everything that you missed.",
     ),
     "runs_list_mine": Words("List runs"),
     "runs_get_one": Words("Get a run"),
@@ -139,51 +151,74 @@ WORDS = {
     "inbox_list_of_agent": Words("List the inbox of an agent"),
     "inbox_list_cycles_of": Words("List the cycles of an agent"),
     "inbox_trigger": Words("Trigger an agent"),
-    "entities_get_me": Words("Get yourself", "The member whom the token or session belongs to."),
+    "entities_get_me": Words("Get yourself", "Returns the member whom the token or session belongs to."),
     "entities_list_blocked": Words("List blocked members"),
     "entities_put_block": Words("Block a member"),
-    "entities_delete_block": Words("Unblock a member", "They can add you to spaces again."),
-    "entities_create": Words("Create a person or service", "Then create a token or a sign-in link for it. For admins."),
-    "entities_list_all": Words("List members of the gateway", "People, services and agents."),
-    "entities_get_one": Words("Get a member", "A person, service or agent."),
-    "entities_change": Words("Change a member", "Your own name, or as an admin another's. Owners change roles."),
+    "entities_delete_block": Words("Unblock a member", "Lets the member add you to spaces again."),
+    "entities_create": Words(
+        "Create a person or service",
+        "Creates a person or a service. Then create a token or a sign-in link for it. For admins.",
+    ),
+    "entities_list_all": Words("List members of the gateway", "Lists people, services and agents."),
+    "entities_get_one": Words("Get a member", "Returns a person, a service or an agent."),
+    "entities_change": Words(
+        "Change a member", "Changes your own name, or as an admin another member's. Owners change roles."
+    ),
     "entities_delete": Words(
-        "Delete a member", "It leaves all spaces and its tokens end. Its messages stay; its name can be used again."
+        "Delete a member",
+        "Removes the member from all spaces and ends its tokens. Its messages stay; its name can be used again.",
     ),
     "tokens_create": Words(
-        "Create a token", "It is only in this response. `scopes` limits what it may do. For the entity and for admins."
+        "Create a token",
+        "Creates a token, which is only in this response. `scopes` limits what it may do. For the member and "
+        "for admins.",
     ),
-    "tokens_list_of_entity": Words("List tokens of a member", "Without their values."),
-    "tokens_revoke": Words("Revoke a token", "It stops working at once, and streams that it opened end."),
+    "tokens_list_of_entity": Words("List tokens of a member", "Lists the tokens of the member, without their values."),
+    "tokens_revoke": Words(
+        "Revoke a token", "Revokes the token: it stops working at once, and streams that it opened end."
+    ),
     "tokens_list_access_of": Words("List what is signed in"),
     "tokens_end_all": Words("Sign out everywhere"),
     "tokens_end": Words("End an access"),
     "tokens_create_sign_in_link": Words(
-        "Create a sign-in link", "It signs in one browser, once. For yourself and for admins."
+        "Create a sign-in link", "Creates a link that signs in one browser, once. For yourself and for admins."
     ),
     "session_sign_in": Words("Sign in"),
-    "session_end": Words("Sign out", "Ends this browser's session."),
+    "session_end": Words("Sign out", "Ends the session of this browser."),
     "agents_create": Words(
-        "Create an agent", "An error names the path of what is wrong in the configuration. For the owner and admins."
+        "Create an agent",
+        "Creates an agent. An error names the path of what is wrong in the configuration. For the owner and admins.",
     ),
-    "agents_list_all": Words("List agents", "With their configurations. For the owner and admins."),
+    "agents_list_all": Words("List agents", "Lists the agents with their configurations. For the owner and admins."),
     "agents_get_config_schema": Words("Get the schema of configurations"),
-    "agents_get_one": Words("Get an agent", "With its configuration. For the agent itself, the owner and admins."),
-    "agents_change": Words(
-        "Change an agent", "Keys of `config` that are left out stay as they are. It holds from the next run."
+    "agents_get_one": Words(
+        "Get an agent", "Returns the agent with its configuration. For the agent itself, the owner and admins."
     ),
-    "agents_delete": Words("Delete an agent", "Its runs end. Its messages stay. For the owner and admins."),
+    "agents_change": Words(
+        "Change an agent",
+        "Changes the name or the configuration, from the next run on. Keys of `config` that you leave out "
+        "stay as they are.",
+    ),
+    "agents_delete": Words(
+        "Delete an agent", "Deletes the agent and ends its runs. Its messages stay. For the owner and admins."
+    ),
     "agents_pause": Words("Pause an agent"),
-    "agents_resume": Words("Resume an agent", "It handles the events that arrived meanwhile."),
+    "agents_resume": Words(
+        "Resume an agent", "Ends the pause. The agent handles the events that arrived in the meantime."
+    ),
     "agents_get_pause": Words("Get the pause of the gateway"),
     "agents_pause_all": Words("Pause all agents"),
     "agents_resume_all": Words("Resume all agents"),
     "agents_try_out": Words("Preview a request to the model"),
     "agents_list_memories": Words("List memories of an agent"),
     "agents_put_memory": Words("Change a memory"),
-    "agents_delete_memory": Words("Delete a memory", "For the owner and admins."),
-    "agents_delete_goal": Words("Delete a goal", "For the owner and admins."),
-    "agents_delete_plan": Words("Delete a plan", "It does not fire any more. For the owner and admins."),
+    "agents_delete_memory": Words(
+        "Delete a memory", "Deletes what the agent remembers under this key. For the owner and admins."
+    ),
+    "agents_delete_goal": Words("Delete a goal", "Deletes a goal of the agent. For the owner and admins."),
+    "agents_delete_plan": Words(
+        "Delete a plan", "Deletes a plan of the agent: it does not fire any more. For the owner and admins."
+    ),
     "agents_delete_waits": Words("End the waits of an agent"),
     "agents_delete_inbox": Words("Empty the inbox of an agent"),
     "agents_list_goals": Words("List goals of an agent"),
@@ -196,7 +231,7 @@ WORDS = {
     "secrets_list_all": Words("List secrets"),
     "secrets_begin_sign_in": Words("Sign in to a remote MCP server"),
     "secrets_put": Words("Store a secret"),
-    "secrets_delete": Words("Delete a secret", "Agents that use it fail until it is stored again."),
+    "secrets_delete": Words("Delete a secret", "Deletes the secret. Agents that use it fail until it is stored again."),
     "models_show": Words("List allowed model hosts"),
     "models_put": Words("Replace the allowed model hosts"),
     "models_list_connected": Words("List models"),
@@ -208,9 +243,14 @@ WORDS = {
     "models_remove": Words("Remove a model"),
     "models_use": Words("Use a model"),
     "openai_list_all": Words(
-        "List agents and spaces as models", "Named `agent:<name>` and `space:<name>`, in the format of OpenAI's API."
+        "List agents and spaces as models",
+        "Lists the agents and spaces that you may use, named `agent:<name>` and `space:<name>`, in the "
+        "format of OpenAI's API.",
     ),
-    "openai_get_one": Words("Get an agent or space as a model", "In the format of OpenAI's API."),
+    "openai_get_one": Words(
+        "Get an agent or space as a model",
+        "Returns one of the agents or spaces of `GET /v1/models`, in the format of OpenAI's API.",
+    ),
     "openai_complete": Words(
         "Complete a chat",
         "Posts the last user message and returns what the agent says, or the first answer in a space. With `stream` it "

@@ -59,7 +59,7 @@ async def delete(entry: TheEntry, agent_id: PathId) -> Response:
 
 @router.post("/api/agents/{agent_id}/pause", response_model=PausedJson, responses=refusals(404))
 async def pause(entry: TheEntry, agent_id: PathId) -> Response:
-    """Its runs stop within a second and go back to the queue. Events are kept. For the owner and admins."""
+    """Pauses the agent: its runs stop within a second and go back to the queue. For the owner and admins."""
     return reply(await entry.write(pause_agent, agent_id, True))
 
 
@@ -70,7 +70,7 @@ async def resume(entry: TheEntry, agent_id: PathId) -> Response:
 
 @router.get("/api/pause", response_model=PausedJson, responses=refusals())
 async def get_pause(entry: TheEntry) -> Response:
-    """Are all agents of the gateway paused?"""
+    """Tells whether all agents of the gateway are paused."""
     return reply(await entry.read(is_gateway_paused))
 
 
@@ -132,7 +132,7 @@ async def delete_plan(entry: TheEntry, agent_id: PathId, plan_id: str) -> Respon
 
 @router.delete("/api/agents/{agent_id}/waits", response_model=ClearedJson, responses=refusals(404))
 async def delete_waits(entry: TheEntry, agent_id: PathId) -> Response:
-    """Its waits for answers and cards time out now. For the owner and admins."""
+    """Ends all waits of the agent for answers and cards, as if their time were over. For the owner and admins."""
     return reply(await entry.write(end_waits, agent_id))
 
 
@@ -144,13 +144,13 @@ async def delete_inbox(entry: TheEntry, agent_id: PathId) -> Response:
 
 @router.get("/api/agents/{agent_id}/goals", response_model=list[goals.GoalJson], responses=refusals(404))
 async def list_goals(entry: TheEntry, agent_id: PathId) -> Response:
-    """Active goals first, then completed ones; ordered by priority."""
+    """The goals of the agent, ordered by priority: active ones first, then completed ones."""
     return reply(await entry.read(_of_agent, agent_id, goals.list_goals))
 
 
 @router.get("/api/agents/{agent_id}/plans", response_model=list[plans.PlanJson], responses=refusals(404))
 async def list_plans(entry: TheEntry, agent_id: PathId) -> Response:
-    """Active plans first, then the most recently completed ones."""
+    """The plans of the agent: active ones first, then the most recently completed ones."""
     return reply(await entry.read(_of_agent, agent_id, plans.list_plans))
 
 

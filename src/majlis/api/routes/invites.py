@@ -45,7 +45,7 @@ async def create(
 
 @router.get("/api/spaces/{space_id}/invites", response_model=list[InviteJson], responses=refusals(404))
 async def list_of_space(entry: TheEntry, space_id: PathId) -> Response:
-    """Those that still work, newest first, without their links."""
+    """The invites that still work, newest first, without their links."""
     return reply(await entry.read(list_invites, space_id))
 
 

@@ -14,7 +14,7 @@ router = APIRouter(tags=["models"])
 
 @router.get("/api/model-hosts", response_model=ModelHostsJson, responses=refusals())
 async def show(gateway: TheGateway, entry: TheEntry) -> Response:
-    """For the owner and admins."""
+    """The hosts that models may be on. For the owner and admins."""
     return reply(await entry.read(show_model_hosts, gateway.settings.model_hosts))
 
 

@@ -40,7 +40,8 @@ async def list_mine(
 
 @router.get("/api/runs/{run_id}", response_model=RunJson, responses=refusals(404))
 async def get_one(entry: TheEntry, run_id: PathId) -> Response:
-    """With `unsent` for the person who asked, if the agent wrote an answer but did not send it."""
+    """The state, trigger and usage of a run. It has `unsent`, for the person who asked, if the agent wrote an answer
+    but did not send it."""
     return reply(await entry.read(get_run_with_unsent, run_id))
 
 
@@ -94,7 +95,7 @@ async def submit_result(entry: TheEntry, run_id: PathId, body: ToolResult) -> Re
 
 @router.get("/api/failures", response_model=list[FailureJson], responses=refusals())
 async def list_failed(entry: TheEntry) -> Response:
-    """For administrators: the runs of the last day that failed, in any space, newest first, without messages."""
+    """The runs of the last day that failed, in any space, newest first, without messages. For admins."""
     return reply(await entry.read(list_failures))
 
 

@@ -14,7 +14,7 @@ router = APIRouter(tags=["secrets"])
 
 @router.get("/api/secrets", response_model=list[SecretJson], responses=refusals())
 async def list_all(entry: TheEntry) -> Response:
-    """Names and hosts, for the owner and admins."""
+    """The names of the stored secrets and their hosts, never their values. For the owner and admins."""
     return reply(await entry.read(list_secrets))
 
 

@@ -76,7 +76,7 @@ class NewOutgoingWebhook(Body):
 
 @router.get("/api/incoming-webhooks", response_model=list[IncomingWebhookJson], responses=refusals())
 async def list_all(request: Request, entry: TheEntry) -> Response:
-    """For the owner and admins."""
+    """The incoming webhooks with their addresses. For the owner and admins."""
     return reply(await entry.read(list_incoming, base_url(request)))
 
 
@@ -84,7 +84,7 @@ async def list_all(request: Request, entry: TheEntry) -> Response:
     "/api/incoming-webhooks", status_code=201, response_model=IncomingWebhookJson, responses=refusals(404, 409)
 )
 async def create(request: Request, gateway: TheGateway, entry: TheEntry, body: NewIncomingWebhook) -> Response:
-    """For the owner and admins. Other programs then post to `url`."""
+    """Creates a service and the `url` that another program posts to. For the owner and admins."""
     # First, so that members cannot find out which secrets are stored.
     require_administrator(await entry.caller())
     scheme, name = body.verify.scheme, (body.verify.secret or "").removeprefix(PREFIX) or None
@@ -99,7 +99,7 @@ async def create(request: Request, gateway: TheGateway, entry: TheEntry, body: N
 
 @router.delete("/api/incoming-webhooks/{webhook_id}", status_code=204, responses=refusals(404))
 async def delete(entry: TheEntry, webhook_id: str) -> Response:
-    """Its address stops working, and its service is removed. Its messages stay."""
+    """Deletes the webhook: its address stops working and its service is removed. Its messages stay."""
     await entry.write(delete_incoming, webhook_id)
     return nothing()
 
@@ -145,7 +145,7 @@ async def list_senders(entry: TheEntry) -> Response:
 
 @router.delete("/api/outgoing-webhooks/{webhook_id}", status_code=204, responses=refusals(404))
 async def delete_sender(entry: TheEntry, webhook_id: PathId) -> Response:
-    """With its queue and its log."""
+    """Deletes the webhook with its queue and its log."""
     await entry.write(delete_outgoing, webhook_id)
     return nothing()
 
