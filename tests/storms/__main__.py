@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from statistics import median
 
 from tests.cli.processes import Commands
 from tests.databases import PostgresDatabases, postgres_server
@@ -29,24 +31,31 @@ def main() -> int:
     parser.add_argument("--one-machine", action="store_true", help="no hosts of their own, no faults of the network")
     parser.add_argument("--least", type=int, default=1, help="messages in each storm, at least")
     parser.add_argument("--pace", type=float, default=2.0, help="seconds between faults, on average")
+    parser.add_argument("--keep", action="store_true", help="the nodes' logs, also of storms that broke nothing")
     given = parser.parse_args()
     # Before anything is started: what runs already stays on the machine's own network.
     left_out = "--one-machine was given" if given.one_machine else missing()
     commands, reports = Commands(), list[Report]()
     if left_out:
         print(f"all nodes run on this machine, without partitions, one-way loss and slow links: {left_out}")
-    with postgres_server() as url, tempfile.TemporaryDirectory(prefix="majlis-storm-") as folder:
+    folder = Path(tempfile.mkdtemp(prefix="majlis-storm-"))
+    with postgres_server() as url:
         databases = PostgresDatabases(url)
         ends_at = time.monotonic() + given.minutes * 60
         while time.monotonic() < ends_at:
             seconds = min(_ROUND_SECONDS, max(5.0, ends_at - time.monotonic()))
             seed = given.seed + len(reports)
             with nullcontext(()) if left_out else network(3) as hosts:
-                folder_of_round = Path(folder) / str(seed)
-                reports.append(_round(databases, commands, folder_of_round, seed, seconds, given, hosts))
+                reports.append(_round(databases, commands, folder / str(seed), seed, seconds, given, hosts))
             _print(seed, reports[-1])
+            if not reports[-1].broken and not given.keep:
+                shutil.rmtree(folder / str(seed))
     commands.close()
     _summarize(reports)
+    if any(folder.iterdir()):
+        print(f"logs: {folder}")
+    else:
+        folder.rmdir()
     return 1 if any(report.broken for report in reports) else 0
 
 
@@ -75,7 +84,8 @@ def _print(seed: int, report: Report) -> None:
     faults = ", ".join(f"{count} {name}" for name, count in sorted(report.faults.items()))
     print(
         f"seed {seed}: {report.messages} messages, {report.runs} runs, {report.events} events; {faults}; "
-        f"quiet {report.recovery_seconds:.1f} s after the faults; refused requests {report.refusals}",
+        f"quiet {report.recovery_seconds:.1f} s after the faults; {report.taken_over} runs taken over; "
+        f"refused requests {report.refusals}",
         flush=True,
     )
     for broken in report.broken:
@@ -84,13 +94,23 @@ def _print(seed: int, report: Report) -> None:
 
 def _summarize(reports: list[Report]) -> None:
     faults: Counter[str] = sum((report.faults for report in reports), Counter())
-    take_overs = sorted(seconds for report in reports for seconds in report.take_overs)
-    print(f"\n{len(reports)} storms: {sum(r.messages for r in reports)} messages, {sum(r.runs for r in reports)} runs")
-    print(f"faults: {dict(faults)}")
+    take_overs = [each for report in reports for each in report.take_overs]
+    print(
+        f"\n{len(reports)} storms: {sum(r.messages for r in reports)} messages, {sum(r.runs for r in reports)} runs, "
+        f"{sum(r.events for r in reports)} events, {sum(r.taken_over for r in reports)} runs taken over"
+    )
+    print(f"faults: {dict(faults)}, {faults.total()} in all")
     print(f"broken promises: {sum(len(report.broken) for report in reports)}")
-    if take_overs:
-        middle = take_overs[len(take_overs) // 2]
-        print(f"take-overs: {len(take_overs)}, median {middle:.1f} s, longest {take_overs[-1]:.1f} s")
+    _print_times("until everything had ended", [report.recovery_seconds for report in reports])
+    _print_times(
+        "take-overs after kill -9, on the same host", [each.seconds for each in take_overs if not each.elsewhere]
+    )
+    _print_times("take-overs after kill -9, from another host", [each.seconds for each in take_overs if each.elsewhere])
+
+
+def _print_times(what: str, seconds: list[float]) -> None:
+    if seconds:
+        print(f"{what}: {len(seconds)}, median {median(seconds):.1f} s, longest {max(seconds):.1f} s")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -27,6 +28,33 @@ _HOLES = {
 async def unfinished(db: asyncpg.Connection) -> dict[str, int]:
     found = {what: await db.fetchval(query) for what, query in _UNFINISHED.items()}
     return {what: count for what, count in found.items() if count}
+
+
+_MARKS = (
+    "SELECT count(*), coalesce(sum(fence), 0), count(ended_at) FROM runs",
+    "SELECT count(*), coalesce(sum(attempts), 0), count(*) FILTER (WHERE state = 'taken') FROM deliveries",
+    "SELECT count(*), count(ended_at) FROM steps",
+)
+_KEPT = ("runs", "steps", "deliveries", "messages", "cards", "events", "members")
+
+
+async def progress(db: asyncpg.Connection) -> list[tuple[int, ...]]:
+    """Changes whenever the gateway gets on with something."""
+    return [tuple(await db.fetchrow(query)) for query in _MARKS]
+
+
+async def keep(db: asyncpg.Connection, folder: Path) -> None:
+    """The tables that explain a broken promise, as CSV."""
+    for table in _KEPT:
+        await db.copy_from_table(table, output=folder / f"{table}.csv", format="csv", header=True)
+
+
+async def count_resumed(db: asyncpg.Connection) -> int:
+    """How often a run was taken over."""
+    found: int = await db.fetchval(
+        "SELECT count(*) FROM events WHERE type = 'run.resumed' AND data LIKE '%\"takenOver\":true%'"
+    )
+    return found
 
 
 async def problems(db: asyncpg.Connection, sent: dict[str, tuple[str, str]], agents: dict[str, str]) -> list[str]:

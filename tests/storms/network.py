@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 _CLONE_NEWNET = 0x40000000
+# Packets to this address leave the sender without an error and reach nothing.
+_GONE = "02:00:00:00:00:01"
 _SLOW = ("tbf", "rate", "256kbit", "burst", "4kb", "latency", "400ms")
 
 
@@ -54,6 +56,7 @@ class Host:
     namespace: str
     address: str
     gateway: str
+    bridge: str
     link: str
 
     def unplug(self) -> None:
@@ -62,18 +65,23 @@ class Host:
     def plug_in(self) -> None:
         _ip("link", "set", self.link, "up")
 
+    @property
+    def _ways(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """To it and from it, as the sender knows them."""
+        return ((self.address, "dev", self.bridge), (self.gateway, "dev", "eth0"))
+
     def lose_incoming(self) -> None:
         """Nothing reaches it, while what it sends arrives."""
-        _ip("route", "add", "blackhole", self.address)
+        _ip("neigh", "replace", *self._ways[0], "lladdr", _GONE, "nud", "permanent")
 
     def lose_outgoing(self) -> None:
         """It hears everything, and nothing that it sends arrives."""
-        _ip("-n", self.namespace, "route", "add", "blackhole", self.gateway)
+        _ip("-n", self.namespace, "neigh", "replace", *self._ways[1], "lladdr", _GONE, "nud", "permanent")
 
     def lose_nothing(self) -> None:
-        for place, address in (((), self.address), (("-n", self.namespace), self.gateway)):
+        for place, way in zip(((), ("-n", self.namespace)), self._ways, strict=True):
             with suppress(subprocess.CalledProcessError):
-                _ip(*place, "route", "del", "blackhole", address)
+                _ip(*place, "neigh", "del", *way)
 
     def slow_down(self) -> None:
         _run("tc", "qdisc", "add", "dev", self.link, "root", *_SLOW)
@@ -87,7 +95,7 @@ class Host:
 def network(hosts: int) -> Iterator[list[Host]]:
     """Its names contain the process id, so that several storms can blow at once."""
     name, subnet = f"mj{os.getpid()}", f"10.213.{os.getpid() % 254 + 1}"
-    made = [Host(f"{name}n{n}", f"{subnet}.{n + 2}", f"{subnet}.1", f"{name}l{n}") for n in range(hosts)]
+    made = [Host(f"{name}n{n}", f"{subnet}.{n + 2}", f"{subnet}.1", name, f"{name}l{n}") for n in range(hosts)]
     try:
         _ip("link", "add", name, "type", "bridge")
         _ip("addr", "add", f"{subnet}.1/24", "dev", name)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 
+from majlis.runs.claim.lease import realm
 from tests.acceptance.processes import OWNER_TOKEN
 from tests.cli.processes import CommandProcess, Commands
 from tests.conditions import until
@@ -27,8 +28,10 @@ class Node:
         bus_url: str,
         clock_ahead: int,
         host: Host | None,
+        apart: bool,
     ) -> None:
-        """Without a `host`, it runs on this machine."""
+        """Without a `host`, it runs on this machine. `apart`: with process ids of its own, so that other nodes cannot
+        see whether it lives."""
         self.name = name
         self.host = host
         self.serves = name.startswith("serve")
@@ -49,6 +52,8 @@ class Node:
         if host is not None:
             self._environment |= {"TEST_NETWORK": host.namespace, "MAJLIS_HOST": host.address}
             self._environment |= {"MAJLIS_MODEL_HOSTS": host.gateway}
+        if apart:
+            self._environment["TEST_PROCESSES"] = "own"
 
     @property
     def base_url(self) -> str:
@@ -57,6 +62,14 @@ class Node:
     @property
     def running(self) -> bool:
         return self._process is not None and self._process.returncode is None
+
+    @property
+    def owner(self) -> str:
+        """What its name begins with where it has a lease."""
+        assert self._process is not None
+        process = Path(f"/proc/{self._process.pid}")
+        ids = next(line for line in (process / "status").read_text().splitlines() if line.startswith("NSpid:"))
+        return f"{realm(process.name)}.{ids.split()[-1]}."
 
     def start(self) -> None:
         command = ["serve", "--port", str(self._port)] if self.serves else ["worker"]
@@ -73,12 +86,13 @@ class Node:
             return
 
         async def ready() -> bool:
+            await self.ensure()
             with contextlib.suppress(httpx.HTTPError):
                 async with httpx.AsyncClient(verify=False) as http:
                     return (await http.get(f"{self.base_url}/api/health/ready")).status_code == 200
             return False
 
-        await until(ready)
+        await until(ready, patience=300)
 
     async def kill(self) -> None:
         assert self._process is not None

@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,9 +88,8 @@ class Client:
 class SpaceFollower:
     """Follows a space for the whole storm, from server to server."""
 
-    def __init__(self, client: Client, space_id: str, taken_over: Callable[[], None]) -> None:
+    def __init__(self, client: Client, space_id: str) -> None:
         self._client = client
-        self._taken_over = taken_over
         self.space_id = space_id
         self.last_id: str | None = None
         self.last_seq: int | None = None
@@ -122,5 +120,3 @@ class SpaceFollower:
             if self.last_seq is not None and seq != self.last_seq + 1:
                 self.problems.append(f"event {seq} of {self.space_id} came after {self.last_seq}")
             self.last_seq = seq
-            if type == "run.resumed" and data.get("takenOver"):
-                self._taken_over()

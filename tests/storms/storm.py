@@ -10,7 +10,8 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,17 @@ from tests.conditions import until
 from tests.database_proxy import DatabaseProxy
 from tests.model_server import ModelServer
 from tests.nats_servers import NatsServer
-from tests.storms.account import problems, unfinished
+from tests.storms.account import count_resumed, keep, problems, progress, unfinished
 from tests.storms.network import Host
 from tests.storms.nodes import Node
 from tests.storms.people import Client, SpaceFollower, careful_model
+from tests.storms.take_overs import TakeOver, TakeOvers
 
 _APPROVE = {"type": "space", "name": "approve", "ui": "approval", "execution": {"timeoutSeconds": 5}}
 # Their names, and how many seconds their clocks are ahead.
 _NODES = (("serve-1", 0), ("serve-2", -100), ("worker", 100))
+# Longer than a lease, a restart on a busy machine and the longest back-off of a failed event together.
+_STANDSTILL_SECONDS = 400
 _LIMITS = {"waitSeconds": 5, "attempts": 6, "steps": 50}
 
 
@@ -45,8 +49,9 @@ class Report:
     refusals: dict[int, int]
     # Seconds from the end of the faults until everything had ended.
     recovery_seconds: float
-    # Seconds from a kill until a run of the killed process went on elsewhere.
-    take_overs: list[float] = field(default_factory=list)
+    # Of runs whose process was killed; and of all runs, also those of processes that were stopped or cut off.
+    take_overs: list[TakeOver]
+    taken_over: int
 
 
 class Storm:
@@ -74,15 +79,16 @@ class Storm:
         self._failing = [0.1]
         self._sent: dict[str, tuple[str, str]] = {}
         self._agents: dict[str, str] = {}
-        self._killed_at: float | None = None
-        self._take_overs: list[float] = []
+        # Half of the storms: as on machines of their own, no process sees whether another one lives.
+        self._apart = bool(hosts) and seed % 2 == 1
+        self._take_overs = TakeOvers(database_url)
 
     async def run(self, seconds: float, least: int, pace: float) -> Report:
         """For so many seconds, and at least so many messages; faults come after `pace` seconds on average."""
         model = ModelServer(careful_model(self._failing, random.Random(self._random.random())), self._address)
         async with model, DatabaseProxy(self._url, self._address) as self._proxy:
             self._nodes = [
-                Node(self._commands, name, self._folder, self._proxy.url, self._nats.url, clock, host)
+                Node(self._commands, name, self._folder, self._proxy.url, self._nats.url, clock, host, self._apart)
                 for (name, clock), host in zip_longest(_NODES, self._hosts)
             ]
             try:
@@ -98,9 +104,9 @@ class Storm:
             node.start()
         client = Client(self._nodes, self._random)
         spaces = await self._found(client, model)
-        followers = [SpaceFollower(client, space, self._taken_over) for space in spaces]
+        followers = [SpaceFollower(client, space) for space in spaces]
         background = [asyncio.create_task(each.follow()) for each in followers]
-        background.append(asyncio.create_task(self._answer(client)))
+        background += [asyncio.create_task(self._answer(client)), asyncio.create_task(self._take_overs.watch())]
         ends_at = time.monotonic() + seconds
         talking = asyncio.create_task(self._talk(client, spaces, ends_at, least))
         await self._make_faults(talking, pace)
@@ -112,7 +118,9 @@ class Storm:
             recovery = time.monotonic() - calm_at
             broken += await self._streams(db, followers)
             broken += await problems(db, self._sent, self._agents)
-            runs = await db.fetchval("SELECT count(*) FROM runs")
+            runs, taken_over = await db.fetchval("SELECT count(*) FROM runs"), await count_resumed(db)
+            if broken:
+                await keep(db, self._folder)
         finally:
             await db.close()
             for task in background:
@@ -121,8 +129,9 @@ class Storm:
             await client.http.aclose()
         events = sum(each.count for each in followers)
         return Report(
-            broken, self._faults, len(self._sent), runs, events, client.refusals, recovery, sorted(self._take_overs)
-        )
+            broken, self._faults, len(self._sent), runs, events, client.refusals, recovery, self._take_overs.seen,
+            taken_over,
+        )  # fmt: skip
 
     async def _found(self, client: Client, model: ModelServer) -> list[str]:
         for name in ("Ada", "Ben"):
@@ -186,16 +195,11 @@ class Storm:
     async def _kill(self) -> None:
         node = self._random.choice(self._nodes)
         if node.running:
+            owner = node.owner
             await node.kill()
-            self._killed_at = time.monotonic()
+            await self._take_overs.killed(owner)
             await asyncio.sleep(self._random.random() * 2)
         node.start()
-
-    def _taken_over(self) -> None:
-        """The first one after a kill."""
-        if self._killed_at is not None:
-            self._take_overs.append(time.monotonic() - self._killed_at)
-            self._killed_at = None
 
     async def _stop(self) -> None:
         node = self._random.choice(self._nodes)
@@ -259,11 +263,23 @@ class Storm:
                 await node.ensure()
             return not await unfinished(db)
 
-        try:
-            await until(quiet, patience=120)
-        except TimeoutError:
-            return [f"stuck: {await unfinished(db)}"]
-        return []
+        if await self._while_it_moves(quiet, lambda: progress(db)):
+            return []
+        return [f"stuck: {await unfinished(db)}"]
+
+    async def _while_it_moves(
+        self, holds: Callable[[], Awaitable[bool]], mark: Callable[[], Awaitable[object]]
+    ) -> bool:
+        """Waits until it holds, on a slow machine too. False if nothing has moved for long."""
+        last, since = None, time.monotonic()
+        while not await holds():
+            now = await mark()
+            if now != last:
+                last, since = now, time.monotonic()
+            elif time.monotonic() - since > _STANDSTILL_SECONDS:
+                return False
+            await asyncio.sleep(0.1)
+        return True
 
     async def _streams(self, db: asyncpg.Connection, followers: list[SpaceFollower]) -> list[str]:
         async def complete(follower: SpaceFollower) -> bool:
@@ -273,8 +289,10 @@ class Storm:
         found = []
         for follower in followers:
             found += follower.problems
-            try:
-                await until(lambda follower=follower: complete(follower), patience=60)  # type: ignore[misc]
-            except TimeoutError:
+            if not await self._while_it_moves(partial(complete, follower), partial(_count, follower)):
                 found.append(f"the stream of {follower.space_id} stopped at {follower.last_seq}")
         return found
+
+
+async def _count(follower: SpaceFollower) -> int:
+    return follower.count

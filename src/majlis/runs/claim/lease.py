@@ -22,7 +22,7 @@ _OUTSIDE = "outside."
 
 
 def new_owner() -> str:
-    return f"{_realm()}.{os.getpid()}.{secrets.token_hex(6)}"
+    return f"{realm()}.{os.getpid()}.{secrets.token_hex(6)}"
 
 
 def new_outside_owner() -> str:
@@ -40,9 +40,9 @@ def lease_millis(owner: str) -> int:
 
 def is_dead(owner: str) -> bool:
     """True only for a process on this machine that has certainly ended."""
-    realm, _, rest = owner.partition(".")
+    where, _, rest = owner.partition(".")
     pid = rest.partition(".")[0]
-    if realm != _realm() or not pid.isdigit():
+    if where != realm() or not pid.isdigit():
         return False
     try:
         os.kill(int(pid), 0)
@@ -54,11 +54,10 @@ def is_dead(owner: str) -> bool:
 
 
 @cache
-def _realm() -> str:
-    """Identifies this boot of this machine and this process namespace. An unknown part is random, so it matches
-    none."""
+def realm(pid: str = "self") -> str:
+    """Identifies this boot of this machine and the process namespace. An unknown part is random, so it matches none."""
     parts = []
-    for source in (Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")):
+    for source in (Path("/proc/sys/kernel/random/boot_id"), Path(f"/proc/{pid}/ns/pid")):
         try:
             parts.append(str(source.readlink()) if source.is_symlink() else source.read_text())
         except OSError:
