@@ -9,10 +9,12 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
 from datetime import time as TimeOfDay  # noqa: N812 - `time` is the module
-from functools import lru_cache
-from zoneinfo import ZoneInfo
+from functools import cache, lru_cache
+from zoneinfo import ZoneInfo, available_timezones
 
 Millis = int
+
+_timezones = cache(available_timezones)
 
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -92,6 +94,10 @@ def iso(at: Millis) -> str:
 def _to_the_second(seconds: int) -> str:
     """Cached: every run formats the times of the same few hundred messages."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+
+
+def is_timezone(name: str) -> bool:
+    return name in _timezones()
 
 
 def day_of(at: Millis, timezone: str) -> str:

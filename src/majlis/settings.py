@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from zoneinfo import available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
+from majlis.clock import is_timezone
 from majlis.errors import ConfigurationError, Invalid
 from majlis.hosts import HOST
 from majlis.store.open import parse_database_url
@@ -192,7 +192,7 @@ class Settings(BaseModel):
     @field_validator("timezone")
     @classmethod
     def _check_timezone(cls, name: str) -> str:
-        if name not in available_timezones():
+        if not is_timezone(name):
             raise ValueError("must be the name of a time zone, such as Europe/Berlin")
         return name
 

@@ -32,6 +32,8 @@ OPERATIONS = {
     "entities_create": "post /api/entities",
     "entities_delete": "delete /api/entities/{entity_id}",
     "entities_get_me": "get /api/me",
+    "entities_get_preferences": "get /api/me/preferences",
+    "entities_patch_preferences": "patch /api/me/preferences",
     "entities_get_one": "get /api/entities/{entity_id}",
     "entities_list_all": "get /api/entities",
     "files_download": "get /api/files/{file_id}",

@@ -1,4 +1,5 @@
 /** The person's own profile: name, appearance, sessions. */
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { composer } from './harness/locators.ts'
@@ -53,4 +54,54 @@ test('a member sees their sessions and ends the one of another browser', async (
   await expect.poll(() => sessions.count()).toBe(1)
   await elsewhere.getByLabel('Your token').waitFor()
   app.pageErrors.length = 0
+})
+
+test('what a person chooses in one browser follows them to another, where it is also right at the first paint', async () => {
+  const nour = await app.person('Nour')
+  const [orchard, harbor] = [await app.space('Orchard', [nour]), await app.space('Harbor', [nour])]
+  const first = await app.open(nour, `/spaces/${orchard.id}`)
+  const second = await app.open(nour, `/spaces/${harbor.id}`)
+  await Promise.all([composer(first).waitFor(), composer(second).waitFor()])
+  const theme = (page: Page) => page.evaluate(() => document.documentElement.dataset['theme'])
+  await first.getByRole('button', { name: 'Space options' }).click()
+  await first.getByRole('menuitem', { name: 'Pin to top' }).click()
+  await first.getByRole('button', { name: 'Space options' }).click()
+  await first.getByRole('menuitemradio', { name: 'All messages' }).click()
+  await first.getByRole('button', { name: /account menu/ }).click()
+  await first.getByRole('menuitemradio', { name: 'Dark' }).click()
+  await second.getByRole('list', { name: 'Pinned', exact: true }).getByText('Orchard').waitFor()
+  await expect.poll(() => theme(second)).toBe('dark')
+  await second.getByRole('navigation', { name: 'Spaces' }).getByText('Orchard').click()
+  await second.getByRole('heading', { name: 'Orchard' }).waitFor()
+  await second.getByRole('button', { name: 'Space options' }).click()
+  await second.getByRole('menuitemradio', { name: 'All messages', checked: true }).waitFor()
+  await second.keyboard.press('Escape')
+  // The language too, which remounts the app.
+  await second.getByRole('button', { name: /account menu/ }).click()
+  await second.getByRole('menuitem', { name: 'Your profile' }).click()
+  await second.getByRole('combobox', { name: 'Language' }).selectOption('ar')
+  await expect.poll(() => first.evaluate(() => document.documentElement.dir)).toBe('rtl')
+  // The reloaded page shows them before the server has answered.
+  await first.route('**/api/**', () => {})
+  await first.reload({ waitUntil: 'domcontentloaded' })
+  await expect.poll(() => first.evaluate(() => document.documentElement.dir)).toBe('rtl')
+  expect(await theme(first)).toBe('dark')
+})
+
+test('a choice made without a connection is sent when it is back', async () => {
+  const sami = await app.person('Sami')
+  const space = await app.space('Quay', [sami])
+  const page = await app.open(sami, `/spaces/${space.id}`)
+  await composer(page).waitFor()
+  await expect.poll(async () => (await sami.client.preferences.get()).revision).toBe(0)
+  await page.route('**/api/me/preferences', (route) => route.abort())
+  const failed = page.waitForEvent('requestfailed')
+  await page.getByRole('button', { name: 'Space options' }).click()
+  await page.getByRole('menuitem', { name: 'Mute' }).click()
+  await failed
+  await page.unroute('**/api/me/preferences')
+  await page.reload()
+  await expect.poll(async () => (await sami.client.preferences.get()).muted).toEqual([space.id])
+  await page.getByRole('button', { name: 'Space options' }).click()
+  await page.getByRole('menuitem', { name: 'Unmute' }).waitFor()
 })

@@ -10,6 +10,7 @@ from majlis.audit.record import record
 from majlis.entities.caller import Caller, GatewayRole
 from majlis.entities.entities import LIVING, access_entity, access_entity_to_change, require_owner, taken
 from majlis.entities.names import entity_name, look_key, name_key
+from majlis.entities.preferences import forget_preferences
 from majlis.entities.shapes import EntityJson, entity_json
 from majlis.entities.tokens import end_tokens
 from majlis.errors import Conflict, Invalid
@@ -60,6 +61,7 @@ def delete_entity(tx: Tx, caller: Caller, entity_id: str) -> None:
     # Waits of the deleted agent time out now; a worker ends their runs.
     tx.execute(runs.update().where(runs.c.agent_id == entity_id, has_status("waiting_reply")).values(deadline=tx.now))
     end_tokens(tx, tokens.c.entity_id == entity_id)
+    forget_preferences(tx, entity_id)
     tx.execute(entities.update().where(entities.c.id == entity_id).values(deleted_at=tx.now))
     record(tx, caller, "entity.deleted", entity_id, name=entity.name, type=entity.type)
 

@@ -107,7 +107,7 @@ def _chosen(kind: Kind, scope: Scope) -> sa.ColumnElement[bool] | None:
         # NOT IN keeps the planner from visiting space by space and sorting for each page.
         return table.c.space_id.not_in(sa.select(spaces.c.id).where(spaces.c.deleted_at.is_not(None)))
     match kind.name:
-        case "memory" | "goal" | "plan" | "cycle" | "cause" | "budget":
+        case "preferences" | "memory" | "goal" | "plan" | "cycle" | "cause" | "budget":
             return None
         case "entity" | "agent":
             return sa.and_(table.c.id.in_(_participants(scope.space_id)), table.c.id != SYSTEM.id)

@@ -218,6 +218,7 @@ def describe(metadata: sa.MetaData) -> tuple[Kind, ...]:
     table = metadata.tables
     return (
         Kind("entity", table["entities"], {"name_key": _NAME, "look_key": _NAME, "event_seq": _LOG}),
+        Kind("preferences", table["preferences"], key=("entity_id",)),
         Kind(
             "space",
             table["spaces"],

@@ -8,6 +8,7 @@ import { useReloadOnUserChange } from './features/connection/useReloadOnUserChan
 import KeyboardMap from './features/keyboard/KeyboardMap.tsx'
 import { useShortcuts } from './features/keyboard/shortcuts.ts'
 import { useNotifications } from './features/notifications/useNotifications.ts'
+import { usePreferenceSync } from './features/profile/usePreferenceSync.ts'
 import { isSilent, usePreferences } from './features/spaces/preferences.ts'
 import { NewSpaceForm } from './features/spaces/NewSpace.tsx'
 import { Sidebar } from './features/spaces/Sidebar.tsx'
@@ -39,6 +40,7 @@ export function App() {
   const toggleSidebar = useCallback(() => setSidebar((shown) => !shown), [])
   useShortcuts({ setOver, toggleSidebar })
   useNotifications()
+  usePreferenceSync()
   useReloadOnUserChange(me?.id)
   usePreload(me !== null)
   useEffect(() => {

@@ -40,6 +40,12 @@ export function createClient(options: ClientOptions = {}) {
     /** For administrators: the version, the database, the last backup. */
     system: () => data(http.GET('/api/system')),
     me: () => data(http.GET('/api/me')),
+    /** The person's choices in the app. */
+    preferences: {
+      get: () => data(http.GET('/api/me/preferences')),
+      /** Replaces the fields that are set. */
+      change: (body: Bodies['Preferences']) => data(http.PATCH('/api/me/preferences', { body })),
+    },
     health: () => data(http.GET('/api/health')),
     signIn: (body: { token: string } | { code: string }) => data(http.POST('/api/session', { body })),
     signOut: () => empty(http.DELETE('/api/session')),

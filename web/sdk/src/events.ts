@@ -1,5 +1,5 @@
 /** Live events, see docs/live.md. Events of a space have its `eventSeq`, except the ephemeral ones of text streams. */
-import type { Member, Message, PendingCall, Reaction, SpaceFacts, Wait } from './types.ts'
+import type { Member, Message, PendingCall, Preferences, Reaction, SpaceFacts, Wait } from './types.ts'
 
 interface InSpace {
   spaceId: string
@@ -91,4 +91,10 @@ export interface TypingEvent {
   entityId: string
 }
 
-export type LiveEvent = PresenceEvent | TypingEvent | Connected | { type: 'resync' } | SpaceEvent | RunEvent | StreamEvent | ProgressEvent | UnsentEvent
+/** Of the user, in any of their apps. */
+export interface PreferencesEvent {
+  type: 'preferences.changed'
+  preferences: Preferences
+}
+
+export type LiveEvent = PreferencesEvent | PresenceEvent | TypingEvent | Connected | { type: 'resync' } | SpaceEvent | RunEvent | StreamEvent | ProgressEvent | UnsentEvent

@@ -984,6 +984,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get your preferences
+         * @description Returns what you chose in the web app. For people.
+         */
+        get: operations["entities_get_preferences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change your preferences
+         * @description Replaces the fields that you send. Your open apps get the event `preferences.changed`.
+         */
+        patch: operations["entities_patch_preferences"];
+        trace?: never;
+    };
     "/api/messages/{message_id}": {
         parameters: {
             query?: never;
@@ -3884,6 +3908,85 @@ export interface components {
             /** Tools */
             tools: string;
         };
+        /** Preferences */
+        Preferences: {
+            /** Archived */
+            archived?: string[];
+            /**
+             * Language
+             * @description null: as in the browser.
+             */
+            language?: ("en" | "ar") | null;
+            /** Muted */
+            muted?: string[];
+            /**
+             * Notify
+             * @description The notifications of a space. Default: `mentions`, which includes decisions.
+             */
+            notify?: {
+                [key: string]: "all" | "mentions" | "decisions" | "none";
+            };
+            /**
+             * Order
+             * @description Of spaces.
+             * @default newest
+             * @enum {string}
+             */
+            order?: "newest" | "name";
+            /** Pinned */
+            pinned?: string[];
+            /** @description Hours without notifications. They may span midnight. */
+            quiet?: components["schemas"]["QuietHours"] | null;
+            /**
+             * Sound
+             * @description Notifications play a sound.
+             * @default false
+             */
+            sound?: boolean;
+            /**
+             * Theme
+             * @default system
+             * @enum {string}
+             */
+            theme?: "system" | "light" | "dark";
+            /**
+             * Timezone
+             * @description An IANA name. null: as in the browser.
+             */
+            timeZone?: string | null;
+        };
+        /** PreferencesJson */
+        PreferencesJson: {
+            /** Archived */
+            archived: string[];
+            /** Language */
+            language: ("en" | "ar") | null;
+            /** Muted */
+            muted: string[];
+            /** Notify */
+            notify: {
+                [key: string]: "all" | "mentions" | "decisions" | "none";
+            };
+            /**
+             * Order
+             * @enum {string}
+             */
+            order: "newest" | "name";
+            /** Pinned */
+            pinned: string[];
+            quiet: components["schemas"]["QuietHoursJson"] | null;
+            /** Revision */
+            revision: number;
+            /** Sound */
+            sound: boolean;
+            /**
+             * Theme
+             * @enum {string}
+             */
+            theme: "system" | "light" | "dark";
+            /** Timezone */
+            timeZone: string | null;
+        };
         /** ProbeJson */
         ProbeJson: {
             /**
@@ -3942,6 +4045,20 @@ export interface components {
             name: string;
             /** Title */
             title: string;
+        };
+        /** QuietHours */
+        QuietHours: {
+            /** From */
+            from: string;
+            /** To */
+            to: string;
+        };
+        /** QuietHoursJson */
+        QuietHoursJson: {
+            /** From */
+            from: string;
+            /** To */
+            to: string;
         };
         /** ReactionJson */
         ReactionJson: {
@@ -10682,6 +10799,185 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MeJson"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    entities_get_preferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As described. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreferencesJson"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    entities_patch_preferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "quiet": {
+                 *         "from": "22:00",
+                 *         "to": "07:00"
+                 *       },
+                 *       "theme": "dark"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Preferences"];
+            };
+        };
+        responses: {
+            /** @description As described. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreferencesJson"];
                 };
             };
             /** @description Bad Request */

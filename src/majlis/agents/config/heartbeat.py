@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
-from functools import cache
 from itertools import count
 from typing import Annotated, Any, Self
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, model_validator
 
 from majlis.agents.config.types import Matching, Maybe, Wire, refusal
-from majlis.clock import Millis
+from majlis.clock import Millis, is_timezone
 
 _MINUTE = 60_000
 
 
-_timezones = cache(available_timezones)
-
-
 def _known_timezone(name: str) -> str:
-    if name in _timezones():
+    if is_timezone(name):
         return name
     raise refusal('should be an IANA time zone, for example "UTC" or "Asia/Baghdad"')
 

@@ -13,6 +13,7 @@ _CONFIG = {"instructions": "You review releases.", "model": "demo", "mind": "tim
 EXAMPLES: dict[str, Any] = {
     "messages_create": {"text": "@Scout is the release ready?", "clientId": "release-42"},
     "messages_change": {"text": "@Scout is release 42 ready?"},
+    "entities_patch_preferences": {"theme": "dark", "quiet": {"from": "22:00", "to": "07:00"}},
     "spaces_create": {"name": "Releases", "description": "What ships, and when.", "triggers": "mentioned"},
     "spaces_direct": {"entityId": _AGENT},
     "spaces_change": {"triggers": "everyone", "maxChainDepth": 3},

@@ -152,6 +152,8 @@ WORDS = {
     "inbox_list_cycles_of": Words("List the cycles of an agent"),
     "inbox_trigger": Words("Trigger an agent"),
     "entities_get_me": Words("Get yourself", "Returns the member whom the token or session belongs to."),
+    "entities_get_preferences": Words("Get your preferences"),
+    "entities_patch_preferences": Words("Change your preferences"),
     "entities_list_blocked": Words("List blocked members"),
     "entities_put_block": Words("Block a member"),
     "entities_delete_block": Words("Unblock a member", "Lets the member add you to spaces again."),

@@ -11,6 +11,7 @@ from majlis.entities.blocks import BlockJson, block, list_blocks, unblock
 from majlis.entities.caller import EntityType
 from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import access_entity, create_entity, list_entities
+from majlis.entities.preferences import Preferences, PreferencesJson, change_preferences, read_preferences
 from majlis.entities.shapes import EntityJson, MeJson, entity_json, me_json
 
 router = APIRouter(tags=["entities"])
@@ -19,6 +20,18 @@ router = APIRouter(tags=["entities"])
 @router.get("/api/me", response_model=MeJson, responses=refusals())
 async def get_me(entry: TheEntry) -> Response:
     return reply(me_json(await entry.caller()))
+
+
+@router.get("/api/me/preferences", response_model=PreferencesJson, responses=refusals())
+async def get_preferences(entry: TheEntry) -> Response:
+    """Returns what you chose in the web app. For people."""
+    return reply(await entry.read(read_preferences))
+
+
+@router.patch("/api/me/preferences", response_model=PreferencesJson, responses=refusals())
+async def patch_preferences(entry: TheEntry, body: Preferences) -> Response:
+    """Replaces the fields that you send. Your open apps get the event `preferences.changed`."""
+    return reply(await entry.write(change_preferences, body))
 
 
 @router.get("/api/blocks", response_model=list[BlockJson], responses=refusals())

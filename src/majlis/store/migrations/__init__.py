@@ -43,6 +43,7 @@ REVISIONS = (
     "0040",
     "0041",
     "0042",
+    "0043",
 )
 
 # They change what the version before them uses, or lock a table with rows: stop all nodes. All others run online.

@@ -4,7 +4,7 @@
  * Load after `connected`, then apply every event. Events that the loaded state already includes change nothing.
  */
 import type { LiveEvent, RunEvent, SpaceEvent, StreamEvent } from '../events.ts'
-import type { Me, Message, PendingCall, Run, Space } from '../types.ts'
+import type { Me, Message, PendingCall, Preferences, Run, Space } from '../types.ts'
 import {
   applyConnected,
   applyProgress,
@@ -32,6 +32,8 @@ export interface State {
   readonly agents: AgentsState
   readonly people: PeopleState
   readonly outgoing: OutgoingState
+  /** Null until the app has loaded them. */
+  readonly preferences: Preferences | null
   /** Joined spaces, and spaces where events were missed: fetch them and call `loadSpace`. */
   readonly toFetch: ReadonlySet<string>
 }
@@ -43,6 +45,7 @@ export const emptyState: State = {
   agents: noActivity,
   people: noPeople,
   outgoing: {},
+  preferences: null,
   toFetch: new Set(),
 }
 
@@ -101,9 +104,14 @@ export function markSeen(state: State, spaceId: string, seq: number, messageId: 
   return space ? put(state, setSeen(space, seq, messageId)) : state
 }
 
+/** Loaded, answered or of an event: an older state changes nothing. */
+export const applyPreferences = (state: State, preferences: Preferences): State =>
+  state.preferences && state.preferences.revision >= preferences.revision ? state : { ...state, preferences }
+
 export function apply(state: State, event: LiveEvent, now: number): State {
   if (event.type === 'connected') return { ...state, agents: applyConnected(state.agents, event, now), people: connectedPeople(event) }
   if (event.type === 'presence') return { ...state, people: applyPresence(state.people, event) }
+  if (event.type === 'preferences.changed') return applyPreferences(state, event.preferences)
   if (event.type === 'resync' || !('spaceId' in event)) return state
   if (event.type === 'tool-call.progress') {
     return state.spaces[event.spaceId] ? { ...state, agents: applyProgress(state.agents, event) } : state

@@ -5,13 +5,14 @@ import { chooseLanguage, chosenLanguage, LANGUAGES, type Language } from '../../
 import { t } from '../../language/words.ts'
 import { AccessList } from '../admin/AccessList.tsx'
 import { NotificationSettings } from '../notifications/NotificationSettings.tsx'
-import { chooseTheme, savedTheme, THEMES, type Theme } from '../../theme.ts'
+import { chooseTheme, THEMES, useTheme, type Theme } from '../../theme.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
+import { noteChange } from './unsent.ts'
 
 /** The person's own name, appearance, notifications, and the browsers and tokens with which they are signed in. */
 export default function ProfileDialog({ onClose }: { onClose: () => void }) {
@@ -63,24 +64,20 @@ function Name({ attempt }: { attempt: (work: Promise<unknown>) => void }) {
 }
 
 function Appearance() {
-  const [theme, setTheme] = useState(savedTheme)
-  const choose = (value: Theme) => {
-    setTheme(value)
-    chooseTheme(value)
-  }
+  const theme = useTheme()
   return (
     <fieldset className="flex flex-wrap gap-x-5 gap-y-1">
       <legend className="mb-1 text-ink-soft">{t('Appearance')}</legend>
       {Object.entries(THEMES).map(([value, name]) => (
-        <label key={value} className="flex items-center gap-2"><input type="radio" name="theme" value={value} checked={theme === value} className="accent-link" onChange={() => choose(value as Theme)} />{t(name)}</label>
+        <label key={value} className="flex items-center gap-2"><input type="radio" name="theme" value={value} checked={theme === value} className="accent-link" onChange={() => chooseTheme(value as Theme)} />{t(name)}</label>
       ))}
     </fieldset>
   )
 }
 
-/** Like other settings of the browser, it counts at once. The name of a language is in that language. */
+/** It counts at once. The name of a language is in that language. */
 function LanguageChoice() {
-  const choose = (value: string) => void chooseLanguage(value === '' ? null : (value as Language)).catch((error: Error) => toast(error.message))
+  const choose = (value: string) => void chooseLanguage(value === '' ? null : (value as Language)).then(() => noteChange('language'), (error: Error) => toast(error.message))
   return (
     <label className="block">
       <span className="mb-1 block text-ink-soft">{t('Language')}</span>

@@ -1,11 +1,11 @@
 import { useMe, useStore } from '@majlis/client/react'
 import { DropdownMenu } from 'radix-ui'
-import { useState, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 
 import type { Over } from '../../App.tsx'
 import { msg, t } from '../../language/words.ts'
 import { go } from '../../router.ts'
-import { chooseTheme, savedTheme, THEMES, type Theme } from '../../theme.ts'
+import { chooseTheme, THEMES, useTheme, type Theme } from '../../theme.ts'
 import { useInstall } from '../notifications/install.ts'
 import { changePreferences, usePreferences, type Order } from './preferences.ts'
 
@@ -17,7 +17,7 @@ const ORDERS: Record<Order, string> = { newest: msg('Newest message first'), nam
 export default function AccountMenuList({ onOver, button, box }: { onOver: (over: Over) => void; button: ReactNode; box: HTMLElement | null }) {
   const me = useMe()!
   const store = useStore()
-  const [theme, setTheme] = useState(savedTheme)
+  const theme = useTheme()
   const install = useInstall()
   const { order } = usePreferences(me.id)
   const signOut = () => void store.client.signOut().finally(() => location.assign('/'))
@@ -27,13 +27,7 @@ export default function AccountMenuList({ onOver, button, box }: { onOver: (over
       <DropdownMenu.Portal container={box}>
         <DropdownMenu.Content side="top" align="start" sideOffset={6} className="z-30 min-w-60 animate-rise rounded-lg border border-line bg-paper-high p-1.5 text-small shadow-high">
           <DropdownMenu.Label className="px-2.5 py-1 text-tiny text-ink-soft">{t('Appearance')}</DropdownMenu.Label>
-          <DropdownMenu.RadioGroup
-            value={theme}
-            onValueChange={(value) => {
-              setTheme(value as Theme)
-              chooseTheme(value as Theme)
-            }}
-          >
+          <DropdownMenu.RadioGroup value={theme} onValueChange={(value) => chooseTheme(value as Theme)}>
             {Object.entries(THEMES).map(([value, name]) => (
               <DropdownMenu.RadioItem key={value} value={value} className={ITEM}>
                 {t(name)}

@@ -1,8 +1,9 @@
-/** How a person wants to see their spaces. Kept in this browser, per person. */
+/** How a person wants to see their spaces. The server has it too; this is the browser's copy, per person. */
 import { useSyncExternalStore } from 'react'
 
 import { loadItem, saveItem } from '../../ui/storage.ts'
 import type { QuietHours } from '../notifications/quiet.ts'
+import { noteChange } from '../profile/unsent.ts'
 
 export type Notify = 'all' | 'mentions' | 'decisions' | 'none'
 
@@ -21,6 +22,7 @@ export interface Preferences {
 }
 
 const NONE: Preferences = { pinned: [], muted: [], archived: [], order: 'newest', notify: {}, sound: false, quiet: null }
+const NAMES = Object.keys(NONE) as (keyof Preferences)[]
 const listeners = new Set<() => void>()
 let known: { me: string; value: Preferences } | null = null
 
@@ -30,8 +32,20 @@ export function preferencesOf(me: string): Preferences {
 }
 
 export function changePreferences(me: string, change: (before: Preferences) => Preferences): void {
-  known = { me, value: change(preferencesOf(me)) }
-  saveItem(keyOf(me), JSON.stringify(known.value))
+  const before = preferencesOf(me)
+  const after = change(before)
+  keep(me, after)
+  noteChange(...NAMES.filter((name) => after[name] !== before[name]))
+}
+
+/** Takes over choices from another browser. */
+export function adoptPreferences(me: string, part: Partial<Preferences>): void {
+  keep(me, { ...preferencesOf(me), ...part })
+}
+
+function keep(me: string, value: Preferences): void {
+  known = { me, value }
+  saveItem(keyOf(me), JSON.stringify(value))
   listeners.forEach((each) => each())
 }
 
