@@ -1,4 +1,5 @@
-"""A TCP proxy in front of a PostgreSQL server that a test can cut: connections break, and new ones are refused."""
+"""A TCP proxy in front of a PostgreSQL server that a test can cut: connections break, and new ones are refused, or
+answered as by a server that is starting up."""
 
 from __future__ import annotations
 
@@ -7,6 +8,9 @@ from contextlib import suppress
 from types import TracebackType
 
 import sqlalchemy as sa
+
+_FIELDS = b"SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0"
+_STARTING_UP = b"E" + (len(_FIELDS) + 4).to_bytes(4) + _FIELDS
 
 
 class DatabaseProxy:
@@ -20,6 +24,7 @@ class DatabaseProxy:
         # Connections that were accepted while it was cut, and closed at once.
         self.refused = 0
         self._cut = False
+        self._starts_up = False
 
     async def __aenter__(self) -> DatabaseProxy:
         self._server = await asyncio.start_server(self._accept, self._host, 0)
@@ -44,13 +49,21 @@ class DatabaseProxy:
         for writer in self._open:
             writer.transport.abort()
 
+    def start_up(self) -> None:
+        """New connections are refused in PostgreSQL's own words, until `restore`."""
+        self.cut()
+        self._starts_up = True
+
     def restore(self) -> None:
-        self._cut = False
+        self._cut = self._starts_up = False
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._cut:
             self.refused += 1
-            writer.transport.abort()
+            if self._starts_up:
+                await _refuse(reader, writer)
+            else:
+                writer.transport.abort()
             return
         there_reader, there_writer = await self._connect()
         for source, sink in ((reader, there_writer), (there_reader, writer)):
@@ -73,3 +86,14 @@ class DatabaseProxy:
                 await sink.drain()
         self._open.discard(sink)
         sink.transport.abort()
+
+
+async def _refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError, asyncio.IncompleteReadError):
+        # A client asks for TLS first, in eight bytes.
+        await reader.readexactly(8)
+        writer.write(b"N")
+        await reader.read(65536)
+        writer.write(_STARTING_UP)
+        await writer.drain()
+    writer.close()

@@ -15,9 +15,9 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
-import structlog
 
 from majlis.erase_text import DELETED, Copies
+from majlis.outage import Outage
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.spaces.shapes import message_json, message_of
 from majlis.store.sqlite import SqliteDatabase
@@ -37,13 +37,13 @@ _BATCH = 100
 # A run may have waited for a week before it was shown the message.
 _LONGEST_RUN_MILLIS = 15 * 24 * 3_600_000
 _MERGE_INDEX = sa.text("INSERT INTO messages_fts (messages_fts) VALUES ('optimize')")
-_logger = structlog.get_logger(__name__)
 
 
 async def erase_forever(db: Database) -> None:
+    outage = Outage("removing copies of deleted messages")
     while True:
         await asyncio.sleep(_EVERY_SECONDS)
-        working = asyncio.ensure_future(_erase_due(db))
+        working = asyncio.ensure_future(_erase_due(db, outage))
         try:
             await asyncio.shield(working)
         except asyncio.CancelledError:
@@ -53,12 +53,13 @@ async def erase_forever(db: Database) -> None:
             raise
 
 
-async def _erase_due(db: Database) -> None:
+async def _erase_due(db: Database, outage: Outage) -> None:
     try:
         while await erase_next(db):
             pass
+        outage.worked()
     except Exception as error:
-        _logger.warning("removing copies of a deleted message failed; trying again", error=type(error).__name__)
+        outage.failed(error)
 
 
 async def erase_next(db: Database) -> bool:

@@ -6,10 +6,10 @@ from __future__ import annotations
 import asyncio
 
 import sqlalchemy as sa
-import structlog
 
 from majlis.files.reader import derived_names
 from majlis.files.store import FileStore, delete_stale
+from majlis.outage import Outage
 from majlis.retention import delete_old
 from majlis.settings import Settings
 from majlis.spaces.attachments import delete_unused, drop_files, forget_blobs, unused_blobs
@@ -38,18 +38,19 @@ _FIRST_AFTER_SECONDS = 60
 _BATCH = 500
 _TOKENS_KEPT_MILLIS = 7 * 24 * 3_600_000
 _DELIVERIES_KEPT_MILLIS = 7 * 24 * 3_600_000
-_logger = structlog.get_logger(__name__)
 
 
 async def clean_forever(db: Database, settings: Settings, store: FileStore) -> None:
+    outage = Outage("deleting old rows")
     await asyncio.sleep(_FIRST_AFTER_SECONDS)
     while True:
         try:
             await clean(db, settings)
             await collect_files(db, store)
             await delete_old(db, settings)
+            outage.worked()
         except Exception as error:
-            _logger.warning("deleting old rows failed; trying again later", error=str(error))
+            outage.failed(error)
         await asyncio.sleep(_EVERY_SECONDS)
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import structlog
 
+from majlis import erase
 from majlis.api.app import openapi_document
+from majlis.live import hub
 from majlis.settings import Settings
 from majlis.store.faults import is_passing
 from majlis.store.open import open_database
+from majlis.webhooks import send
 from tests.conditions import until
 from tests.database_proxy import DatabaseProxy
 from tests.model_server import Reply, say, sequence, silent
@@ -24,6 +29,7 @@ pytestmark = pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 # These do not need the database.
 WITHOUT_DATABASE = {"/api/openapi.json", "/api/health/live"}
 # An empty body is invalid nearly everywhere; the caller is looked up before that is said.
+_PARTS = ("polling the event log", "removing copies of deleted messages", "sending webhooks")
 BODIES = {"/api/session": {"code": "not-a-code"}}
 
 
@@ -115,10 +121,52 @@ async def test_the_worker_backs_off_while_something_is_due(house: House, proxy: 
     assert (proxy.refused - before) / (time.monotonic() - began) < 20
 
 
-async def test_a_database_that_is_starting_up_is_a_passing_fault(proxy: DatabaseProxy) -> None:
+async def test_a_database_that_is_starting_up_is_a_passing_fault(house: House, proxy: DatabaseProxy) -> None:
+    space = await house.space("Project Alpha")
+    proxy.start_up()
+    answer = await house.owner.post(f"/api/spaces/{space}/messages", {"text": "Hello"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
+    assert int(answer.headers["retry-after"]) > 0
     db = open_database(proxy.url)
-    proxy.cut()
-    with pytest.raises(Exception) as caught:
+    with pytest.raises(Exception, match="starting up") as caught:
         await db.write(lambda tx: None)
     assert is_passing(caught.value)
     await db.close()
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs once a second runs a hundred times."""
+    for module, name in ((hub, "_POLL_SECONDS"), (erase, "_EVERY_SECONDS"), (send, "_EVERY_SECONDS")):
+        monkeypatch.setattr(module, name, 0.01)
+
+
+async def test_an_outage_is_one_line_when_it_begins_and_one_when_it_ends(
+    hurried: None, house: House, proxy: DatabaseProxy
+) -> None:
+    """Each part logged every try: 6 MB per node in 110 s."""
+    space = await house.space("Project Alpha")
+    parts = {f"{part} failed; trying again": f"{part} works again" for part in _PARTS}
+    async with house.owner.follow(space) as stream:
+        await stream.next()
+        with structlog.testing.capture_logs() as logs:
+            proxy.cut()
+            await until(lambda: parts.keys() <= {each["event"] for each in logs})
+            tries = proxy.refused
+            for _ in range(5):
+                assert (await house.owner.get("/api/spaces")).status_code == 503
+            await until(lambda: proxy.refused >= tries + 50)
+            proxy.restore()
+            await until_works(house)
+            await until(lambda: set(parts.values()) <= {each["event"] for each in logs})
+    count = Counter(each["event"] for each in logs)
+    said = {*parts, *parts.values(), "the database failed; trying again", "the database works again"}
+    assert count == dict.fromkeys(said, 1)
+    assert all(each["failures"] > 1 for each in logs if each["event"] == "the database works again")
+
+
+async def until_works(house: House) -> None:
+    async def works() -> bool:
+        return bool((await house.owner.get("/api/spaces")).is_success)
+
+    await until(works)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
@@ -17,18 +17,35 @@ from tests.model_server import Asked, Reply, call, say, silent
 from tests.storms.nodes import Node
 
 TASK = re.compile(r"^(answer|ask|approve) (#\d+)$")
+_THINKS_SECONDS = 1.5
 _REFUSED = re.compile(r"called send_message\(.*\"success\": ?false")
 
 
 def careful_model(failing: list[float], source: random.Random) -> Any:
-    """Does what the message asks, and nothing twice. Fails now and then."""
+    """Does what the message asks, and nothing twice. Thinks for a while, so that faults meet runs at
+    work, and fails now and then."""
 
     def reply(asked: Asked) -> Reply:
-        if source.random() < failing[0]:
-            return source.choice((Reply(status=500, text="overloaded"), Reply(hang_up=True, raw=b"data: {")))
-        return next_step(asked)
+        thought = _later(source.random() * _THINKS_SECONDS)
+        if source.random() >= failing[0]:
+            return replace(next_step(asked), gate=thought)
+        breaks = _later(source.random() * _THINKS_SECONDS)
+        return source.choice(
+            (
+                Reply(status=500, text="overloaded", gate=thought),
+                Reply(hang_up=True, raw=b"data: {", gate=thought),
+                Reply(raw=b"<html>Bad gateway</html>", gate=thought),
+                replace(next_step(asked), gate_mid=breaks, hang_up=True),
+            )
+        )
 
     return reply
+
+
+def _later(seconds: float) -> asyncio.Event:
+    gate = asyncio.Event()
+    asyncio.get_running_loop().call_later(seconds, gate.set)
+    return gate
 
 
 def next_step(asked: Asked) -> Reply:

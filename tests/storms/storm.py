@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import random
 import signal
@@ -34,6 +33,7 @@ _APPROVE = {"type": "space", "name": "approve", "ui": "approval", "execution": {
 _NODES = (("serve-1", 0), ("serve-2", -100), ("worker", 100))
 # Longer than a lease, a restart on a busy machine and the longest back-off of a failed event together.
 _STANDSTILL_SECONDS = 400
+_PATIENCE_SECONDS = 300
 _LIMITS = {"waitSeconds": 5, "attempts": 6, "steps": 50}
 
 
@@ -240,18 +240,16 @@ class Storm:
 
     async def _crash(self) -> None:
         """One server process dies, so PostgreSQL ends all connections and recovers from its log."""
-        await until(self._answers)
-        db = await asyncpg.connect(self._url)
-        pid = await db.fetchval("SELECT pg_backend_pid()")
-        os.kill(pid, signal.SIGKILL)
-        with contextlib.suppress(OSError):
-            db.terminate()
-        await until(self._answers)
+        victim, witness = await asyncpg.connect(self._url), await asyncpg.connect(self._url)
+        os.kill(await victim.fetchval("SELECT pg_backend_pid()"), signal.SIGKILL)
+        victim.terminate()
+        # It takes new connections for a moment before it ends them all.
+        await until(witness.is_closed, _PATIENCE_SECONDS)
+        await until(self._answers, _PATIENCE_SECONDS)
 
     async def _answers(self) -> bool:
         try:
             db = await asyncpg.connect(self._url, timeout=5)
-            # The server may be on its way down: it takes new connections for a moment and then ends them all.
             await db.close()
         except (asyncpg.PostgresError, OSError):
             return False

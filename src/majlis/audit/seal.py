@@ -15,16 +15,15 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
-import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
+from majlis.outage import Outage
 from majlis.store.tables import audit, gateway
 from majlis.store.transactions import Database, Tx
 
 SEAL_SECONDS = 10
 _HEAD = "audit_head"
 _BATCH = 1000
-_logger = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +46,16 @@ class Verified:
 
 
 async def seal_forever(db: Database, key: bytes) -> None:
+    outage = Outage("sealing the audit log")
     while True:
         await asyncio.sleep(SEAL_SECONDS)
         try:
             # Most of the time there is nothing to seal, and no write is needed.
             if await db.read(_has_unsealed):
                 await db.write(seal_new, key)
+            outage.worked()
         except Exception as error:
-            _logger.warning("sealing the audit log failed; trying again", error=str(error))
+            outage.failed(error)
 
 
 def seal_new(tx: Tx, key: bytes, at_once: bool = False) -> int:

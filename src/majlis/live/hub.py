@@ -16,7 +16,6 @@ from typing import Any, Protocol
 from zlib import crc32
 
 import orjson
-import structlog
 
 from majlis import clock
 from majlis.errors import TooMany
@@ -28,6 +27,7 @@ from majlis.live.log import LoggedEvent, Signal, TokenEnded
 from majlis.live.presence import Presence
 from majlis.live.replay import REPLAY_LIMIT, Start, is_member, start_gateway_stream, start_space_stream, valid_tokens
 from majlis.live.stream import Listener, Stream
+from majlis.outage import Outage
 from majlis.store.transactions import Database
 
 _SHARDS = 64
@@ -40,7 +40,6 @@ _MAX_REPEAT_SPACES = 1000
 _RESYNC = "resync", '{"type":"resync"}'
 # Only for streams that asked for presence: older clients do not know it.
 _TYPING = "space.typing"
-_logger = structlog.get_logger(__name__)
 
 # Returns the data of the `connected` event.
 ReadState = Callable[[], Awaitable[str]]
@@ -374,7 +373,7 @@ class Hub:
             self._filling.discard(channel.topic)
 
     async def _poll_forever(self) -> None:
-        polls = 0
+        polls, outage = 0, Outage("polling the event log")
         while True:
             await asyncio.sleep(_POLL_SECONDS)
             polls += 1
@@ -382,8 +381,9 @@ class Hub:
                 await self._poll()
                 if polls % _CHECK_TOKENS_EVERY == 0:
                     await self._end_invalid()
+                outage.worked()
             except Exception as error:
-                _logger.warning("polling the event log failed; retrying", error=str(error))
+                outage.failed(error)
 
     async def _poll(self) -> None:
         """Compares every channel with the log. On SQLite this costs nothing unless another process has written."""
@@ -423,12 +423,14 @@ class Hub:
                     stream.beat()
 
     async def _update_presence_forever(self) -> None:
+        outage = Outage("telling who is online")
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             try:
                 await self.presence.update()
+                outage.worked()
             except Exception as error:
-                _logger.warning("telling who is online failed; retrying", error=str(error))
+                outage.failed(error)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -149,8 +149,7 @@ class Worker:
                     # Before the poll: a signal that arrives meanwhile asks for another one.
                     self._next_poll = clock.now() + POLL_MILLIS
                     due = await self._poll()
-                if self._outage.failures:
-                    self._outage.worked()
+                self._outage.worked()
             except Exception as error:
                 self._outage.failed(error)
                 # Without the due time, which may have passed: the worker would try again at once, for ever.
@@ -320,8 +319,7 @@ class Worker:
             except Exception as error:
                 self._lease_outage.failed(error)
                 continue
-            if self._lease_outage.failures:
-                self._lease_outage.worked()
+            self._lease_outage.worked()
             for run_id in gone:
                 self._abort(run_id)
                 await self._say_alive(run_id, ours[run_id])

@@ -18,6 +18,7 @@ import structlog
 from majlis import __version__, clock
 from majlis.errors import Forbidden, MajlisError
 from majlis.hosts import parse_target
+from majlis.outage import Outage
 from majlis.secret_store import Cipher
 from majlis.store.transactions import Database
 from majlis.tools.http.exchange import Exchange
@@ -50,12 +51,14 @@ class WebhookSender:
             raise refused(error) from None
 
     async def send_forever(self) -> None:
+        outage = Outage("sending webhooks")
         try:
             while True:
                 try:
                     await self.send_due()
+                    outage.worked()
                 except Exception as error:
-                    _logger.warning("sending webhooks failed; trying again", error=type(error).__name__)
+                    outage.failed(error)
                 await asyncio.sleep(_EVERY_SECONDS)
         finally:
             for task in self._sending:
