@@ -30,6 +30,7 @@ TIMERS = {
     "/audit/seal.py",
     "/webhooks/queue.py",
     "/webhooks/send.py",
+    "/outage.py",
 }
 _SOURCE = str(Path(majlis.__file__).parent)
 

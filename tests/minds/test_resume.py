@@ -123,6 +123,8 @@ def test_x10_what_a_run_did_before_the_window_is_shortened_and_an_unknown_outcom
     said = tuple(message(seq, HUSAM, f"m{seq}") for seq in range(101, 151))
     calls = [Action(START + n, "deploy", {"what": "x" * 500}, {"n": n}, "done") for n in range(2)]
     calls.append(Action(START + 9, "pay", {}, None, "started"))
+    held = {"success": False, "status": "held", "newMessages": ["y" * 500]}
+    calls.append(Action(START + 10, "send_message", {"text": "Yes."}, held, "done"))
     calls.append(Action(said[0].created_at + 1, "recent", {}, {}, "done"))
     lines = _lines(layout, said, trigger=trigger_of(said[-1]), actions=tuple(calls))
     assert "(earlier in this run you made these calls, shortened here)" in lines[1]
@@ -130,6 +132,7 @@ def test_x10_what_a_run_did_before_the_window_is_shortened_and_an_unknown_outcom
     assert [line for line in lines if "You: called" in line] == [
         f'[2026-02-18T14:50:00.000Z] You: called deploy("{shortened}"…) → {{"n":0}}',
         f'[2026-02-18T14:50:00.001Z] You: called deploy("{shortened}"…) → {{"n":1}}',
+        '[2026-02-18T14:50:00.010Z] You: called send_message("Yes.") → held: this message was not posted',
         "[2026-02-18T14:50:00.009Z] You: called pay() → outcome unknown: the call was interrupted; check before you "
         "repeat it",
         "[2026-02-18T16:31:00.001Z] You: called recent() → {}",

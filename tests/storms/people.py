@@ -18,7 +18,7 @@ from tests.storms.nodes import Node
 
 TASK = re.compile(r"^(answer|ask|approve) (#\d+)$")
 _THINKS_SECONDS = 1.5
-_REFUSED = re.compile(r"called send_message\(.*\"success\": ?false")
+_REFUSED = re.compile(r"called send_message\(.*(\"success\": ?false|→ held: )")
 
 
 def careful_model(failing: list[float], source: random.Random) -> Any:

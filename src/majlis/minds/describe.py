@@ -49,7 +49,7 @@ def _run(scene: Scene, place: ActiveSpace | Place | None, before: Iterable[Messa
 
 def _made(scene: Scene) -> int:
     """A message that was held is not sent yet (E8)."""
-    return sum(not (isinstance(call.output, dict) and call.output.get("status") == "held") for call in scene.actions)
+    return sum(not call.was_held for call in scene.actions)
 
 
 def _seen(scene: Scene, event: Mapping[str, Any], space_id: str | None, phase: str | None = None) -> Seen:

@@ -20,6 +20,7 @@ MAX_AWAITED = 64 * 1024
 MAX_OLDER = 200
 MAX_OLDER_JSON = 120
 _UNKNOWN = "outcome unknown: the call was interrupted; check before you repeat it"
+_HELD = "held: this message was not posted"
 
 
 def heading(active: ActiveSpace) -> str:
@@ -223,6 +224,8 @@ def _call(action: Action, most: int = MAX_JSON) -> str:
 def _outcome(action: Action, most: int) -> str:
     if action.state == "started":
         return f" → {_UNKNOWN}"
+    if most < MAX_JSON and action.was_held:
+        return f" → {_HELD}"
     return f" → {'error: ' if action.state == 'error' else ''}{quote_json(action.output, most, note=most >= MAX_JSON)}"
 
 

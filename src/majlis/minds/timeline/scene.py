@@ -172,6 +172,11 @@ class Action:
     space_id: str | None = None
     space_name: str | None = None
 
+    @property
+    def was_held(self) -> bool:
+        """Its message was not posted, because others had arrived (E8)."""
+        return isinstance(self.output, Mapping) and self.output.get("status") == "held"
+
 
 @dataclass(frozen=True, slots=True)
 class Resume:
