@@ -7,7 +7,7 @@ import time
 import pytest
 
 from majlis.entities.caller import EntityType
-from majlis.spaces.mentions import find_mentions, find_named, plain_text
+from majlis.spaces.mentions import find_mentions, find_named, plain_text, says_name
 from majlis.spaces.post import Draft
 from majlis.store.transactions import Database
 from tests.spaces.actors import add_caller, callers, post, space_of
@@ -53,6 +53,21 @@ async def test_w6_people_mention_anywhere_outside_code_and_quotes_and_agents_at_
     rules: dict[EntityType, list[str]] = {"human": people, "agent": agents, "service": agents}
     for kind, wanted in rules.items():
         assert [names[each] for each in await db.read(find_mentions, space, kind, text)] == wanted, kind
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ask @ann.", True),
+        ("(@Ann)", True),
+        ("@Anna", False),
+        ("bob@ann", False),
+        ("Ann", False),
+        ("@Anna, @Ann", True),
+    ],
+)
+def test_w6_a_name_is_said_only_as_a_whole_word(text: str, said: bool) -> None:
+    assert says_name(text, "Ann") is said
 
 
 async def test_w6_a_message_returns_the_mentions_that_were_listed_and_those_that_were_found(db: Database) -> None:

@@ -64,6 +64,14 @@ def find_named(tx: Tx, space_id: str, given: Sequence[str]) -> dict[str, sa.Row[
     return {each: row for each, row in found.items() if row is not None}
 
 
+def says_name(text: str, name: str) -> bool:
+    """Whether `@Name` occurs anywhere in the text, with no longer word in its place: "@Anna" is not "@Ann"."""
+    if f"@{name}".lower() not in text.lower():
+        return False
+    key = name_key(name)
+    return any(key == possible for sign in _signs(text) for possible, _ in _possible_names(text, sign))
+
+
 def plain_text(text: str) -> str:
     """The text without Markdown code and quotes."""
     return "\n\n".join(_without_code_spans("\n".join(lines)) for lines in _paragraphs(text.split("\n")))

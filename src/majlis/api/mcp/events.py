@@ -7,6 +7,7 @@ from majlis.api.mcp.tool import Call, Tool
 from majlis.api.routes.inbox import take_within
 from majlis.outside.held import LeaseJson, SettledJson, renew_event, settle_event
 from majlis.outside.take import TakenEventsJson
+from majlis.runs.claim.lease import OUTSIDE_LEASE_MILLIS
 
 
 class RenewEvent(Renewal):
@@ -29,13 +30,14 @@ async def _settle_event(call: Call, input: SettleEvent) -> SettledJson:
     return await call.entry.write_brief(settle_event, input.id, input.lease, input.state, input.reason)
 
 
+_LEASE_SECONDS = OUTSIDE_LEASE_MILLIS // 1000
 _ONLY = 'Only for agents whose mind is "outside", with a token of the agent.'
 
 TAKE_EVENTS = Tool(
     "take_events",
     "Take events",
-    f"Take events that wait for you. Each has a lease of 60 seconds. Answer with send_message and its inbox, then call "
-    f"settle_event. {_ONLY}",
+    f"Take events that wait for you. Each has a lease of {_LEASE_SECONDS} seconds. Answer with "
+    f"send_message and its inbox, then call settle_event. {_ONLY}",
     ("write",),
     Take,
     TakenEventsJson,
@@ -44,7 +46,7 @@ TAKE_EVENTS = Tool(
 RENEW_EVENT = Tool(
     "renew_event",
     "Renew an event",
-    f"Hold an event for another 60 seconds. {_ONLY}",
+    f"Hold an event for another {_LEASE_SECONDS} seconds. {_ONLY}",
     ("write",),
     RenewEvent,
     LeaseJson,

@@ -11,6 +11,7 @@ from majlis.files.names import size_text
 from majlis.minds.quote import bare, quote, quote_json, quote_start, references
 from majlis.minds.timeline.scene import Edit, Message, Resume, Scene
 from majlis.shorten import shorten_text
+from majlis.spaces.mentions import says_name
 
 MAX_TEXT = 8_000
 MAX_QUOTED = 300
@@ -78,7 +79,7 @@ def marks(scene: Scene, message: Message) -> str:
 def calls_agent(scene: Scene, message: Message) -> bool:
     """A new message of another member that names the agent."""
     mine = message.sender.id == scene.agent.id or scene.active is None or message.seq <= scene.active.cursor
-    return not mine and f"@{scene.agent.name}".lower() in message.text.lower()
+    return not mine and says_name(message.text, scene.agent.name)
 
 
 def is_trigger(scene: Scene, message: Message) -> bool:

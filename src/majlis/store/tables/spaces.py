@@ -1,4 +1,4 @@
-"""Spaces, members, messages, phases and turns."""
+"""Spaces, members, phases and turns."""
 
 import sqlalchemy as sa
 
