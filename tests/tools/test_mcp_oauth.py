@@ -155,7 +155,7 @@ async def test_d6_only_the_answer_to_the_newest_link_counts(house: House, vault:
     assert (await allow(new)).status_code == 200
     assert (await allow(new)).status_code == 401
     forged = await house.owner.get("/mcp-sign-in", state="forged", code="x")
-    assert (forged.status_code, "was not begun here" in forged.text) == (401, True)
+    assert (forged.status_code, "was not started here" in forged.text) == (401, True)
     begun = (await begin(house, port)).json()["authorizationUrl"]
     house.advance(901)
     assert "has expired" in (await allow(begun)).text

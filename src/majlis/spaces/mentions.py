@@ -65,7 +65,7 @@ def find_named(tx: Tx, space_id: str, given: Sequence[str]) -> dict[str, sa.Row[
 
 
 def says_name(text: str, name: str) -> bool:
-    """Whether `@Name` occurs anywhere in the text, with no longer word in its place: "@Anna" is not "@Ann"."""
+    """True if the text has `@Name` as a whole word: "@Anna" is not "@Ann"."""
     if f"@{name}".lower() not in text.lower():
         return False
     key = name_key(name)
