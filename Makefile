@@ -9,7 +9,7 @@ BIN := .venv/bin
 # Runs a command and says how long it took.
 stage = @echo "== $(1)"; TIMEFORMAT="== $(1): %1R s"; time $(2)
 
-.PHONY: help setup setup-dev run test storm web web-types check check-quickly format bench release docs deploy-check lock clean
+.PHONY: help setup setup-dev run test storm guests web web-types check check-quickly format bench release docs deploy-check lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -36,6 +36,9 @@ test: check-quickly ## check, then all tests; pytest options in ARGS leave out t
 
 storm: setup-dev ## real processes under real faults; ARGS="--minutes 30 --seed 7"
 	@$(BIN)/python -m tests.storms $(ARGS)
+
+guests: setup-dev ## the doors with programs of others, which it installs; pytest options in ARGS
+	@$(BIN)/python -m tests.guests $(ARGS)
 
 web: setup-dev ## the web app's own tests, in a real browser too; vitest options in ARGS
 	$(call stage,web check,$(BIN)/python -m tools.web check)
@@ -74,5 +77,5 @@ lock: setup-dev ## pin the versions of dependencies; ARGS=--upgrade takes newer 
 	@$(BIN)/python -m tools.relock $(ARGS)
 
 clean: ## remove .venv, caches and builds
-	rm -rf .venv .venv-publish dist site .site-source .site-built .cache src/majlis/web_dist web/node_modules web/sdk/node_modules web/sdk/dist web/react/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf .venv .venv-guests .venv-publish dist site .site-source .site-built .cache src/majlis/web_dist web/node_modules web/sdk/node_modules web/sdk/dist web/react/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
 	find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +
