@@ -7,7 +7,20 @@ from collections.abc import AsyncGenerator, Callable
 import orjson
 
 from majlis.agents.config.model import ModelChoice
-from majlis.models.port import Answer, Call, CallDelta, CallStarted, Finished, Model, ModelEvent, Prompt, Result, Usage
+from majlis.models.port import (
+    UNLIMITED,
+    Answer,
+    Call,
+    CallDelta,
+    CallStarted,
+    Context,
+    Finished,
+    Model,
+    ModelEvent,
+    Prompt,
+    Result,
+    Usage,
+)
 
 TEXT = "I have looked at it: the figures agree with last week's, and I will tell you when they change."
 _ARGUMENTS = orjson.dumps({"text": TEXT}).decode()
@@ -56,3 +69,6 @@ class OneModel:
 
     def get(self, choice: ModelChoice) -> Model:
         return self._model
+
+    async def context(self, choice: ModelChoice) -> Context:
+        return UNLIMITED

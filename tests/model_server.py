@@ -160,6 +160,8 @@ class ModelServer:
         self.base_url = ""
         # The list of models, the headers of those who asked for it, and the key that every request needs.
         self.offers = ["scripted"]
+        # How many tokens a request may have, as the list says. None: it does not say.
+        self.context: int | None = 32_000
         self.looks: list[dict[str, str]] = []
         self.key: str | None = None
         self.redirect: str | None = None
@@ -274,8 +276,9 @@ class _Connection(asyncio.Protocol):
                 if self._server.redirect is not None:
                     await self._send(Reply(status=302, headers={"Location": self._server.redirect}))
                     return
-                listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self._server.offers]}
-                await self._send(Reply(raw=json.dumps(listed).encode()))
+                size = {"max_model_len": self._server.context} if self._server.context is not None else {}
+                offers = [{"id": name, "object": "model", **size} for name in self._server.offers]
+                await self._send(Reply(raw=json.dumps({"object": "list", "data": offers}).encode()))
             elif request_line.split()[:2] in (["POST", "/v1/chat/completions"], ["POST", "/v1/messages"]):
                 asked = Asked(json.loads(body), len(self._server.asked), headers)
                 self._server.asked.append(asked)

@@ -40,7 +40,9 @@ async def test_j8_a_model_is_connected_with_a_key_from_stdin(majlis: Command, wo
     assert "majlis agent set-model --demo team" in added.err
     assert KEY not in added.out + added.err
     model.script = sequence(say("Hello."))
-    assert "Hello." in (await majlis.ok("model", "test", "team")).out
+    told = (await majlis.ok("model", "test", "team")).out
+    assert "Hello." in told
+    assert told.endswith("A request may have 32,000 tokens, says its server.\n")
 
     assert (await majlis.ok("agent", "set-model", "--demo", "team")).err == ""
     listed = (await majlis.ok("model", "list")).out.splitlines()
@@ -116,5 +118,9 @@ async def test_doctor_finds_agents_whose_model_cannot_be_used(
         await world.owner.ok("DELETE", f"/api/agents/{agent['id']}")
     ran = await asking("doctor", "--json")
     assert [each["message"] for each in ran.json["findings"] if each["area"] == "models"] == [
-        "openai:scripted, which Dan uses, can be used."
+        "openai:scripted, which Dan uses, can be used. A request may have 32,000 tokens, says its server."
     ]
+    model.context = 2_000
+    [few] = [each for each in (await asking("doctor", "--json")).json["findings"] if each["area"] == "models"]
+    assert few["level"] == "warning"
+    assert "A request may have 2,000 tokens, says its server. Agents need 4,000." in few["message"]

@@ -115,7 +115,8 @@ async def test_x13_what_the_model_was_sent_is_shown_when_asked_for(majlis: Comma
     ]
     await add_view(world, run, 1, None, told, [{"type": "function", "function": {"name": "send_message"}}])
     shown = (await majlis.ok("run", "show", run, "--context")).out
-    assert "Sent at step 1 ── tools: send_message\n\n[system]\nYou are Scout.\n  Be kind \\u001b[2J.\n" in shown
+    assert "Sent at step 1 ── tools: send_message\nabout 30 tokens, no budget\n\n[system]\nYou are" in shown
+    assert " Scout.\n  Be kind \\u001b[2J.\n" in shown
     assert '[tool]\n{"x": 1}\n' in shown
     data = (await majlis.ok("run", "show", run, "--context", "--json")).json
     assert data["context"]["requests"][0]["messages"] == told

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from majlis.agents.config.model import ModelObject
-from majlis.models.catalog import DEFAULT_CONTEXT, context_size
+from majlis.models.catalog import known_size
 from majlis.models.port import Call, Result, Said, System, Turn, User
 from majlis.models.tokens import estimate, estimate_turns, surely_fits
 from tests.models.token_samples import SAMPLES
@@ -46,9 +45,7 @@ def test_f1_the_densest_text_does_not_surely_fit(densest: str) -> None:
 
 
 async def test_f1_the_context_of_known_models_comes_from_the_table() -> None:
-    assert await context_size("openai:gpt-5.2") == 400_000
-    assert await context_size("anthropic:claude-sonnet-4-5") in (200_000, 1_000_000)
-    assert await context_size("demo") is None
-    assert await context_size("ollama:qwen3:8b") == DEFAULT_CONTEXT
-    own = ModelObject(provider="openai", name="gpt-5.2", baseUrl="http://127.0.0.1:9000/v1")
-    assert await context_size(own) == DEFAULT_CONTEXT
+    assert await known_size("openai", "gpt-5.2", None) == 400_000
+    assert await known_size("anthropic", "claude-sonnet-4-5", None) in (200_000, 1_000_000)
+    assert await known_size("ollama", "qwen3:8b", None) is None
+    assert await known_size("openai", "gpt-5.2", "http://127.0.0.1:9000/v1") is None

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from majlis import clock
+from majlis.model_providers import Key
+from majlis.models.connect.registry import parse_choice
 from majlis.models.tokens import estimate
+from tests.conditions import PATIENCE_SECONDS
 from tests.model_server import Asked, Reply, Script, call, say, silent
 from tests.runs.house import House
 from tests.world import Person
@@ -105,6 +108,40 @@ async def test_f2_a_request_that_is_too_long_is_made_again_with_less(house: Hous
     await house.owner.say(space, f"And tomorrow? {_HUGE}"[: 64 * 1024])
     await house.until_idle()
     assert len(refused) > before
+
+
+async def test_f1_the_size_comes_from_the_config_or_the_server_and_a_refusal_lowers_it(house: House) -> None:
+    house.try_models_once()
+    house.world.gateway.models.contexts.wait_seconds = PATIENCE_SECONDS
+    house.model.context = 9_000
+    asks = await house.agent("Asks")
+    told = await house.agent("Told", contextTokens=12_000)
+    space = await house.space("Lobby", asks, told)
+    house.model.script = lambda asked: silent()
+    await house.owner.say(space, "Hello")
+    await house.until_idle()
+    assert await _budget(house, asks) == (9_000, "server")
+    assert await _budget(house, told) == (12_000, "config")
+
+    house.model.script = lambda asked: _TOO_LONG if _tokens(asked) > 5_500 else silent()
+    for n in range(2):
+        await house.owner.say(space, f"{n} {_HUGE}"[: 64 * 1024])
+        await house.until_idle()
+        assert await _budget(house, asks) == (4_500, "learned")
+    # A server that says less than was learned is believed.
+    house.model.context = 4_100
+    clock.advance(3_600_000)
+    await house.world.gateway.models.contexts.look(parse_choice(house.model.model), Key(None))
+    await house.owner.say(space, "And now?")
+    await house.until_idle()
+    assert await _budget(house, asks) == (4_100, "server")
+
+
+async def _budget(house: House, agent: Person) -> tuple[int, str]:
+    """Of the last request of its last run."""
+    run = (await house.runs(agent))[-1]
+    budgets = (await house.owner.ok("GET", f"/api/runs/{run['id']}/context"))["budgets"]
+    return budgets[-1]["tokens"], budgets[-1]["source"]
 
 
 async def test_f2_a_model_that_refuses_everything_fails_the_run_with_the_reason(house: House) -> None:

@@ -118,6 +118,7 @@ async def try_(
         _raise(found)
         tools = "" if found["callsTools"] else " It did not use the tool that it was offered."
         print_line(safe_line(f"It answered in {found['millis'] / 1000:.1f} s: {found['text']}{tools}"))
+        print_line(size_in_words(found["context"]))
         return
     print_json(found)
     raise typer.Exit(1 if found["problem"] else 0)
@@ -166,6 +167,15 @@ async def note_problem(client: MajlisClient, model: Any) -> None:
 def words_of(problem: shapes.ProblemJson) -> str:
     """With the server's own words."""
     return f"{problem['message']} The server says: {problem['detail']}" if problem["detail"] else problem["message"]
+
+
+def size_in_words(context: shapes.SizeJson | None) -> str:
+    if context is None:
+        return ""
+    if context["source"] == "default":
+        return f"Its server does not say how long a request may be, so Majlis assumes {context['tokens']:,} tokens."
+    by = "its server" if context["source"] == "server" else "the table of known models"
+    return f"A request may have {context['tokens']:,} tokens, says {by}."
 
 
 def _raise(found: shapes.TestJson) -> None:

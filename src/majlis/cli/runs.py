@@ -148,10 +148,29 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+# By what the server calls it.
+_SAID_BY = {
+    "config": "set in the agent's config",
+    "server": "said by the model's server",
+    "known": "a known model",
+    "default": "the default",
+    "learned": "learned when a longer request was refused",
+}
+
+
+def _budget(budget: shapes.PromptBudgetJson) -> str:
+    used = sum(part["tokens"] for part in budget["parts"])
+    if budget["tokens"] is None:
+        return f"about {used:,} tokens, no budget"
+    source = f" ({_SAID_BY[budget['source']]})" if budget["source"] else ""
+    return f"about {used:,} of {budget['tokens']:,} tokens{source}, {budget['reserved']:,} kept for the answer"
+
+
 def _print_context(context: shapes.ContextJson) -> None:
-    for request in context["requests"]:
+    for request, budget in zip(context["requests"], context["budgets"], strict=True):
         names = ", ".join(str(tool.get("function", tool).get("name", "?")) for tool in request["tools"])
         print_line(f"\n── Sent at step {request['step']} ── tools: {safe_line(names) or 'none'}")
+        print_line(_budget(budget))
         for message in request["messages"]:
             rest = {key: value for key, value in message.items() if key not in ("role", "content")}
             print_line(f"\n[{safe_line(str(message.get('role', '?')))}]")

@@ -42,6 +42,7 @@ from majlis.models.connect.shapes import LookJson as LookJson
 from majlis.models.connect.shapes import ModelsJson as ModelsJson
 from majlis.models.connect.shapes import ProblemJson as ProblemJson
 from majlis.models.connect.shapes import ProviderJson as ProviderJson
+from majlis.models.connect.shapes import SizeJson as SizeJson
 from majlis.models.connect.shapes import TestJson as TestJson
 from majlis.outside.held import LeaseJson as LeaseJson
 from majlis.outside.held import Settled as Settled
@@ -50,6 +51,7 @@ from majlis.outside.take import TakenEventJson as TakenEventJson
 from majlis.outside.take import TakenEventsJson as TakenEventsJson
 from majlis.runs.budget.limits import BudgetJson as BudgetJson
 from majlis.runs.budget.limits import BudgetsJson as BudgetsJson
+from majlis.runs.view.lens import PromptBudgetJson as PromptBudgetJson
 from majlis.runs.view.open_waits import OpenWaitJson as OpenWaitJson
 from majlis.runs.view.open_waits import OpenWaitsJson as OpenWaitsJson
 from majlis.runs.view.shapes import AgentUsageJson as AgentUsageJson

@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
-from majlis.agents.config.model import DEMO, ModelChoice
+from majlis.agents.config.model import DEMO
 from majlis.lazy_import import import_alone
 from majlis.models.port import Usage
 
 DEFAULT_CONTEXT: Final = 32_000
+# A request with fewer tokens would be of no use.
+MIN_CONTEXT: Final = 4_000
 # Where the table names a provider differently.
 _TABLE_NAMES = {"google-cloud": "google", "xai": "x-ai", "openai-chat": "openai", "openai-responses": "openai"}
 # By provider, name and address.
@@ -23,23 +25,17 @@ _sizes: dict[tuple[str, str, str | None], int | None] = {}
 _MAX_SIZES = 1000
 
 
-async def context_size(choice: ModelChoice) -> int | None:
-    """In tokens. None for the demo model, which reads none. A model that is not in the table gets a default."""
-    if choice == DEMO:
-        return None
-    if isinstance(choice, str):
-        provider, _, name = choice.partition(":")
-        key: tuple[str, str, str | None] = provider, name, None
-    else:
-        key = choice.provider, choice.name, choice.base_url
+async def known_size(provider: str, name: str, url: str | None) -> int | None:
+    """In tokens, from the table. None for a server at an address that the table does not know."""
+    key = provider, name, url
     if key not in _sizes:
         if len(_sizes) >= _MAX_SIZES:
             _sizes.clear()
-        _sizes[key] = await asyncio.to_thread(_known_size, *key)
-    return _sizes[key] or DEFAULT_CONTEXT
+        _sizes[key] = await asyncio.to_thread(_look_up, *key)
+    return _sizes[key]
 
 
-def _known_size(provider: str, name: str, url: str | None) -> int | None:
+def _look_up(provider: str, name: str, url: str | None) -> int | None:
     """A server at another address may have any model under any name, so the address decides."""
     table = import_alone("genai_prices.data_snapshot").get_snapshot()
     known = None if url else _TABLE_NAMES.get(provider, provider)

@@ -10,10 +10,11 @@ from contextlib import aclosing
 from majlis.agents.config.model import DEMO, ModelChoice, ModelObject
 from majlis.model_providers import OWN_PROTOCOL, Key, find_key, local_url
 from majlis.models.chat.client import ChatModel, Clients
+from majlis.models.contexts import Contexts
 from majlis.models.demo.demo import DemoModel
 from majlis.models.guard import ModelGuard
 from majlis.models.library.library import LibraryModel, Providers
-from majlis.models.port import Model, ModelEvent, Prompt
+from majlis.models.port import UNLIMITED, Context, Model, ModelEvent, Prompt
 
 KEPT = 256
 
@@ -29,6 +30,7 @@ class Models:
         self._demo = demo
         self._guard = guard or ModelGuard(environ=environ)
         self._clients = Clients()
+        self.contexts = Contexts(self._clients, environ)
         self._providers = Providers()
         self._open: OrderedDict[tuple[str, str | None], Model] = OrderedDict()
 
@@ -41,12 +43,24 @@ class Models:
         chosen = _as_object(choice)
         return self._kept((f"guarded {chosen.model_dump_json()}", None), _Guarded(self, self._guard, chosen))
 
+    async def context(self, choice: ModelChoice) -> Context:
+        """How many tokens its requests may have."""
+        if choice == DEMO and self._demo == DEMO:
+            return UNLIMITED
+        chosen = _as_object(self._demo if choice == DEMO else choice)
+        own = choice == DEMO and chosen.api_key is None
+
+        async def key() -> Key:
+            return self._key_of_settings(chosen) if own else await self._guard.key_for(chosen)
+
+        return await self.contexts.of(chosen, key)
+
     def of_settings(self, choice: ModelChoice) -> Model:
         """A model that the settings name, so its host and its key need no other permission."""
         chosen = _as_object(choice)
         if chosen.api_key is not None:
             return self.get(chosen)
-        return self.opened(chosen, find_key(chosen.provider, chosen.api_key_env, self._environ))
+        return self.opened(chosen, self._key_of_settings(chosen))
 
     def opened(self, choice: ModelObject, key: Key) -> Model:
         """With a key that may be sent to it."""
@@ -54,9 +68,13 @@ class Models:
         return self._kept(place, self._open.get(place) or self._new(choice, key))
 
     async def close(self) -> None:
+        await self.contexts.close()
         self._open.clear()
         await self._clients.close()
         await self._providers.close()
+
+    def _key_of_settings(self, chosen: ModelObject) -> Key:
+        return find_key(chosen.provider, chosen.api_key_env, self._environ)
 
     def _kept(self, place: tuple[str, str | None], new: Model) -> Model:
         found = self._open.setdefault(place, new)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import orjson
 
@@ -16,6 +16,20 @@ from majlis.models.demo.outline import Outline
 
 # Deeper input and results are refused.
 MAX_DEPTH = 50
+# Where the size of a request comes from (F1): the agent's config, the model's server, the table of known models, the
+# default, or the refusal of a longer request.
+SizeSource = Literal["config", "server", "known", "default", "learned"]
+
+
+class Context(NamedTuple):
+    """How many tokens a request may have. None: any number."""
+
+    tokens: int | None
+    source: SizeSource | None
+
+
+# The demo model reads no tokens.
+UNLIMITED = Context(None, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,9 @@ class CarefulModel:
         """It is the model of every agent."""
         return self
 
+    async def context(self, _choice: object) -> port.Context:
+        return port.UNLIMITED
+
     async def stream(self, prompt: port.Prompt) -> AsyncGenerator[port.ModelEvent]:
         await asyncio.sleep(self._random.random() * self._traits.seconds)
         breaks = self._random.random() < self._traits.failing

@@ -16,7 +16,7 @@ from majlis.agents.config.model import DEMO, ModelChoice
 from majlis.files.reader import Reader
 from majlis.files.upload import Uploads
 from majlis.models.catalog import Prices
-from majlis.models.port import Model
+from majlis.models.port import Context, Model
 from majlis.runs.budget.check import Budgets
 from majlis.runs.calls.tool_port import Toolbox
 from majlis.runs.loop.deltas import Channel
@@ -30,6 +30,8 @@ _DAY = 86_400_000
 
 class ModelSource(Protocol):
     def get(self, choice: ModelChoice) -> Model: ...
+
+    async def context(self, choice: ModelChoice) -> Context: ...
 
 
 class Configs:

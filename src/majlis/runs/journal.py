@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from majlis import clock
 from majlis.clock import Millis
 from majlis.models.chat.wire_format import chat_messages, chat_tools
-from majlis.models.port import Answer, Call, ModelFailed, Prompt, Usage
+from majlis.models.port import Answer, Call, ModelFailed, Prompt, SizeSource, Usage
 from majlis.runs.budget.check import Charge, charge
 from majlis.runs.claim.lease import LEASE_MILLIS
 from majlis.spaces.shapes import FileJson
@@ -51,6 +51,7 @@ class Lens(TypedDict):
     """How a request was fitted into its budget of tokens (F1). Without a budget: the demo model."""
 
     tokens: int | None
+    source: SizeSource | None
     reserved: int
     leftOut: list[dict[str, Any]]
 

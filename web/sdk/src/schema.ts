@@ -4010,6 +4010,8 @@ export interface components {
         /**
          * PromptBudgetJson
          * @description `tokens` is the budget of the request, and `reserved` the part of it for the answer. Null: it had no budget.
+         *     `source` says where the budget comes from: the agent's config, the model's server, the table of known models, the
+         *     default, or the refusal of a longer request.
          */
         PromptBudgetJson: {
             /** Leftout */
@@ -4018,6 +4020,8 @@ export interface components {
             parts: components["schemas"]["PartJson"][];
             /** Reserved */
             reserved: number;
+            /** Source */
+            source: ("config" | "server" | "known" | "default" | "learned") | null;
             /** Step */
             step: number;
             /** Tokens */
@@ -4264,6 +4268,20 @@ export interface components {
             expiresAt: string;
             /** Url */
             url: string;
+        };
+        /**
+         * SizeJson
+         * @description How many tokens a request may have, and who says so: the model's server, the table of known models, or the
+         *     default.
+         */
+        SizeJson: {
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "server" | "known" | "default";
+            /** Tokens */
+            tokens: number;
         };
         /** SnippetPartJson */
         SnippetPartJson: {
@@ -4576,11 +4594,13 @@ export interface components {
         };
         /**
          * TestJson
-         * @description `text` is what the model answered, and `callsTools` says if it used the tool that it was offered.
+         * @description `text` is what the model answered, and `callsTools` says if it used the tool that it was offered. `context` is
+         *     null if there is a problem.
          */
         TestJson: {
             /** Callstools */
             callsTools: boolean;
+            context: components["schemas"]["SizeJson"] | null;
             /** Millis */
             millis: number;
             problem: components["schemas"]["ProblemJson"] | null;

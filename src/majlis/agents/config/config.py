@@ -48,7 +48,7 @@ class AgentConfig(Wire):
     window: Annotated[int, Field(ge=2, le=500)] = 50
     """How many messages of a space the agent sees."""
     context_tokens: Annotated[int, Field(ge=4_000, le=100_000_000)] | None = None
-    """How many tokens a request may have. Without it, what is known of the model, or else 32,000."""
+    """How many tokens a request may have. Without it, what is known of the model, what its server says, or 32,000."""
     vision: bool | None = None
     """Shows the model pictures. Without it, they are shown until its provider refuses them."""
     timezone: Timezone = "UTC"

@@ -8,12 +8,14 @@ from collections.abc import AsyncIterator
 
 import sqlalchemy as sa
 
-from majlis.cli.doctor import Finding, ok, problem
+from majlis.cli.doctor import Finding, ok, problem, warning
 from majlis.cli.local import has_key, is_missing
+from majlis.cli.model import size_in_words
 from majlis.entities.caller import Caller
 from majlis.entities.tokens import Hasher
 from majlis.errors import MajlisError
 from majlis.hosts import Target
+from majlis.models.catalog import MIN_CONTEXT
 from majlis.models.connect.examine import Examiner
 from majlis.models.connect.registry import list_models, parse_choice
 from majlis.models.connect.shapes import InUseJson
@@ -66,9 +68,13 @@ async def _check(examiner: Examiner, model: InUseJson) -> Finding:
     names = [agent["name"] for agent in model["agents"]]
     users = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     what = f"{model['title']}, which {users} {'uses' if len(names) == 1 else 'use'}"
-    failed = (await examiner.test(parse_choice(model["model"]), None, by_owner=False, ask=False))["problem"]
+    tested = await examiner.test(parse_choice(model["model"]), None, by_owner=False, ask=False)
+    failed, context = tested["problem"], tested["context"]
+    if context is not None and context["tokens"] < MIN_CONTEXT:
+        few = f"{what}, can be used. {size_in_words(context)} Agents need {MIN_CONTEXT:,}."
+        return warning("models", few, "Let its server load it with a larger context, or give the agents another model.")
     if failed is None:
-        return ok("models", f"{what}, can be used.")
+        return ok("models", f"{what}, can be used. {size_in_words(context)}")
     said = f" The server says: {failed['detail']}" if failed["detail"] else ""
     advice = f"Connect it with `majlis model add {model['title']}`, or give the agents another model."
     if failed["code"] == "model_key_missing":

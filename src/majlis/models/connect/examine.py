@@ -16,7 +16,7 @@ from majlis.hosts import Target, parse_target
 from majlis.model_providers import LOCAL_SERVERS, PROVIDER_HOSTS, Key, local_url
 from majlis.models.connect.offers import LOOPBACK, listing_at, offered
 from majlis.models.connect.providers import needs_key, package_for, title_of
-from majlis.models.connect.shapes import FoundJson, LookJson, ProblemJson, TestJson
+from majlis.models.connect.shapes import FoundJson, LookJson, ProblemJson, SizeJson, TestJson
 from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
 from majlis.models.port import Answer, ModelFailed, Patience, Prompt, System, ToolSpec, User, final_answer, read_input
@@ -55,9 +55,13 @@ class Examiner:
         try:
             key = await self._key(choice, pasted, by_owner)
             answer = await self._asked(choice, key) if ask else await self._checked(choice, key)
+            millis = _millis_since(started)
+            # Only now: servers that load models when they are used know the size then.
+            context = await self._models.contexts.look(choice, key)
         except ModelFailed as failed:
-            return _tested(started, None, _problem(choice, failed, pasted))
-        return _tested(started, answer, None)
+            problem = _problem(choice, failed, pasted)
+            return _tested(None, _millis_since(started), None, problem)
+        return _tested(answer, millis, context, None)
 
     async def find(self) -> list[FoundJson]:
         """Servers at their usual ports on this machine. Nothing else is contacted, and no key is sent."""
@@ -181,11 +185,20 @@ def _problem(choice: ModelObject, failed: ModelFailed, pasted: Secret | None) ->
     return {"code": failed.code, "message": message, "detail": failed.detail}
 
 
-def _tested(started: float, answer: Answer | None, problem: ProblemJson | None) -> TestJson:
-    millis = round((time.monotonic() - started) * 1000)
+def _millis_since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)
+
+
+def _tested(answer: Answer | None, millis: int, context: SizeJson | None, problem: ProblemJson | None) -> TestJson:
     said: Any = ""
     if answer is not None:
         inputs = [read_input(call) or {} for call in answer.calls]
         said = answer.text or next((str(given["text"]) for given in inputs if "text" in given), "")
     calls = bool(answer and answer.calls)
-    return {"text": said.strip()[:_SHOWN], "callsTools": calls, "millis": millis, "problem": problem}
+    return {
+        "text": said.strip()[:_SHOWN],
+        "callsTools": calls,
+        "millis": millis,
+        "context": context,
+        "problem": problem,
+    }

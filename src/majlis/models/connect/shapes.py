@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -77,12 +77,22 @@ class LookJson(TypedDict):
     problem: ProblemJson | None
 
 
+class SizeJson(TypedDict):
+    """How many tokens a request may have, and who says so: the model's server, the table of known models, or the
+    default."""
+
+    tokens: int
+    source: Literal["server", "known", "default"]
+
+
 class TestJson(TypedDict):
-    """`text` is what the model answered, and `callsTools` says if it used the tool that it was offered."""
+    """`text` is what the model answered, and `callsTools` says if it used the tool that it was offered. `context` is
+    null if there is a problem."""
 
     text: str
     callsTools: bool
     millis: int
+    context: SizeJson | None
     problem: ProblemJson | None
 
 

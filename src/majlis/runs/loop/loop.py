@@ -248,6 +248,7 @@ class Loop:
         found = [*self._left_out, *([LeftOut("results", "shortened", self._cut, "budget")] if self._cut else [])]
         return {
             "tokens": self._room.context,
+            "source": self._room.source,
             "reserved": self._room.for_answer,
             "leftOut": [asdict(each) for each in found],
         }
@@ -296,7 +297,7 @@ class Loop:
                 raise Parked
             if made == "made" or repeated:
                 self._scene = None
-        self._room = await room_of(run.config, specs, run)
+        self._room = await room_of(run.config, self._engine.models, specs, run)
         return await self._look()
 
     async def _look(self) -> View:

@@ -14,14 +14,14 @@ import sqlalchemy as sa
 from majlis.agents.config.config import AgentConfig
 from majlis.minds.consciousness.cut import cut_json, cut_pieces
 from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN
-from majlis.models.catalog import DEFAULT_CONTEXT, context_size
-from majlis.models.port import Said, ToolSpec, Turn
+from majlis.models.catalog import DEFAULT_CONTEXT, MIN_CONTEXT
+from majlis.models.port import UNLIMITED, Context, Said, SizeSource, ToolSpec, Turn
 from majlis.models.tokens import estimate_tools, estimate_turns, surely_fits
+from majlis.runs.engine import ModelSource
 from majlis.runs.run import Run
 from majlis.store.tables import agents
 from majlis.store.transactions import Tx
 
-MIN_CONTEXT = 4_000
 _DAY_MILLIS = 24 * 3600 * 1000
 # For the answer: an eighth of the context, within bounds.
 _MAX_ANSWER = 4_096
@@ -39,9 +39,10 @@ _REMEMBER = (
 class Room:
     """None as the context means no limit: the demo model."""
 
-    def __init__(self, context: int | None = None, tools: Sequence[ToolSpec] = (), answer: int | None = None) -> None:
-        self.context = context
-        self._tools = estimate_tools(tools) if context is not None else 0
+    def __init__(self, context: Context = UNLIMITED, tools: Sequence[ToolSpec] = (), answer: int | None = None) -> None:
+        self.context = context.tokens
+        self.source: SizeSource | None = context.source
+        self._tools = estimate_tools(tools) if self.context is not None else 0
         self._answer = answer
         # The turns after these were added during the run.
         self.begins = 0
@@ -64,6 +65,7 @@ class Room:
             return False
         # The name `demo` may stand for a real model.
         self.context = max(MIN_CONTEXT, (self.context or 2 * DEFAULT_CONTEXT) // 2)
+        self.source = "learned"
         return True
 
     def config_of(self, config: AgentConfig) -> AgentConfig:
@@ -95,12 +97,22 @@ class Room:
         return True
 
 
-async def room_of(config: AgentConfig, tools: Sequence[ToolSpec], run: Run | None = None) -> Room:
-    context = config.context_tokens or await context_size(config.model)
-    if context is not None and run is not None:
-        context = min(context, _limit_of(run) or context)
+async def room_of(config: AgentConfig, models: ModelSource, tools: Sequence[ToolSpec], run: Run | None = None) -> Room:
     settings = getattr(config.model, "settings", None)
-    return Room(context, tools, settings.max_tokens if settings is not None else None)
+    return Room(await _context(config, models, run), tools, settings.max_tokens if settings is not None else None)
+
+
+async def _context(config: AgentConfig, models: ModelSource, run: Run | None) -> Context:
+    if config.context_tokens is not None:
+        context = Context(config.context_tokens, "config")
+    else:
+        context = await models.context(config.model)
+    if context.tokens is None:
+        return context
+    limit = _limit_of(run) if run is not None else None
+    if limit is not None and limit < context.tokens:
+        return Context(limit, "learned")
+    return context._replace(tokens=max(MIN_CONTEXT, context.tokens))
 
 
 def _limit_of(run: Run) -> int | None:

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from typing_extensions import TypedDict
 
+from majlis.models.port import SizeSource
 from majlis.models.tokens import estimate
 
 # Blocks begin with a heading, as in `SPACE HISTORY ("Lobby"):`.
@@ -32,10 +33,13 @@ class LeftOutJson(TypedDict):
 
 
 class PromptBudgetJson(TypedDict):
-    """`tokens` is the budget of the request, and `reserved` the part of it for the answer. Null: it had no budget."""
+    """`tokens` is the budget of the request, and `reserved` the part of it for the answer. Null: it had no budget.
+    `source` says where the budget comes from: the agent's config, the model's server, the table of known models, the
+    default, or the refusal of a longer request."""
 
     step: int
     tokens: int | None
+    source: SizeSource | None
     reserved: int
     parts: list[PartJson]
     leftOut: list[LeftOutJson]
@@ -48,6 +52,7 @@ def budget_of(
     return {
         "step": request["step"],
         "tokens": lens.get("tokens"),
+        "source": lens.get("source"),
         "reserved": lens.get("reserved", 0),
         "parts": _parts(request, usage or {}),
         "leftOut": lens.get("leftOut", []),

@@ -5,11 +5,12 @@ import { useState, type FormEvent } from 'react'
 import { plural, rich, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { oneDecimal } from '../../ui/format.ts'
+import { SIZE_SOURCE } from '../../ui/sizeSource.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { FindServers } from './FindServers.tsx'
 
 const OTHER = 'other'
-interface Result { good?: string; note?: string; problem?: ModelProblem | null }
+interface Result { good?: string; notes?: string[]; problem?: ModelProblem | null }
 
 /** Choose a provider, paste a key, choose one of its models, test it and save it. */
 export function ConnectModel({ models, onSaved }: { models: Models; onSaved: (name: string) => void }) {
@@ -51,9 +52,11 @@ export function ConnectModel({ models, onSaved }: { models: Models; onSaved: (na
   })
   const model = { ...base, ...secret, name: name.trim() }
   const test = () => attempt(async () => {
-    const { text, callsTools, millis, problem } = await client.models.test({ model, ...pasted })
+    const { text, callsTools, millis, context, problem } = await client.models.test({ model, ...pasted })
     if (problem) return { problem }
-    return { good: t('It answered in {seconds} s: “{text}”', { seconds: oneDecimal(millis / 1000), text }), note: callsTools ? '' : t('It answered without the tool that it was offered. If agents with this model stay silent, set their “Speak” to text.') }
+    const size = context ? t('Longest request: {tokens} ({source})', { tokens: plural(context.tokens, '{n} token', '{n} tokens'), source: t(SIZE_SOURCE[context.source]) }) : ''
+    const silent = callsTools ? '' : t('It answered without the tool that it was offered. If agents with this model stay silent, set their “Speak” to text.')
+    return { good: t('It answered in {seconds} s: “{text}”', { seconds: oneDecimal(millis / 1000), text }), notes: [size, silent] }
   })
   const save = (event: FormEvent) => {
     event.preventDefault()
@@ -97,7 +100,7 @@ function Outcome({ result, busy }: { result: Result; busy: boolean }) {
   return (
     <div className="text-small">
       <p role="status" className="text-agent empty:hidden">{busy ? t('Asking the model server…') : result.good}</p>
-      {result.note && <p className="text-ink-soft">{result.note}</p>}
+      {result.notes?.map((note) => note && <p key={note} className="text-ink-soft">{note}</p>)}
       {result.problem && <p role="alert" className="text-bad">{result.problem.message}{result.problem.detail && <span className="block text-ink-soft">{t('The server says: {text}', { text: result.problem.detail })}</span>}</p>}
     </div>
   )

@@ -119,6 +119,7 @@ const texts: Catalogue = {
   '{n} models': things('لا نماذج', 'نموذج واحد', 'نموذجان', 'نماذج', 'نموذجًا', 'نموذج'),
   '{n} models found. Choose one.': forms('لم يُعثر على نماذج.', 'عُثر على نموذج واحد. اختره.', 'عُثر على نموذجين. اختر أحدهما.', 'عُثر على {n} نماذج. اختر أحدها.', 'عُثر على {n} نموذجًا. اختر أحدها.', 'عُثر على {n} نموذج. اختر أحدها.'),
   'It offers no models for chat. Type the name of the model.': 'لا يقدّم نماذج للمحادثة. اكتب اسم النموذج.',
+  'Longest request: {tokens} ({source})': 'أطول طلب: {tokens} ({source})',
   'It answered in {seconds} s: “{text}”': 'أجاب خلال {seconds} ث: «{text}»',
   'It answered without the tool that it was offered. If agents with this model stay silent, set their “Speak” to text.': 'أجاب من دون الأداة المعروضة عليه. إن صمت الوكلاء بهذا النموذج، فاضبط «Speak» لديهم على text.',
   'Provider': 'المزوّد',
