@@ -60,7 +60,7 @@ class GatewayProcess:
         await _kill(self._process)
 
     async def said(self, space: str) -> list[tuple[str, str]]:
-        """Who said what, oldest first."""
+        """Senders and texts, oldest first."""
         page = await self.owner.history(space, limit=200)
         return [(message["sender"]["name"], message["text"]) for message in page["messages"]]
 

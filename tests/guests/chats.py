@@ -19,7 +19,7 @@ from tools.web import node
 
 PAGE = (ROOT / "docs/openai.md").read_text("utf-8")
 QUESTION = "Plan the release"
-# What the blocks of the page take for granted, and the program that runs them.
+# The line that the blocks of the page need first, and the program that runs them.
 FIRST = {
     "js": ("const TOKEN = process.env.TOKEN;", node()),
     "python": ("import os\nTOKEN = os.environ['TOKEN']", sys.executable),
