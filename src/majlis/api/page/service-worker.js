@@ -7,7 +7,7 @@
 const PREFIX = 'majlis-offline-';
 const CACHE = PREFIX + VERSION;
 const OFFLINE = '/offline';
-const FILES = [OFFLINE, '/page/offline.js', '/page/pages.css', '/page/icon.svg', '/page/source-sans.woff2', '/page/source-serif.woff2'];
+const FILES = [OFFLINE, '/page/offline.js', '/page/theme.js', '/page/pages.css', '/page/icon.svg', '/page/source-sans.woff2', '/page/source-serif.woff2'];
 
 addEventListener('install', (event) => event.waitUntil(storeFiles()));
 addEventListener('activate', (event) => event.waitUntil(takeOver()));

@@ -18,10 +18,11 @@ async function signIn(value) {
   try {
     const headers = { 'Content-Type': 'application/json' };
     const answer = await fetch('/api/session', { method: 'POST', headers, body: JSON.stringify({ token: value }) });
+    if (answer.status === 401 && form.dataset.refused) return form.dataset.refused;
     if (!answer.ok) return (await answer.json()).error.message;
     location.reload();
     return '';
   } catch {
-    return 'Can’t reach Majlis. Check your connection and try again.';
+    return form.dataset.unreachable;
   }
 }

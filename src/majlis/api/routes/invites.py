@@ -74,7 +74,7 @@ async def accept(gateway: TheGateway, request: Request, code: str) -> Response:
         name = " ".join(parse_qs((await request.body()).decode("utf-8", "replace")).get("name", [""])[0].split())
         space_id, secret = await gateway.db.write(join_as_new_person, gateway.hasher, code, name)
     except Unauthenticated:
-        return page("invite-expired.html", status=401)
+        return page(request, "invite-expired.html", status=401)
     except MajlisError as refusal:
         failed = await _page(gateway, request, code, name, refusal)
         if isinstance(refusal, TooMany):
@@ -94,13 +94,13 @@ async def _page(
 ) -> Response:
     invite = await gateway.db.read(find_invite, gateway.hasher, code)
     if invite is None:
-        return page("invite-expired.html", status=401)
+        return page(request, "invite-expired.html", status=401)
     values = {"space": invite.space_name, "creator": invite.creator_name, "problem": refusal.message if refusal else ""}
     status = refusal.status if refusal else 200
     caller = await _signed_in(request)
     if caller is not None:
-        return page("invite-join.html", {**values, "name": caller.name}, status)
-    return page("invite.html", {**values, "name": name}, status)
+        return page(request, "invite-join.html", {**values, "name": caller.name}, status)
+    return page(request, "invite.html", {**values, "name": name}, status)
 
 
 async def _signed_in(request: Request) -> Caller | None:

@@ -56,5 +56,5 @@ async def finish(
         sign_in = await asyncio.to_thread(import_alone, "majlis.tools.mcp.sign_in")
         name: str = await sign_in.finish(gateway.secrets, gateway.tools.reach, state, code, iss)
     except MajlisError as refusal:
-        return page("mcp-sign-in-failed.html", {"message": refusal.message}, refusal.status)
-    return page("mcp-signed-in.html", {"name": name})
+        return page(request, "mcp-sign-in-failed.html", {"message": refusal.message}, refusal.status)
+    return page(request, "mcp-signed-in.html", {"name": name})

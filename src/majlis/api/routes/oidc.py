@@ -28,7 +28,7 @@ async def start(gateway: TheGateway, request: Request) -> Response:
         limit_sign_in(request)
         url = await _provider(request).start(attempt, _callback(request))
     except MajlisError as refusal:
-        return page("oidc-failed.html", {"message": refusal.message}, refusal.status)
+        return page(request, "oidc-failed.html", {"message": refusal.message}, refusal.status)
     answer = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
     secure = over_https(request)
     name = f"__Host-{_COOKIE}" if secure else _COOKIE
@@ -67,7 +67,7 @@ async def finish(
             settings.oidc_sign_up,
         )
     except MajlisError as refusal:
-        answer: Response = page("oidc-failed.html", {"message": refusal.message}, refusal.status)
+        answer: Response = page(request, "oidc-failed.html", {"message": refusal.message}, refusal.status)
     else:
         answer = RedirectResponse("/", 303, {"Cache-Control": "no-store"})
         set_cookie(answer, request, secret)

@@ -36,14 +36,19 @@ _TYPES = {
     "woff2": "font/woff2",
 }
 _WORKER = "service-worker.js"
+_CHOSEN_LANGUAGE = "majlis_language"
 _FOLDER = files("majlis.api").joinpath("page")
 
 
 @router.api_route("/sign-in/{code}", methods=GET)
-async def look_at_link(gateway: TheGateway, code: str) -> Response:
+async def look_at_link(gateway: TheGateway, request: Request, code: str) -> Response:
     """Does not use up the link: browsers and chat apps prefetch links."""
     caller = await gateway.db.read(find_code_owner, gateway.hasher, code)
-    return page("sign-in-link.html", {"name": caller.name}) if caller else page("link-expired.html", status=401)
+    return (
+        page(request, "sign-in-link.html", {"name": caller.name})
+        if caller
+        else page(request, "link-expired.html", status=401)
+    )
 
 
 @router.post("/sign-in/{code}")
@@ -53,9 +58,9 @@ async def use_link(gateway: TheGateway, request: Request, code: str) -> Response
         limit_sign_in(request)
         _, secret = await open_session(gateway, code, None)
     except Unauthenticated:
-        return page("link-expired.html", status=401)
+        return page(request, "link-expired.html", status=401)
     except MajlisError as refusal:
-        failed = page("sign-in-failed.html", {"message": refusal.message}, refusal.status)
+        failed = page(request, "sign-in-failed.html", {"message": refusal.message}, refusal.status)
         if isinstance(refusal, TooMany):
             failed.headers["Retry-After"] = str(refusal.retry_after)
         return failed
@@ -65,9 +70,9 @@ async def use_link(gateway: TheGateway, request: Request, code: str) -> Response
 
 
 @router.api_route("/offline", methods=GET)
-async def offline() -> Response:
+async def offline(request: Request) -> Response:
     """The service worker stores it, and shows it while the server cannot be reached."""
-    return page("offline.html")
+    return page(request, "offline.html")
 
 
 @router.api_route("/page/{name}", methods=GET)
@@ -114,16 +119,40 @@ def render(template: str, values: Mapping[str, str]) -> str:
     return Template(template).substitute({name: escape(value) for name, value in values.items()})
 
 
-def page(name: str, values: Mapping[str, str] | None = None, status: int = 200) -> HTMLResponse:
-    return HTMLResponse(render(PAGES[name], values or {}), status, {"Cache-Control": "no-store"})
+def page(request: Request, name: str, values: Mapping[str, str] | None = None, status: int = 200) -> HTMLResponse:
+    """In the language that the person chose in the app, otherwise in that of their browser."""
+    accepted = request.headers.get("Accept-Language", "")
+    template = PAGES[name]
+    for language in (request.cookies.get(_CHOSEN_LANGUAGE, ""), *accepted_languages(accepted)):
+        if language == "en":
+            break
+        if translated := PAGES.get(f"{language}/{name}"):
+            template = translated
+            break
+    return HTMLResponse(render(template, values or {}), status, {"Cache-Control": "no-store"})
+
+
+def accepted_languages(header: str) -> list[str]:
+    """Without their regions, the most wanted first."""
+    wanted = []
+    for part in header.split(","):
+        tag, _, quality = part.partition(";q=")
+        try:
+            wanted.append((-float(quality or 1), tag.strip().partition("-")[0].lower()))
+        except ValueError:
+            continue
+    return [language for _, language in sorted(wanted, key=lambda each: each[0])]
 
 
 def _read_pages() -> dict[str, str]:
     """A page's file has its part of the head, an empty line, and its body; `frame.html` has the rest."""
     parts = {file.name: file.read_text("utf-8") for file in _FOLDER.iterdir() if file.name.endswith(".html")}
-    frame = parts.pop("frame.html")
+    english = parts.pop("frame.html")
+    arabic = english.replace('lang="en" dir="ltr"', 'lang="ar" dir="rtl"')
+    parts |= {f"ar/{file.name}": file.read_text("utf-8") for file in _FOLDER.joinpath("ar").iterdir()}
     pages = {}
     for name, text in parts.items():
+        frame = arabic if name.startswith("ar/") else english
         head, body = text.rstrip().split("\n\n", 1)
         pages[name] = frame.replace("<!-- head -->", head).replace("<!-- body -->", body)
     return pages
@@ -133,7 +162,11 @@ def _read_assets() -> dict[str, tuple[bytes, str, str]]:
     """Content, media type and ETag of each file that is not a page."""
     found = {file.name: file.read_bytes() for file in _FOLDER.iterdir() if file.name.rpartition(".")[2] in _TYPES}
     # Browsers install the service worker again when its text changes, so it changes with every file it may store.
-    stored = b"".join(content for _, content in sorted(found.items())) + PAGES["offline.html"].encode()
+    stored = (
+        b"".join(content for _, content in sorted(found.items()))
+        + PAGES["offline.html"].encode()
+        + PAGES["ar/offline.html"].encode()
+    )
     found[_WORKER] = f"const VERSION = '{_short_hash(stored)}';\n".encode() + found[_WORKER]
     return {name: (content, _TYPES[name.rpartition(".")[2]], _etag(content)) for name, content in found.items()}
 

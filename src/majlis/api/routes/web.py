@@ -37,9 +37,9 @@ async def app(request: Request) -> Response:
     except Unauthenticated:
         issuer = request.app.state.gateway.settings.oidc_issuer
         provider = {"provider": urlsplit(issuer).hostname or "", "without_provider": "" if issuer else "hidden"}
-        return page("sign-in.html", provider)
+        return page(request, "sign-in.html", provider)
     if _INDEX is None:
-        return page("not-built.html", status=503)
+        return page(request, "not-built.html", status=503)
     return HTMLResponse(_INDEX, headers={"Cache-Control": "no-store"})
 
 
@@ -48,7 +48,7 @@ async def not_found(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     browser = request.method in GET and "text/html" in request.headers.get("Accept", "")
     if error.status_code == 404 and browser and not request.url.path.startswith(("/api/", "/v1/", "/mcp")):
-        return page("not-found.html", status=404)
+        return page(request, "not-found.html", status=404)
     return await handle_error(request, error)
 
 

@@ -20,6 +20,7 @@ const LOAD: Record<Language, () => Promise<Catalogue>> = {
 }
 const RIGHT_TO_LEFT: readonly Language[] = ['ar']
 const KEY = 'majlis.language'
+const YEAR_S = 31_536_000
 
 let current: { language: Language; locale: string | undefined; catalogue: Catalogue } = { language: 'en', locale: undefined, catalogue: {} }
 const listeners = new Set<() => void>()
@@ -41,6 +42,8 @@ export async function chooseLanguage(chosen: Language | null): Promise<void> {
   await show(chosen ?? ofBrowser())
   if (chosen) saveItem(KEY, chosen)
   else removeItem(KEY)
+  // For the pages of the server, such as the one to sign in.
+  document.cookie = `majlis_language=${chosen ?? ''}; path=/; max-age=${chosen ? YEAR_S : 0}; samesite=lax`
 }
 
 /** Makes one formatter per locale: they are slow to make. */
