@@ -21,6 +21,7 @@ import { SpaceMenuList } from './features/spaces/SpaceMenu.tsx'
 import { Deliveries, MessageMenu } from './features/timeline/MessageActions.tsx'
 import { FailedDeliveries } from './features/timeline/NoticeView.tsx'
 import { go, inspect as openInspector, spacePath, useInspect, usePlace, type Place } from './router.ts'
+import { setMain } from './ui/landmark.ts'
 import { lazyPart } from './ui/lazyPart.tsx'
 import { NotFound } from './ui/NotFound.tsx'
 import { Toasts } from './ui/toast.tsx'
@@ -82,8 +83,8 @@ function Layout({ sidebar, onOver }: { sidebar: boolean; onOver: (over: Over) =>
   return (
     <div role={home ? 'main' : undefined} className="flex h-full">
       <Sidebar className={home ? 'flex' : !sidebar ? 'hidden' : inspecting ? 'hidden lg:flex' : 'hidden md:flex'} onOver={onOver} />
-      <div role={home ? undefined : 'main'} className={`min-w-0 flex-1 flex-col ${home ? 'hidden md:flex' : 'flex'}`}>
-        {!home && <h1 className="unseen md:hidden">Majlis</h1>}
+      <div ref={setMain} role={home ? undefined : 'main'} className={`min-w-0 flex-1 flex-col ${home ? 'hidden md:flex' : 'flex'}`}>
+        {!home && <h1 className={`unseen ${!sidebar ? '' : inspecting ? 'lg:hidden' : 'md:hidden'}`}>Majlis</h1>}
         {home && <Home />}
         {place.page === 'space' && <SpacePage key={place.spaceId} spaceId={place.spaceId} messageId={place.messageId} />}
         {place.page === 'unknown' && <NotFound />}

@@ -79,7 +79,7 @@ export function ConnectModel({ models, onSaved }: { models: Models; onSaved: (na
         {!provider?.local && (
           <div>
             <label className="block"><span className="mb-1 block text-small font-medium">{t('API key')}</span><input type="password" value={key} autoComplete="new-password" aria-describedby="key-about" className="field max-w-sm" onChange={(event) => setKey(event.target.value)} /></label>
-            <p id="key-about" className="mt-1 text-small text-ink-soft">{keyHint(provider, stored)} {provider?.keyUrl && <a href={provider.keyUrl} target="_blank" rel="noreferrer" className="text-link">{t('Get a key')}</a>}</p>
+            <p id="key-about" className="mt-1 text-small text-ink-soft">{keyHint(provider, stored)} {provider?.keyUrl && <a href={provider.keyUrl} target="_blank" rel="noreferrer" className="text-link underline underline-offset-4">{t('Get a key')}</a>}</p>
           </div>
         )}
         <Button disabled={busy} onClick={look}>{t('Show models')}</Button>

@@ -27,7 +27,7 @@ export default function EmojiPicker({ onChoose }: { onChoose: (sign: string) => 
       <div className="mt-2 max-h-64 space-y-2 overflow-y-auto">
         {groups.map(({ title, emoji }) => (
           <section key={title} aria-label={t(title)}>
-            <h4 className="mb-1 font-sans text-tiny text-ink-soft">{t(title)}</h4>
+            <h3 className="mb-1 font-sans text-tiny text-ink-soft">{t(title)}</h3>
             {emoji.length === 0 && <p className="text-small text-ink-soft">{t('No results')}</p>}
             <ul className="grid grid-cols-8">{emoji.map((each) => <Choice key={each.name} emoji={each} onChoose={onChoose} />)}</ul>
           </section>

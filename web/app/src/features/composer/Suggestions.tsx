@@ -12,7 +12,7 @@ export function Suggestions({ state, onChoose }: { state: SuggestionState; onCho
       id={state.listId}
       role="listbox"
       aria-label={t(LABELS[state.kind])}
-      className={`absolute bottom-full start-3 z-10 mb-1 max-h-80 max-w-[calc(100%-1.5rem)] animate-rise overflow-y-auto rounded-lg border border-line bg-paper-high p-1 shadow-high md:start-6 ${state.kind === 'command' ? 'w-96' : 'w-72'}`}
+      className={`absolute bottom-full start-3 z-10 mb-1 max-h-[70dvh] max-w-[calc(100%-1.5rem)] animate-rise overflow-y-auto rounded-lg border border-line bg-paper-high p-1 shadow-high md:start-6 ${state.kind === 'command' ? 'w-96' : 'w-72'}`}
     >
       {state.list.map((suggestion, n) => (
         <li

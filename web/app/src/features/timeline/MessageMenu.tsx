@@ -10,6 +10,7 @@ import { openDirect } from '../spaces/openDirect.ts'
 import { useMayWrite } from '../spaces/useMayWrite.ts'
 import { copyText } from '../../ui/copy.ts'
 import { Again, Chat, Copy, Eye, LinkIcon, Pencil, Pin, Question, Receipt, Trash } from '../../ui/icons.tsx'
+import { inMain } from '../../ui/landmark.ts'
 import { lazyPart } from '../../ui/lazyPart.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { deleteSoon } from './deletions.ts'
@@ -35,13 +36,13 @@ export default function MessageMenu({ message, button, onOpenChange }: { message
     <Popover.Root open={panel !== null} onOpenChange={(shown) => !shown && setPanel(null)}>
       <DropdownMenu.Root modal={false} open={menu} onOpenChange={setMenu}>
         <Popover.Anchor asChild><DropdownMenu.Trigger asChild>{button}</DropdownMenu.Trigger></Popover.Anchor>
-        <DropdownMenu.Portal>
+        <DropdownMenu.Portal {...inMain()}>
           <DropdownMenu.Content align="end" sideOffset={4} collisionPadding={12} aria-label={t('Message actions')} className={`${PANEL} min-w-44 p-1.5`} onCloseAutoFocus={(event) => panel && event.preventDefault()}>
             <Items message={message} onPanel={setPanel} />
           </DropdownMenu.Content>
         </DropdownMenu.Portal>
       </DropdownMenu.Root>
-      <Popover.Portal>
+      <Popover.Portal {...inMain()}>
         <Popover.Content align="end" sideOffset={6} collisionPadding={12} aria-label={panel ? t(PANELS[panel]) : ''} className={`${PANEL} w-72 p-3`}>
           {panel === 'why' ? <Why messageId={message.id} /> : <Deliveries messageId={message.id} mayWrite={mayWrite} />}
         </Popover.Content>
@@ -88,7 +89,6 @@ function Items({ message, onPanel }: { message: Message; onPanel: (panel: Panel)
       {mayWrite && !message.deletedAt && <Picker message={message} />}
       {own && mayWrite && changeable && <DropdownMenu.Item className={ITEM} onSelect={() => editMessage(message)}><Pencil className="size-4" />{t('Edit')}</DropdownMenu.Item>}
       {sender.type === 'agent' && runId && mayWrite && changeable && (answersMe || isAdmin) && <DropdownMenu.Item className={ITEM} onSelect={regenerate}><Again className="size-4" />{t('Regenerate')}</DropdownMenu.Item>}
-      {(own || isAdmin) && changeable && <DropdownMenu.Item className={`${ITEM} text-bad`} onSelect={remove}><Trash className="size-4" />{asked ? t('Yes, delete message') : t('Delete')}</DropdownMenu.Item>}
       {mayWrite && changeable && <DropdownMenu.Item className={ITEM} onSelect={pin}><Pin className="size-4" />{message.pinned ? t('Unpin') : t('Pin')}</DropdownMenu.Item>}
       {message.text && <DropdownMenu.Item className={ITEM} onSelect={() => copy(message.text, t('Text copied'))}><Copy className="size-4" />{t('Copy text')}</DropdownMenu.Item>}
       <DropdownMenu.Item className={ITEM} onSelect={() => copy(addressOf(messagePath(message.spaceId, message.id)), t('Link copied'))}><LinkIcon className="size-4" />{t('Copy link')}</DropdownMenu.Item>
@@ -96,6 +96,7 @@ function Items({ message, onPanel }: { message: Message; onPanel: (panel: Panel)
       {runId && <DropdownMenu.Item className={ITEM} onSelect={() => onPanel('why')}><Question className="size-4" />{t('Why')}</DropdownMenu.Item>}
       {runId && <DropdownMenu.Item className={ITEM} onSelect={() => inspect({ kind: 'run', id: runId })}><Eye className="size-4" />{t('View run')}</DropdownMenu.Item>}
       {!direct && sender.id !== me.id && sender.type !== 'service' && <DropdownMenu.Item className={ITEM} onSelect={() => void openDirect(store, sender.id)}><Chat className="size-4" />{t('Message {name}', { name: sender.name })}</DropdownMenu.Item>}
+      {(own || isAdmin) && changeable && <DropdownMenu.Item className={`${ITEM} text-bad`} onSelect={remove}><Trash className="size-4" />{asked ? t('Yes, delete message') : t('Delete')}</DropdownMenu.Item>}
     </>
   )
 }
