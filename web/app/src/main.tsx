@@ -10,8 +10,10 @@ import { isRightToLeft, startLanguage, useLanguage } from './language/language.t
 import './styles/app.css'
 import { showSavedTheme } from './theme.ts'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
+import { showSavedWide } from './wide.ts'
 
 showSavedTheme()
+showSavedWide()
 const store = new Store({ outboxStorage, presence: true })
 reconnectOnWake(store)
 const root = createRoot(document.getElementById('root')!)

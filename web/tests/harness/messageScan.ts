@@ -81,6 +81,7 @@ export function scan(path: string): { messages: Found[]; literals: Found[] } {
         if (!CODE.has(nameOf(node['name'] as Node))) break
         return isNode(node['value']) ? visitSilently(node['value']) : undefined
       case 'Property':
+        if (node['computed']) visit(node['key'] as Node)
         return CODE.has(nameOf(node['key'] as Node)) ? visitSilently(node['value'] as Node) : visit(node['value'] as Node)
       case 'MemberExpression':
         return visit(node['object'] as Node)

@@ -1,10 +1,10 @@
 import type { ButtonHTMLAttributes } from 'react'
 
 const LOOKS = {
-  primary: 'bg-warm text-warm-ink px-4 py-2 font-medium hover:brightness-110 disabled:opacity-50',
-  plain: 'border border-line-strong bg-paper-high px-3 py-1.5 hover:bg-hover',
+  primary: 'min-h-9 bg-warm text-warm-ink px-4 py-1.5 font-medium hover:brightness-110 disabled:opacity-50',
+  plain: 'min-h-9 border border-line-strong bg-paper-high px-3 py-1.5 hover:bg-hover',
   quiet: 'px-2 py-1 text-ink-soft hover:bg-hover hover:text-ink',
-  bad: 'border border-bad text-bad px-3 py-1.5 hover:bg-bad-low',
+  bad: 'min-h-9 border border-bad text-bad px-3 py-1.5 hover:bg-bad-low',
 }
 
 export function Button({ look = 'plain', className = '', ...rest }: ButtonHTMLAttributes<HTMLButtonElement> & { look?: keyof typeof LOOKS }) {

@@ -5,8 +5,7 @@ import { byLocale } from '../language/language.ts'
 import { t } from '../language/words.ts'
 import { oneDecimal } from './format.ts'
 
-
-const clock = byLocale((locale) => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' }))
+const clock = byLocale((locale) => new Intl.DateTimeFormat(locale, { timeStyle: 'short' }))
 const day = byLocale((locale) => new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' }))
 const dayAndYear = byLocale((locale) => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', year: 'numeric' }))
 const full = byLocale((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' }))

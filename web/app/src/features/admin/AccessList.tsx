@@ -4,6 +4,7 @@ import { useStore } from '@majlis/client/react'
 import { msg, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
+import { dot } from '../../ui/format.ts'
 import { ago, brief, fullTime } from '../../ui/time.ts'
 
 const KINDS: Record<Access['kind'], string> = { token: msg('Token'), session: msg('Browser session'), link: msg('Sign-in link') }
@@ -19,7 +20,7 @@ export function AccessList({ entityId, list, onChange, attempt }: { entityId: st
           <li key={each.id} className="flex items-center gap-3 py-1.5">
             <span className="min-w-0 flex-1 truncate">
               {each.label ?? t(KINDS[each.kind])}{each.current && ` ${t('(this session)')}`}
-              <span className="block text-ink-soft">{each.label ? `${t(KINDS[each.kind])} · ` : ''}<span title={fullTime(each.createdAt)}>{t('Created {time}', { time: ago(each.createdAt) })}</span> · {each.expiresAt ? <span title={fullTime(each.expiresAt)}>{t('Expires {time}', { time: brief(each.expiresAt) })}</span> : t('Never expires')}</span>
+              <span className="block text-ink-soft">{each.label ? `${t(KINDS[each.kind])}${dot()}` : ''}<span title={fullTime(each.createdAt)}>{t('Created {time}', { time: ago(each.createdAt) })}</span>{dot()}{each.expiresAt ? <span title={fullTime(each.expiresAt)}>{t('Expires {time}', { time: brief(each.expiresAt) })}</span> : t('Never expires')}</span>
             </span>
             <Button look="bad" onClick={() => attempt(client.access.end(each.id).then(onChange))}>{each.kind === 'token' ? t('Revoke') : t('End')}</Button>
           </li>

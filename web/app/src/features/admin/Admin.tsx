@@ -3,6 +3,7 @@ import { useMe, useStore } from '@majlis/client/react'
 import { msg, rich, t } from '../../language/words.ts'
 import { go } from '../../router.ts'
 import { IconButton } from '../../ui/Button.tsx'
+import { dot } from '../../ui/format.ts'
 import { Back } from '../../ui/icons.tsx'
 import { Link } from '../../ui/Link.tsx'
 import { NotFound } from '../../ui/NotFound.tsx'
@@ -54,7 +55,7 @@ export default function Admin({ section, id }: { section: string; id: string | n
             : id ? <PersonView key={id} id={id} /> : <People />}
           {system && (
             <p className="mt-8 text-tiny text-ink-soft">
-              {t('Majlis {version} on {database}', { version: system.version, database: system.database === 'sqlite' ? 'SQLite' : 'PostgreSQL' })} · {system.lastBackupAt ? rich('Last backup {time}', { time: <time dateTime={system.lastBackupAt} title={fullTime(system.lastBackupAt)}>{ago(system.lastBackupAt)}</time> }) : <span className="text-decide">{t('No backup yet. Run majlis backup where Majlis runs.')}</span>}
+              {t('Majlis {version} on {database}', { version: system.version, database: system.database === 'sqlite' ? 'SQLite' : 'PostgreSQL' })}{dot()}{system.lastBackupAt ? rich('Last backup {time}', { time: <time dateTime={system.lastBackupAt} title={fullTime(system.lastBackupAt)}>{ago(system.lastBackupAt)}</time> }) : <span className="text-decide">{t('No backup yet. Run majlis backup where Majlis runs.')}</span>}
             </p>
           )}
         </div>

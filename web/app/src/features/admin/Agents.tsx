@@ -27,7 +27,7 @@ export function Agents() {
             <Link href={`/admin/agents/${agent.id}`} className="-mx-2 flex items-center gap-3 rounded-md px-2 py-2 hover:bg-hover">
               <Avatar id={agent.id} name={agent.name} type="agent" />
               <span className="min-w-0 flex-1">
-                <bdi className="block truncate text-along leading-tight font-medium text-agent">{agent.name}</bdi>
+                <bdi className="block truncate text-along leading-tight font-medium">{agent.name}</bdi>
                 <span className="block truncate text-small leading-tight text-ink-soft">{agent.config['mind'] === 'outside' ? t('Runs in a program of yours') : modelName(agent.config)}</span>
               </span>
               <span className="text-small text-ink-soft">{agent.paused ? t('Paused') : String(agent.config['mind'] ?? '')}</span>
@@ -77,8 +77,8 @@ function NewAgent() {
       <fieldset className="grid gap-2 py-1 md:grid-cols-3">
         <legend className="mb-1 text-small text-ink-soft">{t('Begin with')}</legend>
         {TEMPLATES.map((each) => (
-          <label key={each.name} className="flex cursor-pointer gap-2 rounded-md border border-line bg-paper-high p-2.5 text-small has-checked:border-ink-soft has-checked:bg-hover">
-            <input type="radio" name="template" value={each.name} checked={each === template} className="mt-0.5 shrink-0 accent-link" onChange={() => setTemplate(each)} />
+          <label key={each.name} className="flex cursor-pointer items-start gap-2 rounded-md border border-line bg-paper-high p-2.5 text-small has-checked:border-ink-soft has-checked:bg-hover">
+            <input type="radio" name="template" value={each.name} checked={each === template} className="mt-1 shrink-0 accent-link" onChange={() => setTemplate(each)} />
             <span><span className="block font-medium">{t(each.name)}</span><span className="text-ink-soft">{t(each.about)}</span></span>
           </label>
         ))}

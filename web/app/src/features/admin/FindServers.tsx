@@ -3,6 +3,7 @@ import { useState } from 'react'
 
 import { plural, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
+import { dot } from '../../ui/format.ts'
 
 interface Server { provider: string; title: string; baseUrl: string; models: string[] }
 
@@ -19,7 +20,7 @@ export function FindServers({ onChoose }: { onChoose: (server: Server) => void }
       <p role="status" className="text-ink-soft empty:hidden">{found?.length === 0 && t('Found no Ollama, llama.cpp, LM Studio or vLLM at its usual port. If yours runs elsewhere, enter its address below.')}</p>
       {found?.map((server) => (
         <div key={server.provider} className="flex items-center gap-3">
-          <span className="min-w-0 flex-1"><b className="font-semibold">{server.title}</b> <span className="text-ink-soft">{server.baseUrl} · {plural(server.models.length, '{n} model', '{n} models')}</span></span>
+          <span className="min-w-0 flex-1"><b className="font-semibold">{server.title}</b> <span className="text-ink-soft">{server.baseUrl}{dot()}{plural(server.models.length, '{n} model', '{n} models')}</span></span>
           <Button aria-label={t('Choose {title}', { title: server.title })} onClick={() => onChoose(server)}>{t('Choose')}</Button>
         </div>
       ))}

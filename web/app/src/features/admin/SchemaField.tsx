@@ -14,6 +14,14 @@ export interface FieldSchema extends Schema {
   anyOf?: FieldSchema[]
 }
 
+/** A title or a sentence of the schema, in the language of the app if it has one. */
+export function settingText(text: string): string {
+  const plain = text.replaceAll('`', '').replace(/\s+/g, ' ')
+  const key = `setting: ${plain}`
+  const found = t(key)
+  return found === key ? plain : found
+}
+
 interface Props {
   name: string
   schema: FieldSchema
@@ -31,9 +39,9 @@ export function SchemaField({ name, schema: given, root, value, onChange, json =
   const kind = kindOf(schema)
   if (kind === 'none') return json && !('const' in schema) ? <JsonField name={name} schema={schema} value={value} onChange={onChange} /> : null
   if (kind === 'group') return <Group name={name} schema={schema} root={root} value={value} onChange={onChange} json={json} />
-  const about = schema.description && <span id={`${id}-about`} className="block text-small text-ink-soft">{schema.description.replaceAll('`', '')}</span>
+  const about = schema.description && <span id={`${id}-about`} className="mb-1 block text-small text-ink-soft">{settingText(schema.description)}</span>
   const more = { id, 'aria-describedby': schema.description ? `${id}-about` : undefined }
-  const label = schema.title ?? name
+  const label = settingText(schema.title ?? name)
   if (kind === 'yes-no') {
     return (
       <div>
@@ -43,17 +51,17 @@ export function SchemaField({ name, schema: given, root, value, onChange, json =
     )
   }
   return (
-    <div>
+    <div className="flex flex-col">
       <label htmlFor={id} className="block text-small font-medium">{label}</label>
       {about}
       {kind === 'choice' ? (
-        <select {...more} value={String(value ?? schema.default ?? '')} className="field mt-1 w-auto" onChange={(event) => onChange(event.target.value)}>
+        <select {...more} value={String(value ?? schema.default ?? '')} className="field mt-auto w-auto self-start" onChange={(event) => onChange(event.target.value)}>
           {schema.enum!.map((option) => <option key={String(option)} value={String(option)}>{String(option)}</option>)}
         </select>
       ) : kind === 'number' ? (
-        <input {...more} type="number" min={schema.minimum} max={schema.maximum} value={value === null || value === undefined ? '' : String(value)} placeholder={schema.default === null || schema.default === undefined ? t('Default') : String(schema.default)} className="field mt-1 w-44" onChange={(event) => onChange(event.target.value === '' ? (schema.default ?? null) : Number(event.target.value))} />
+        <input {...more} type="number" min={schema.minimum} max={schema.maximum} value={value === null || value === undefined ? '' : String(value)} placeholder={schema.default === null || schema.default === undefined ? t('Default') : String(schema.default)} className="field mt-auto w-44" onChange={(event) => onChange(event.target.value === '' ? (schema.default ?? null) : Number(event.target.value))} />
       ) : (
-        <input {...more} value={String(value ?? schema.default ?? '')} className="field mt-1 max-w-sm" onChange={(event) => onChange(event.target.value)} />
+        <input {...more} value={String(value ?? schema.default ?? '')} className="field mt-auto max-w-sm" onChange={(event) => onChange(event.target.value)} />
       )}
     </div>
   )
@@ -74,8 +82,8 @@ function JsonField({ name, schema, value, onChange }: Omit<Props, 'root' | 'json
   }
   return (
     <div className="md:col-span-2">
-      <label htmlFor={id} className="block text-small font-medium">{schema.title ?? name} <span className="font-normal text-ink-soft">{t('(JSON)')}</span></label>
-      {schema.description && <span id={`${id}-about`} className="block text-small text-ink-soft">{schema.description.replaceAll('`', '')}</span>}
+      <label htmlFor={id} className="block text-small font-medium">{settingText(schema.title ?? name)} <span className="font-normal text-ink-soft">{t('(JSON)')}</span></label>
+      {schema.description && <span id={`${id}-about`} className="block text-small text-ink-soft">{settingText(schema.description)}</span>}
       <textarea id={id} aria-describedby={schema.description ? `${id}-about` : undefined} rows={Math.min(10, text.split('\n').length)} spellCheck={false} value={text} aria-invalid={bad} className="field mt-1 font-mono text-[0.8125rem] aria-invalid:border-bad" onChange={(event) => change(event.target.value)} />
       {bad && <span role="alert" className="block text-small text-bad">{t('Invalid JSON. It is not saved until it is complete.')}</span>}
     </div>
@@ -86,8 +94,9 @@ function Group({ name, schema, root, value, onChange, json = false }: Props) {
   const values = (value ?? schema.default ?? {}) as Record<string, unknown>
   return (
     <fieldset className="space-y-4">
-      <legend className="mb-1 font-serif text-large font-semibold">{schema.title ?? name}</legend>
-      <div className="grid gap-4 md:grid-cols-2">
+      <legend className="mb-2 font-serif text-large font-semibold">{settingText(schema.title ?? name)}</legend>
+      {schema.description && <p className="-mt-3 text-small text-ink-soft">{settingText(schema.description)}</p>}
+      <div className="grid gap-x-6 gap-y-4 md:grid-cols-2">
         {Object.entries(schema.properties!).map(([key, each]) => <SchemaField key={key} name={key} schema={each} root={root} value={values[key]} onChange={(changed) => onChange({ ...values, [key]: changed })} json={json} />)}
       </div>
     </fieldset>

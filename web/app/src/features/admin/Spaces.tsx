@@ -4,6 +4,7 @@ import { useMajlis, useStore } from '@majlis/client/react'
 import { msg, plural, t } from '../../language/words.ts'
 import { spacePath } from '../../router.ts'
 import { allPages } from '../../ui/allPages.ts'
+import { dot } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { SPACE_ROLES } from '../spaces/roles.ts'
@@ -40,7 +41,7 @@ function Row({ space }: { space: SpaceOutline }) {
         <span className="text-small text-ink-soft tabular-nums">{plural(people, '{n} person', '{n} people')}, {plural(agents, '{n} agent', '{n} agents')}, {plural(space.messageCount, '{n} message', '{n} messages')}</span>
       </summary>
       <div className="mt-2 space-y-2 text-small text-ink-soft">
-        <p>{space.description ? `${space.description} · ` : ''}{t(TRIGGERS[space.triggers])}</p>
+        <p>{space.description ? `${space.description}${dot()}` : ''}{t(TRIGGERS[space.triggers])}</p>
         <p className="text-ink"><bdi>{space.members.map((member) => (member.role === 'member' ? member.name : `${member.name} (${t(SPACE_ROLES[member.role])})`)).join(t(', '))}</bdi></p>
         {mine ? (
           <p className="flex gap-4">

@@ -4,7 +4,7 @@ import { useState } from 'react'
 
 import { plural, rich, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
-import { money } from '../../ui/format.ts'
+import { dot, money } from '../../ui/format.ts'
 import { preciseDuration } from '../../ui/time.ts'
 import { BlockList } from '../inspector/BlockList.tsx'
 import { blocksOf } from '../inspector/promptBlocks.ts'
@@ -83,7 +83,7 @@ function Answer({ answer }: { answer: NonNullable<Tried['answer']> }) {
           <pre tabIndex={0} className="mt-1 max-h-48 overflow-auto rounded-md bg-paper-low p-2 font-mono text-tiny whitespace-pre-wrap">{JSON.stringify(call.input, null, 2)}</pre>
         </details>
       ))}
-      <p className="text-small text-ink-soft">{facts.join(' · ')}</p>
+      <p className="text-small text-ink-soft">{facts.join(dot())}</p>
     </section>
   )
 }

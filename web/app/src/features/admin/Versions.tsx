@@ -3,6 +3,7 @@ import { useStore } from '@majlis/client/react'
 
 import { t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
+import { dot } from '../../ui/format.ts'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { fullTime } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -22,7 +23,7 @@ export function Versions({ agent, onRestore }: { agent: Agent; onRestore: (confi
           <li key={version} className="flex items-center gap-3 py-2">
             <span className="min-w-0 flex-1">
               <span className="block font-medium">{version === agent.version ? t('Version {version} (current)', { version }) : t('Version {version}', { version })}</span>
-              <span className="block text-ink-soft">{fullTime(createdAt)}{changedBy && <> · <bdi>{changedBy.name}</bdi></>}{before && ` · ${changedText(changedKeys(before, config))}`}</span>
+              <span className="block text-ink-soft">{fullTime(createdAt)}{changedBy && <>{dot()}<bdi>{changedBy.name}</bdi></>}{before && `${dot()}${changedText(changedKeys(before, config))}`}</span>
             </span>
             {version !== agent.version && <Button onClick={() => onRestore(config, version)}>{t('Restore')}</Button>}
           </li>

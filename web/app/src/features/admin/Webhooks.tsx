@@ -5,6 +5,7 @@ import { useState, type FormEvent, type ReactNode } from 'react'
 import { msg, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx'
+import { dot } from '../../ui/format.ts'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { brief, fullTime } from '../../ui/time.ts'
 import { toast } from '../../ui/toast.tsx'
@@ -60,7 +61,7 @@ function Incoming({ hook, onDelete }: { hook: IncomingWebhook; onDelete: () => v
         <b className="min-w-0 flex-1 truncate font-semibold">{hook.name}</b>
         <ConfirmButton label={t('Delete')} confirm={t('Yes, delete {name}', { name: hook.name })} onConfirm={onDelete} />
       </p>
-      <p className="text-ink-soft">{hook.spaceId ? t('Posts in {space}', { space }) : t('Triggers an agent')} · {t(SCHEMES[hook.verify.scheme])} · {t('Created {time}', { time: brief(hook.createdAt) })}</p>
+      <p className="text-ink-soft">{hook.spaceId ? t('Posts in {space}', { space }) : t('Triggers an agent')}{dot()}{t(SCHEMES[hook.verify.scheme])}{dot()}{t('Created {time}', { time: brief(hook.createdAt) })}</p>
       <code className="block overflow-x-auto rounded-md bg-paper-low px-2 py-1 font-mono text-tiny">{hook.url}</code>
     </li>
   )
@@ -77,7 +78,7 @@ function Outgoing({ hook, onDelete }: { hook: OutgoingWebhook; onDelete: () => v
         <Button look="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? t('Hide deliveries') : t('Deliveries')}</Button>
         <ConfirmButton label={t('Delete')} confirm={t('Yes, delete webhook')} onConfirm={onDelete} />
       </p>
-      <p className="text-ink-soft">{space} · {hook.events.includes('*') ? t('all events') : hook.events.join(', ')} · {t('Created {time}', { time: brief(hook.createdAt) })}</p>
+      <p className="text-ink-soft">{space}{dot()}{hook.events.includes('*') ? t('all events') : hook.events.join(', ')}{dot()}{t('Created {time}', { time: brief(hook.createdAt) })}</p>
       {hook.disabledAt && <p className="text-bad">{t('Disabled since {time}.', { time: fullTime(hook.disabledAt) })} {hook.reason ? t(REASONS[hook.reason]) : ''}</p>}
       {!hook.disabledAt && hook.failingSince && <p className="text-decide">{t('Failing since {time}', { time: fullTime(hook.failingSince) })}</p>}
       {open && <Deliveries list={() => client.outgoingWebhooks.deliveries(hook.id, { limit: 20 })} id={hook.id} />}

@@ -3,6 +3,7 @@ import { usePendingTools, useRuns, useStreams } from '@majlis/client/react'
 
 import { plural, t } from '../../language/words.ts'
 import { go, inspect, messagePath } from '../../router.ts'
+import { dot } from '../../ui/format.ts'
 import { Stop } from '../../ui/icons.tsx'
 import { hueOf } from '../../ui/Avatar.tsx'
 import { duration, useNow } from '../../ui/time.ts'
@@ -19,7 +20,7 @@ export function ActiveAgents({ space }: { space: SpaceState }) {
   const all = activityOf(working, waiting, usePendingTools(space.facts.id), writing)
   const nameOf = (id: string) => space.members.find((member) => member.id === id)?.name ?? t('An agent')
   return (
-    <ul aria-label={t('Active agents')} className="mx-auto mb-1 flex h-6 w-full max-w-column shrink-0 items-center gap-x-5 overflow-hidden px-4 text-small text-ink-soft md:px-7">
+    <ul aria-label={t('Active agents')} className="mx-auto mb-1 flex h-6 w-full max-w-messages shrink-0 items-center gap-x-5 overflow-hidden px-4 text-small text-ink-soft md:px-7">
       {all.slice(0, SHOWN).map((each, n) => <Line key={`${each.agentId} ${each.state}`} activity={each} name={nameOf(each.agentId)} spaceId={space.facts.id} narrow={n === 0} />)}
       {all.length > 1 && <Others count={all.length - 1} className="md:hidden" />}
       {all.length > SHOWN && <Others count={all.length - SHOWN} className="hidden md:flex" />}
@@ -43,7 +44,7 @@ function Line({ activity, name, spaceId, narrow }: { activity: Activity; name: s
       <span aria-hidden style={hueOf(agentId)} className={`size-2 shrink-0 rounded-full agent-name ${decide ? 'bg-decide' : state === 'reply' ? 'border-2' : 'animate-breathe bg-current'}`} />
       <button type="button" className="min-w-0 truncate rounded-sm hover:text-ink hover:underline" onClick={show}>
         <b style={hueOf(agentId)} className="font-semibold agent-name"><bdi>{name}</bdi></b> <span className={decide ? 'text-decide' : ''}>{textOf(activity)}</span>
-        {decide && <span className="text-link"> · {t('Show')}</span>}
+        {decide && <span className="text-link">{dot()}{t('Show')}</span>}
       </button>
       {!decide && now - since > 2000 && <span className="shrink-0 tabular-nums">{duration(now - since)}</span>}
       {mayStop && (

@@ -2,6 +2,7 @@ import type { Tool } from '@majlis/client'
 
 import { t } from '../../language/words.ts'
 import { labelOf, propertiesOf, type Property } from './formSchema.ts'
+import { dot } from '../../ui/format.ts'
 import { fullTime, timeOf } from '../../ui/time.ts'
 
 /** The answer to a closed card, with its author and time. */
@@ -10,7 +11,7 @@ export function CardResult({ tool }: { tool: Tool }) {
   return (
     <p className="mt-2 text-small">
       <b className={`font-semibold ${tool.status === 'error' ? 'text-bad' : ''}`}>{resultText(tool)}</b>
-      {answeredBy && <span className="text-ink-soft"> · {answeredBy.name}</span>}
+      {answeredBy && <span className="text-ink-soft">{dot()}{answeredBy.name}</span>}
       {answeredAt && <time dateTime={answeredAt} title={fullTime(answeredAt)} className="text-ink-soft">{t(', ')}{timeOf(answeredAt)}</time>}
     </p>
   )
@@ -43,5 +44,5 @@ export function answerText(output: unknown, ui: string | null, resultSchema: Too
   if (ui === 'choice' && 'choice' in answer) return String(answer['choice'])
   const properties = propertiesOf(resultSchema)
   if (ui === 'form' && Object.keys(answer).length === 0) return t('Confirmed')
-  return Object.entries(answer).map(([name, value]) => `${labelOf(name, properties[name] ?? {})}: ${shownValue(value, properties[name] ?? {})}`).join(' · ')
+  return Object.entries(answer).map(([name, value]) => `${labelOf(name, properties[name] ?? {})}: ${shownValue(value, properties[name] ?? {})}`).join(dot())
 }

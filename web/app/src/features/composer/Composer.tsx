@@ -153,7 +153,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
 
   return (
     <form
-      className="relative mx-auto w-full max-w-column px-3 pb-3 md:px-6 md:pb-5"
+      className="relative mx-auto w-full max-w-messages px-3 pb-3 md:px-6 md:pb-5"
       onSubmit={(event) => {
         event.preventDefault()
         send()
@@ -169,8 +169,9 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
         )}
         {replyTo && !editing && (
           <div className="flex items-center gap-2 border-b border-line py-1 pe-1 ps-4 text-small">
-            <p className="line-clamp-1 wrap-anywhere min-w-0 flex-1 text-ink-soft">
-              {rich('Replying to {name}: {text}', { name: <bdi className="font-semibold text-ink">{replyTo.sender.name}</bdi>, text: <bdi>{lineOf(replyTo)}</bdi> })}
+            <p className="flex min-w-0 flex-1 gap-1.5 text-ink-soft">
+              <span className="max-w-1/2 shrink-0 truncate">{rich('Replying to {name}:', { name: <bdi className="font-semibold text-ink">{replyTo.sender.name}</bdi> })}</span>
+              <bdi className="truncate">{lineOf(replyTo)}</bdi>
             </p>
             <IconButton label={t('Cancel reply')} className="size-7" onClick={onClearReply}><Close className="size-4" /></IconButton>
           </div>

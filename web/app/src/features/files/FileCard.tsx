@@ -3,6 +3,7 @@ import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { t } from '../../language/words.ts'
+import { dot } from '../../ui/format.ts'
 import { Download, FileIcon } from '../../ui/icons.tsx'
 import { lazyPart } from '../../ui/lazyPart.tsx'
 import { kindOf, sizeOf } from './kinds.ts'
@@ -23,7 +24,7 @@ export function FileCard({ file, glimpse = true }: { file: FileInfo; glimpse?: b
           <span className="unseen">{t('Show')}</span>
           <span className="min-w-0 flex-1 leading-tight">
             <bdi className="block truncate text-along font-medium">{file.name}</bdi>
-            <span className="block text-tiny text-ink-soft">{kindOf(file)} · {sizeOf(file.bytes)}</span>
+            <span className="block text-tiny text-ink-soft">{kindOf(file)}{dot()}{sizeOf(file.bytes)}</span>
           </span>
         </button>
         <a href={client.files.url(file.id)} download={file.name} aria-label={t('Download {name}', { name: file.name })} title={t('Download')} className="grid size-9 shrink-0 place-items-center rounded-md text-ink-soft -outline-offset-2! hover:bg-hover hover:text-ink">

@@ -2,6 +2,7 @@ import type { FileInfo } from '@majlis/client'
 import { useStore } from '@majlis/client/react'
 
 import { t } from '../../language/words.ts'
+import { dot } from '../../ui/format.ts'
 import { Download, FileIcon } from '../../ui/icons.tsx'
 import { kindOf, sizeOf } from './kinds.ts'
 
@@ -18,7 +19,7 @@ export function FileRow({ file }: { file: FileInfo }) {
       <span className="unseen">{t('Download')}</span>
       <span className="min-w-0 flex-1 leading-tight">
         <bdi className="block truncate text-along font-medium">{file.name}</bdi>
-        <span className="block text-tiny text-ink-soft">{kindOf(file)} · {sizeOf(file.bytes)}</span>
+        <span className="block text-tiny text-ink-soft">{kindOf(file)}{dot()}{sizeOf(file.bytes)}</span>
       </span>
       <Download className="size-4 shrink-0 text-ink-soft" />
     </a>

@@ -38,7 +38,7 @@ function Table({ text }: { text: string }) {
   return (
     <div tabIndex={0} role="group" aria-label={t('Table')} className="w-fit min-w-full">
       {body.length === MOST_ROWS && <Note>{plural(MOST_ROWS, 'This is the first row. Download the file to see all.', 'These are the first {n} rows. Download the file to see all.')}</Note>}
-      <table className="min-w-full border-collapse text-small tabular-nums">
+      <table dir="auto" className="min-w-full border-collapse text-small tabular-nums">
         <thead className="sticky top-0 bg-paper-low">
           <tr>{head.map((cell, n) => <th key={n} dir="auto" scope="col" className="border-b border-line-strong px-3 py-1.5 text-start font-semibold whitespace-nowrap first:ps-5">{cell}</th>)}</tr>
         </thead>

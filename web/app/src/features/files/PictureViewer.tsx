@@ -5,6 +5,7 @@ import { useState, type KeyboardEvent } from 'react'
 import { isRightToLeft } from '../../language/language.ts'
 import { t } from '../../language/words.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
+import { dot } from '../../ui/format.ts'
 import { sizeOf } from './kinds.ts'
 
 const LINK = 'rounded-sm text-link underline underline-offset-4'
@@ -28,7 +29,7 @@ export default function PictureViewer({ pictures, start, onClose }: { pictures: 
       <div className="space-y-2 p-5 pt-2">
         <img src={client.files.url(file.id)} alt={file.name} className="mx-auto max-h-[74vh] max-w-full object-contain" />
         <p className="flex flex-wrap items-center gap-x-4 text-small text-ink-soft">
-          <span className="flex-1">{file.width && file.height ? `${file.width} × ${file.height} · ` : ''}{sizeOf(file.bytes)}</span>
+          <span className="flex-1">{file.width && file.height ? `${file.width} × ${file.height}${dot()}` : ''}{sizeOf(file.bytes)}</span>
           {pictures.length > 1 && (
             <>
               <button type="button" className={LINK} onClick={() => step(-1)}>{t('Previous')}</button>

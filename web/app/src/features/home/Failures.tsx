@@ -3,6 +3,7 @@ import { useStore } from '@majlis/client/react'
 
 import { plural, t } from '../../language/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
+import { dot } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { brief, useNow } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -27,8 +28,8 @@ function Row({ all }: { all: readonly Failure[] }) {
       <Link href={`/admin/agents/${agentId}`} className="flex items-center gap-3 px-4 py-2.5 hover:bg-hover">
         <Avatar id={agentId} name={agentName} type="agent" />
         <span className="min-w-0 flex-1">
-          <span className="block truncate"><b className="font-semibold"><bdi>{agentName}</bdi></b> <span className="text-small text-ink-soft">{plural(all.length, '{n} failed run', '{n} failed runs')} · {brief(endedAt)}</span></span>
-          {error && <span className="line-clamp-2 text-small text-bad">{error.message}</span>}
+          <span className="block truncate"><b className="font-semibold"><bdi>{agentName}</bdi></b> <span className="text-small text-ink-soft">{plural(all.length, '{n} failed run', '{n} failed runs')}{dot()}{brief(endedAt)}</span></span>
+          {error && <span dir="auto" className="line-clamp-2 text-along text-small text-bad">{error.message}</span>}
         </span>
         <span className="shrink-0 text-small text-link">{t('Open settings')}</span>
       </Link>

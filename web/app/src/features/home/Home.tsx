@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { count, plural, rich, t } from '../../language/words.ts'
 import { messagePath, spacePath } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
+import { dot } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { brief, useToday } from '../../ui/time.ts'
 import { lineOf } from '../markdown/plainText.ts'
@@ -69,8 +70,8 @@ function Decision({ call }: { call: PendingCall }) {
       <Link href={messagePath(call.spaceId, call.messageId)} className={ROW}>
         <Avatar id={call.agentId} name={call.agentName} type="agent" />
         <span className="min-w-0 flex-1">
-          <span className="line-clamp-1 wrap-anywhere">{call.purpose === 'permission' ? rich('{name} wants to use {tool}', { name: <bdi className="font-semibold">{call.agentName}</bdi>, tool: <span dir="ltr" className="font-mono text-[0.9em]">{call.name}</span> }) : typeof question === 'string' ? <><bdi className="font-semibold">{call.agentName}</bdi> <bdi>{question}</bdi></> : rich('{name} asks a question', { name: <bdi className="font-semibold">{call.agentName}</bdi> })}</span>
-          <span className="block truncate text-small text-ink-soft"><bdi>{space}</bdi> · {brief(call.createdAt)}</span>
+          <span dir="auto" className="block truncate text-along">{call.purpose === 'permission' ? rich('{name} wants to use {tool}', { name: <bdi className="font-semibold">{call.agentName}</bdi>, tool: <span dir="ltr" className="font-mono text-[0.9em]">{call.name}</span> }) : typeof question === 'string' ? <><bdi className="font-semibold">{call.agentName}</bdi> {question}</> : rich('{name} asks a question', { name: <bdi className="font-semibold">{call.agentName}</bdi> })}</span>
+          <span className="block truncate text-small text-ink-soft"><bdi>{space}</bdi>{dot()}{brief(call.createdAt)}</span>
         </span>
         <span className="text-small text-decide">{t('Decide')}</span>
       </Link>
@@ -85,7 +86,7 @@ function UnreadSpace({ space }: { space: SpaceState }) {
       <Link href={spacePath(facts.id)} className={ROW}>
         <span className="min-w-0 flex-1">
           <bdi className="block truncate text-along font-semibold">{facts.name}</bdi>
-          {lastMessage && <span className="line-clamp-1 wrap-anywhere text-small text-ink-soft"><bdi>{lastMessage.sender.name}</bdi>: <bdi>{lineOf(lastMessage)}</bdi></span>}
+          {lastMessage && <span dir="auto" className="block truncate text-along text-small text-ink-soft"><bdi>{lastMessage.sender.name}</bdi>: {lineOf(lastMessage)}</span>}
         </span>
         {space.mentions.length > 0 && <span className="text-small text-unread">{plural(space.mentions.length, '{n} mention of you', '{n} mentions of you')}</span>}
         <span className="rounded-full bg-unread px-2 text-tiny font-semibold text-unread-ink">{count(unread(space))}<span className="unseen"> {t('unread')}</span></span>

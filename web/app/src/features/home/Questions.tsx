@@ -4,6 +4,7 @@ import { useMajlis, useStore } from '@majlis/client/react'
 import { t } from '../../language/words.ts'
 import { messagePath } from '../../router.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
+import { dot } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { brief } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -27,8 +28,8 @@ export function Questions() {
           <Link href={messagePath(wait.spaceId, wait.messageId)} className={ROW}>
             <Avatar id={wait.agentId ?? wait.askerId ?? ''} name={asker(wait)} type={wait.agentId ? 'agent' : 'service'} />
             <span className="min-w-0 flex-1">
-              <span className="line-clamp-1 wrap-anywhere"><b className="font-semibold"><bdi>{asker(wait)}</bdi></b> <bdi>{plainText(wait.question)}</bdi></span>
-              <span className="block truncate text-small text-ink-soft"><bdi>{names[wait.spaceId]?.facts.name}</bdi> · {brief(wait.startedAt)}{wait.need > 1 && ` · ${t('{part} of {whole} answered', { part: wait.answered.length, whole: wait.need })}`}</span>
+              <span dir="auto" className="block truncate text-along"><bdi className="font-semibold">{asker(wait)}</bdi> {plainText(wait.question)}</span>
+              <span className="block truncate text-small text-ink-soft"><bdi>{names[wait.spaceId]?.facts.name}</bdi>{dot()}{brief(wait.startedAt)}{wait.need > 1 && `${dot()}${t('{part} of {whole} answered', { part: wait.answered.length, whole: wait.need })}`}</span>
             </span>
             <span className="text-small text-link">{wait.kind === 'ask' ? t('Answer') : t('Reply')}</span>
           </Link>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 
 import { plural, t } from '../../language/words.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
+import { dot } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { fullTime } from '../../ui/time.ts'
@@ -43,7 +44,7 @@ function Details({ agentId }: { agentId: string }) {
         {me.role !== 'member' && <Link href={`/admin/agents/${agentId}`} className="font-sans text-small font-normal text-link underline underline-offset-4">{t('Edit')}</Link>}
       </h3>
       <p className="text-small text-ink-soft">
-        {plural(usage.runs, '{n} run', '{n} runs')} · {plural(usage.requests, '{n} request', '{n} requests')} · {plural(usage.inputTokens, '{n} input token', '{n} input tokens')} ({t('{n} cached', { n: usage.cachedTokens })}) · {plural(usage.outputTokens, '{n} output token', '{n} output tokens')}
+        {plural(usage.runs, '{n} run', '{n} runs')}{dot()}{plural(usage.requests, '{n} request', '{n} requests')}{dot()}{plural(usage.inputTokens, '{n} input token', '{n} input tokens')} ({t('{n} cached', { n: usage.cachedTokens })}){dot()}{plural(usage.outputTokens, '{n} output token', '{n} output tokens')}
       </p>
       <UsageByDay days={days} />
       <UsageByRun runs={runs} />

@@ -1,4 +1,5 @@
 import { plural, t } from '../../language/words.ts'
+import { dot } from '../../ui/format.ts'
 import { diff } from './diff.ts'
 import type { Block } from './promptBlocks.ts'
 
@@ -33,9 +34,9 @@ function BlockView({ block, before }: { block: Block; before: string | null }) {
 }
 
 function stateOf(block: Block, before: string | null): string {
-  if (before === null) return block.cached === block.text.length && block.cached > 0 ? `${t('cached')} · ` : ''
-  if (before === block.text) return `${t('unchanged')} · `
-  return before === '' ? `${t('new')} · ` : `${t('changed')} · `
+  if (before === null) return block.cached === block.text.length && block.cached > 0 ? `${t('cached')}${dot()}` : ''
+  if (before === block.text) return `${t('unchanged')}${dot()}`
+  return before === '' ? `${t('new')}${dot()}` : `${t('changed')}${dot()}`
 }
 
 function Shaded({ block }: { block: Block }) {

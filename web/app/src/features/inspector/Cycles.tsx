@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { msg, plural, t } from '../../language/words.ts'
 import { inspect } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
+import { dot } from '../../ui/format.ts'
 import { brief, fullTime } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { textOf, type ProviderMessage } from './promptBlocks.ts'
@@ -37,7 +38,7 @@ function CycleView({ cycle }: { cycle: Cycle }) {
     <details className="rounded-md border border-line">
       <summary className="cursor-pointer px-3 py-2">
         <b className="font-semibold tabular-nums">{cycle.n}</b> {cycle.summary ?? t('No summary')}
-        <span className="block text-tiny text-ink-soft"><time dateTime={cycle.createdAt} title={fullTime(cycle.createdAt)}>{brief(cycle.createdAt)}</time> · {plural(cycle.tokens, '{n} token', '{n} tokens')}</span>
+        <span className="block text-tiny text-ink-soft"><time dateTime={cycle.createdAt} title={fullTime(cycle.createdAt)}>{brief(cycle.createdAt)}</time>{dot()}{plural(cycle.tokens, '{n} token', '{n} tokens')}</span>
       </summary>
       <div className="space-y-2 border-t border-line p-3">
         {cycle.messages.map((message, n) => <Line key={n} message={message as ProviderMessage} />)}

@@ -3,6 +3,7 @@ import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { plural, t } from '../../language/words.ts'
+import { dot } from '../../ui/format.ts'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { BudgetBar } from './BudgetBar.tsx'
@@ -37,7 +38,7 @@ export function PromptView({ run }: { run: Run }) {
         return (
           <section key={request.step} aria-label={t('Request {n}', { n: n + 1 })}>
             <h4 className="mb-1 text-small text-ink-soft">
-              {t('Request {n}', { n: n + 1 })} · {plural(usage?.inputTokens ?? 0, '{n} input token', '{n} input tokens')} ({t('{n} cached', { n: usage?.cachedTokens ?? 0 })}) · {plural(request.tools.length, '{n} tool', '{n} tools')}
+              {t('Request {n}', { n: n + 1 })}{dot()}{plural(usage?.inputTokens ?? 0, '{n} input token', '{n} input tokens')} ({t('{n} cached', { n: usage?.cachedTokens ?? 0 })}){dot()}{plural(request.tools.length, '{n} tool', '{n} tools')}
             </h4>
             {data.context.budgets[n] && <BudgetBar budget={data.context.budgets[n]} />}
             <BlockList blocks={blocks} before={comparing ? data.before : null} />

@@ -56,10 +56,10 @@ function Facts({ run }: { run: Run }) {
       </h3>
       <p className="border-s-2 border-line ps-3 text-small text-ink-soft">
         {trigger.spaceId && trigger.messageId
-          ? <Link href={`${messagePath(trigger.spaceId, trigger.messageId)}${location.search}`} className="hover:text-ink hover:underline">{plainText(triggerText(run))}</Link>
-          : plainText(triggerText(run))}
+          ? <Link href={`${messagePath(trigger.spaceId, trigger.messageId)}${location.search}`} className="hover:text-ink hover:underline"><bdi>{plainText(triggerText(run))}</bdi></Link>
+          : <bdi>{plainText(triggerText(run))}</bdi>}
       </p>
-      {run.error && <p className="rounded-md bg-bad-low px-3 py-2 text-small text-bad">{run.error.message}</p>}
+      {run.error && <p dir="auto" className="rounded-md bg-bad-low px-3 py-2 text-along text-small text-bad">{run.error.message}</p>}
       {run.notes.map((note, n) => <p key={n} className="rounded-md bg-paper-low px-3 py-2 text-small">{note}</p>)}
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 text-small [&>dt]:text-ink-soft">
         <dt>{t('Started')}</dt><dd>{run.startedAt ? fullTime(run.startedAt) : t('Not started')}</dd>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { msg, t } from '../../language/words.ts'
 import { inspect } from '../../router.ts'
 import { Button } from '../../ui/Button.tsx'
+import { dot } from '../../ui/format.ts'
 import { brief } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
 import { plainText } from '../markdown/plainText.ts'
@@ -64,7 +65,7 @@ function Row({ run }: { run: Run }) {
       <span className="flex items-baseline gap-2 leading-snug">
         <bdi className="truncate font-semibold text-agent">{run.agentName}</bdi>
         <RunStatus run={run} />
-        <span className="ms-auto shrink-0 text-tiny text-ink-soft tabular-nums">{runDuration(run)} · {brief(run.createdAt)}</span>
+        <span className="ms-auto shrink-0 text-tiny text-ink-soft tabular-nums">{runDuration(run)}{dot()}{brief(run.createdAt)}</span>
       </span>
       <bdi className="block truncate text-along text-small text-ink-soft">{plainText(triggerText(run))}</bdi>
     </button>

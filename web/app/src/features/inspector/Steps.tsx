@@ -3,7 +3,7 @@ import { useStore } from '@majlis/client/react'
 import { useState } from 'react'
 
 import { msg, t } from '../../language/words.ts'
-import { money } from '../../ui/format.ts'
+import { dot, money } from '../../ui/format.ts'
 import { JsonBlock } from '../../ui/JsonBlock.tsx'
 import { preciseDuration } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -63,18 +63,18 @@ function spanOf(step: Step, all: readonly Step[]): Span {
 function StepView({ step, span }: { step: Step; span: Span }) {
   const time = step.endedAt ? preciseDuration(Date.parse(step.endedAt) - Date.parse(step.startedAt)) : t('in progress')
   const sign = step.state === 'error' ? '✕' : step.state === 'started' ? '…' : '✓'
-  const dot = step.state === 'error' ? 'bg-bad' : step.kind === 'model' ? 'bg-line-strong' : 'bg-agent'
+  const look = step.state === 'error' ? 'bg-bad' : step.kind === 'model' ? 'bg-line-strong' : 'bg-agent'
   return (
     <details className="group/step">
       <summary className="relative flex cursor-pointer flex-wrap items-baseline gap-x-2 gap-y-0.5 rounded-sm text-small">
-        <span aria-hidden className={`absolute top-1.5 -start-[1.3125rem] size-2 rounded-full ring-4 ring-paper ${dot}`} />
+        <span aria-hidden className={`absolute top-1.5 -start-[1.3125rem] size-2 rounded-full ring-4 ring-paper ${look}`} />
         <span className={step.kind === 'tool' ? 'font-mono text-[0.8125rem]' : ''}>{step.kind === 'model' ? t('Model') : step.name}</span>
         <span aria-hidden className={step.state === 'error' ? 'text-bad' : 'text-ink-soft'}>{sign}</span>
         {step.state === 'error' && <span className="text-bad">{t('failed')}</span>}
         <span className="ms-auto text-tiny text-ink-soft tabular-nums">
-          {step.usage && `${t('{input} → {output}', { input: step.usage.inputTokens, output: step.usage.outputTokens })} · `}{step.usage?.cost !== undefined && step.usage.cost > 0 && `${money(step.usage.cost)} · `}{time}
+          {step.usage && `${t('{input} → {output}', { input: step.usage.inputTokens, output: step.usage.outputTokens })}${dot()}`}{step.usage?.cost !== undefined && step.usage.cost > 0 && `${money(step.usage.cost)}${dot()}`}{time}
         </span>
-        <span aria-hidden className="relative h-0.5 basis-full overflow-hidden rounded-full bg-line"><span className={`absolute inset-y-0 rounded-full ${dot}`} style={span} /></span>
+        <span aria-hidden className="relative h-0.5 basis-full overflow-hidden rounded-full bg-line"><span className={`absolute inset-y-0 rounded-full ${look}`} style={span} /></span>
       </summary>
       <div className="mt-1 mb-2 space-y-2">
         {step.kind === 'tool' && step.input != null && <JsonBlock label={t('Input')} value={step.input} />}

@@ -44,7 +44,7 @@ function Cause({ hop }: { hop: Hop }) {
         name: <bdi className="font-semibold">{hop.sender?.name}</bdi>,
         space: <Link href={messagePath(hop.spaceId, hop.messageId)} className="underline underline-offset-4 hover:text-ink">{hop.spaceName}</Link>,
       })}
-      {hop.text && <span className="block break-words text-ink-soft">“{plainText(hop.text).slice(0, 160)}”</span>}
+      {hop.text && <span dir="auto" className="block break-words text-along text-ink-soft">“{plainText(hop.text).slice(0, 160)}”</span>}
     </>
   )
 }

@@ -7,6 +7,7 @@ import { CopyBox } from '../admin/CopyBox.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { SPACE_ROLES } from '../spaces/roles.ts'
+import { dot } from '../../ui/format.ts'
 import { Link } from '../../ui/Link.tsx'
 import { fullTime } from '../../ui/time.ts'
 import { useQuery } from '../../ui/useQuery.ts'
@@ -80,7 +81,7 @@ function Invites({ spaceId }: { spaceId: string }) {
           <ul className="divide-y divide-line">
             {working.data.map((invite) => (
               <li key={invite.id} className="flex items-center gap-3 py-1.5">
-                <span className="flex-1">{t(SPACE_ROLES[invite.role])} · {t('{part} of {whole} joined', { part: invite.used, whole: invite.uses })} · {rich('expires {time}', { time: <time dateTime={invite.expiresAt}>{fullTime(invite.expiresAt)}</time> })}</span>
+                <span className="flex-1">{t(SPACE_ROLES[invite.role])}{dot()}{t('{part} of {whole} joined', { part: invite.used, whole: invite.uses })}{dot()}{rich('expires {time}', { time: <time dateTime={invite.expiresAt}>{fullTime(invite.expiresAt)}</time> })}</span>
                 <Button look="bad" onClick={() => end(invite)}>{t('End')}</Button>
               </li>
             ))}

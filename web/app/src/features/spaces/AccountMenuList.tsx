@@ -1,11 +1,12 @@
 import { useMe, useStore } from '@majlis/client/react'
 import { DropdownMenu } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 
 import type { Over } from '../../App.tsx'
 import { msg, t } from '../../language/words.ts'
 import { go } from '../../router.ts'
 import { chooseTheme, THEMES, useTheme, type Theme } from '../../theme.ts'
+import { chooseWide, savedWide } from '../../wide.ts'
 import { useInstall } from '../notifications/install.ts'
 import { changePreferences, usePreferences, type Order } from './preferences.ts'
 
@@ -18,6 +19,7 @@ export default function AccountMenuList({ onOver, button, box }: { onOver: (over
   const me = useMe()!
   const store = useStore()
   const theme = useTheme()
+  const [wide, setWide] = useState(savedWide)
   const install = useInstall()
   const { order } = usePreferences(me.id)
   const signOut = () => void store.client.signOut().finally(() => location.assign('/'))
@@ -35,6 +37,17 @@ export default function AccountMenuList({ onOver, button, box }: { onOver: (over
               </DropdownMenu.RadioItem>
             ))}
           </DropdownMenu.RadioGroup>
+          <DropdownMenu.CheckboxItem
+            checked={wide}
+            className={`${ITEM} mt-1 hidden border-t border-line md:flex`}
+            onCheckedChange={(checked) => {
+              setWide(checked)
+              chooseWide(checked)
+            }}
+          >
+            {t('Wide messages')}
+            <DropdownMenu.ItemIndicator className="ms-auto">✓</DropdownMenu.ItemIndicator>
+          </DropdownMenu.CheckboxItem>
           <DropdownMenu.Label className="px-2.5 pt-2 pb-1 text-tiny text-ink-soft">{t('Order of spaces')}</DropdownMenu.Label>
           <DropdownMenu.RadioGroup value={order} onValueChange={(value) => changePreferences(me.id, (before) => ({ ...before, order: value as Order }))}>
             {Object.entries(ORDERS).map(([value, name]) => (
@@ -48,7 +61,7 @@ export default function AccountMenuList({ onOver, button, box }: { onOver: (over
           <DropdownMenu.Item className={ITEM} onSelect={() => onOver('profile')}>{t('Your profile')}</DropdownMenu.Item>
           {me.role !== 'member' && <DropdownMenu.Item className={ITEM} onSelect={() => go('/admin/people')}>{t('Administration')}</DropdownMenu.Item>}
           {install && <DropdownMenu.Item className={ITEM} onSelect={install}>{t('Install app')}</DropdownMenu.Item>}
-          <DropdownMenu.Item className={ITEM} onSelect={() => onOver('keys')}>{t('Keyboard shortcuts')} <kbd className="ms-auto font-sans text-ink-soft">?</kbd></DropdownMenu.Item>
+          <DropdownMenu.Item className={ITEM} onSelect={() => onOver('keys')}>{t('Keyboard shortcuts')}<span className="flex-1" /><kbd className="font-sans text-ink-soft">?</kbd></DropdownMenu.Item>
           <DropdownMenu.Item className={ITEM} onSelect={signOut}>{t('Sign out')}</DropdownMenu.Item>
         </DropdownMenu.Content>
       </DropdownMenu.Portal>

@@ -44,8 +44,8 @@ export function Sidebar({ className, onOver }: { className: string; onOver: (ove
         onClick={() => onOver('switcher')}
       >
         <Search className="size-4" />
-        {t('Search')}
-        <kbd className="ms-auto hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{COMMAND_KEY} K</kbd>
+        <span className="flex-1 text-start">{t('Search')}</span>
+        <kbd className="hidden rounded-sm border border-line px-1.5 font-sans text-tiny md:block">{COMMAND_KEY} K</kbd>
       </button>
       <ul className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
         {sections.map((section) => (

@@ -32,7 +32,7 @@ export const SpaceRow = memo(function SpaceRow({ space, here, muted }: { space: 
         {lastMessage && <time dateTime={lastMessage.createdAt} className="text-tiny text-ink-soft">{brief(lastMessage.createdAt)}</time>}
       </span>
       <span className="flex items-center gap-2 text-small text-ink-soft">
-        <span className="line-clamp-1 wrap-anywhere min-w-0 flex-1"><Summary space={space} here={here} /></span>
+        <Summary space={space} here={here} />
         {space.mentions.length > 0 && <Badge look="bg-unread text-unread-ink" about={plural(space.mentions.length, 'mention of you', 'mentions of you')}>{`@${capped(space.mentions.length)}`}</Badge>}
         {count > 0 && <Badge look={facts.direct && !muted ? 'bg-unread text-unread-ink' : muted ? 'border border-line text-ink-soft' : 'border border-line-strong text-ink'} about={t('unread')}>{capped(count)}</Badge>}
       </span>
@@ -47,7 +47,9 @@ function Badge({ look, about, children }: { look: string; about: string; childre
 
 const capped = (count: number): string => (count > 99 ? `${figure(99)}+` : figure(count))
 
-/** A pending decision, else agents at work, else a draft, else the last message. */
+const LINE = 'min-w-0 flex-1 truncate'
+
+/** A pending decision, else agents at work, else a draft, else the last message. A text has its own direction, so that its end is cut off. */
 function Summary({ space, here }: { space: SpaceState; here: boolean }) {
   const me = useMe()
   const id = space.facts.id
@@ -55,15 +57,15 @@ function Summary({ space, here }: { space: SpaceState; here: boolean }) {
   const names = [...new Set(working)].map((agent) => space.members.find((member) => member.id === agent)?.name ?? t('An agent'))
   const last = space.lastMessage
   const asking = usePendingTools(id)[0]
-  if (asking) return <span className="text-decide">{t('{name} needs your decision', { name: asking.agentName })}</span>
+  if (asking) return <span className={`${LINE} text-decide`}>{t('{name} needs your decision', { name: asking.agentName })}</span>
   if (names.length > 0) {
-    return <span className="text-agent"><span className="me-1.5"><StatusDot state="thinking" /></span>{thinking(names)}</span>
+    return <span className={`${LINE} text-agent`}><span className="me-1.5"><StatusDot state="thinking" /></span>{thinking(names)}</span>
   }
   const draft = here || !me ? '' : draftOf(me.id, id) || fileNames(attachmentsOf(me.id, id))
-  if (draft) return <><span className="text-link">{t('Draft:')}</span> <bdi>{draft}</bdi></>
-  if (!last) return t('No messages yet')
+  if (draft) return <span dir="auto" className={`${LINE} text-along`}><bdi className="text-link">{t('Draft:')}</bdi> {draft}</span>
+  if (!last) return <span className={LINE}>{t('No messages yet')}</span>
   const text = last.kind === 'tool' ? t('used {tool}', { tool: last.tool?.name ?? '' }) : lineOf(last)
-  return <>{last.kind !== 'notice' && <><bdi>{last.sender.id === me?.id ? t('You') : last.sender.name}</bdi>: </>}<bdi>{text}</bdi></>
+  return <span dir="auto" className={`${LINE} text-along`}>{last.kind !== 'notice' && <><bdi>{last.sender.id === me?.id ? t('You') : last.sender.name}</bdi>: </>}{text}</span>
 }
 
 function thinking(names: readonly string[]): string {

@@ -80,7 +80,7 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
             onClick={() => open(each)}
           >
             <span className="flex items-baseline gap-2">
-              <bdi className="line-clamp-2 min-w-0 font-medium">{each.title}</bdi>
+              <bdi className="line-clamp-2 min-w-0 flex-1 text-along font-medium">{each.title}</bdi>
               <span className="ms-auto shrink-0 text-tiny text-ink-soft">{each.detail}</span>
             </span>
             {each.below && <bdi className="block truncate text-along text-small text-ink-soft">{each.below}</bdi>}

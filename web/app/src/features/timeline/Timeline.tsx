@@ -85,7 +85,7 @@ export function Timeline({ space, messageId, onReply }: Props) {
           check()
         }}
       >
-        <div role="list" className="relative mx-auto mt-auto w-full max-w-column shrink-0" style={{ height: virtual.getTotalSize() }}>
+        <div role="list" className="relative mx-auto mt-auto w-full max-w-messages shrink-0" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index]!
             return (

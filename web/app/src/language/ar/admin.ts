@@ -133,6 +133,8 @@ const texts: Catalogue = {
   'New outgoing webhook': 'خطّاف ويب صادر جديد',
   'All your spaces': 'كل مساحاتك',
   'Events': 'الأحداث',
+  'All events': 'كل الأحداث',
+  'Ends of runs': 'نهايات التشغيلات',
   'Add outgoing webhook': 'إضافة خطّاف صادر',
   'Copy the signing secret now. It won’t be shown again.': 'انسخ مفتاح التوقيع الآن، فلن يُعرض مرة أخرى.',
 

@@ -3,6 +3,12 @@ import type { Catalogue } from '../language.ts'
 import { forms, things } from './forms.ts'
 
 const texts: Catalogue = {
+  // Notices of the server
+  "{name} couldn't answer. An admin has been notified.": 'تعذّر على {name} الرد. أُبلغ أحد المسؤولين.',
+  "Agents have replied to each other {n} times in a row, so {name}'s message was not delivered to any agent. A message from a person resets this.": 'ردّ الوكلاء بعضهم على بعض {n} مرات متتالية، لذا لم تُسلَّم رسالة {name} إلى أي وكيل. رسالة من شخص تعيد العدّ من البداية.',
+  'Agents have acted {n} times in a row on this request, so {name} could not route it again. A message from a person resets this.': 'تصرّف الوكلاء {n} مرات متتالية في هذا الطلب، لذا لم يستطع {name} تحويله مجددًا. رسالة من شخص تعيد العدّ من البداية.',
+  "Agents' messages have started {n} runs since a person last posted, which is the limit. New messages of agents are shown here but start no runs. A message from a person resets this.": 'بدأت رسائل الوكلاء {n} تشغيلًا منذ آخر رسالة من شخص، وهذا هو الحد. تظهر رسائل الوكلاء الجديدة هنا لكنها لا تبدأ تشغيلات. رسالة من شخص تعيد العدّ من البداية.',
+
   // Agents at work
   'An agent': 'وكيل',
   'Active agents': 'الوكلاء النشطون',
@@ -142,7 +148,7 @@ const texts: Catalogue = {
   'The message can be sent when its files are uploaded': 'يمكن إرسال الرسالة بعد رفع ملفاتها',
   'Editing your message': 'تعديل رسالتك',
   'Cancel editing': 'إلغاء التعديل',
-  'Replying to {name}: {text}': 'الرد على {name}: {text}',
+  'Replying to {name}:': 'الرد على {name}:',
   'Cancel reply': 'إلغاء الرد',
   'Message {name}': 'رسالة إلى {name}',
   'Hide formatting': 'إخفاء التنسيق',
@@ -155,6 +161,11 @@ const texts: Catalogue = {
   'You’re offline. Messages are sent when you’re back online.': 'أنت غير متصل. تُرسَل الرسائل عند عودة الاتصال.',
   'Results': 'النتائج',
   'Search emoji': 'البحث عن رمز تعبيري',
+  'Smileys': 'وجوه',
+  'Gestures': 'إيماءات',
+  'Hearts': 'قلوب',
+  'Work': 'العمل',
+  'Life': 'الحياة',
   'Emoji': 'رموز تعبيرية',
   'Members to mention': 'أعضاء للإشارة إليهم',
   'Commands': 'الأوامر',

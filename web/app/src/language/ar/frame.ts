@@ -3,6 +3,9 @@ import type { Catalogue } from '../language.ts'
 import { forms, things } from './forms.ts'
 
 const texts: Catalogue = {
+  // Between facts in a line. A dot would be read as a zero.
+  ' · ': ' | ',
+
   // Home
   'Welcome to Majlis': 'مرحبًا بك في مجلس',
   'Needs your decision': 'بانتظار قرارك',
@@ -95,6 +98,7 @@ const texts: Catalogue = {
 
   // Account and profile
   'Appearance': 'المظهر',
+  'Wide messages': 'رسائل بعرض الشاشة',
   'System': 'النظام',
   'Light': 'فاتح',
   'Dark': 'داكن',

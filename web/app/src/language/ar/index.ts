@@ -13,8 +13,12 @@ import agents from './agents.ts'
 import conversation from './conversation.ts'
 import frame from './frame.ts'
 import inspector from './inspector.ts'
+import settings from './settings.ts'
 
 export const PARTS: readonly Catalogue[] = [frame, conversation, inspector, admin, agents]
 
-const texts: Catalogue = Object.assign({}, ...PARTS)
+/** With a mark of their own: "End" is a time there, and elsewhere a button. */
+const ofSettings = Object.fromEntries(Object.entries(settings).map(([text, translated]) => [`setting: ${text}`, translated]))
+
+const texts: Catalogue = Object.assign({}, ...PARTS, ofSettings)
 export default texts
