@@ -275,6 +275,9 @@ async def test_d5_a_repeated_request_returns_the_first_ask(world: World, ci: Per
     again = await ci.http.post("/api/asks", json={"spaceId": space, **DECISION, "need": 3}, headers=headers)
     assert (again.status_code, again.json()["id"]) == (200, answers[0].json()["id"])
     assert (await world.owner.history(space))["total"] == 1
+    # An answer to one question is not an answer to another one.
+    for other in ({"question": "Delete it?"}, {"options": ["no", "yes"]}, {"kind": "text", "options": None}):
+        assert_error(await ci.post("/api/asks", {**body, **other}), 409, "client_id_used")
     await ci.say(space, "x", clientId="taken")
     assert_error(await ci.post("/api/asks", {**body, "clientId": "taken"}), 409, "client_id_used")
 

@@ -130,6 +130,15 @@ async def test_a_retry_is_recognised_by_conversation_position_and_text(house: Ho
         for key in ("a", "a", "b")
     ]
     assert len({made.id for made in keyed}) == 2
+    # The answer to one question is not the answer to another one.
+    with pytest.raises(openai.BadRequestError) as error:
+        await own.chat.completions.create(
+            model="agent:Helper",
+            messages=[user("no")],
+            extra_body={"conversation": "lamp"},
+            extra_headers={"Idempotency-Key": "a"},
+        )
+    assert error.value.code == "idempotency_key_used"
     said = [text for name, text in await texts(sara, space) if name == "Sara"]
     assert said == ["on", "off", "on", "yes", "yes", "yes"]
 

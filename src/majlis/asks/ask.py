@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from majlis.agents.config.schemas import APPROVAL, FREE_TEXT, choice_of
 from majlis.agents.config.tools import ResultSchema
 from majlis.asks.close import ask_state, tell
-from majlis.asks.queries import SELECT_ASK, AskJson, AskKind, ask_json, may_answer_own
+from majlis.asks.queries import SELECT_ASK, AskJson, AskKind, ask_json, find_repeated, may_answer_own
 from majlis.clock import iso
 from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Invalid
@@ -58,6 +58,19 @@ class Asking:
     client_id: str | None = None
 
 
+def repeated_ask(tx: Tx, caller: Caller, asking: Asking) -> AskJson:
+    """The ask with this client id. The answer to another question must not be taken for the answer to this one."""
+    found = find_repeated(tx, caller, asking.space_id, asking.client_id or "")
+    if found["reason"] != "deleted" and (found["kind"], found["question"], found["schema"]) != (
+        asking.kind,
+        asking.question,
+        _answer_schema(asking),
+    ):
+        problem = "This clientId was used for another question. Choose another one."
+        raise Conflict("client_id_used", problem, {"path": "clientId"})
+    return found
+
+
 class _NewAsk(NamedTuple):
     id: str
     kind: AskKind
@@ -66,7 +79,7 @@ class _NewAsk(NamedTuple):
 
 
 def ask(tx: Tx, caller: Caller, asking: Asking) -> AskJson:
-    """Raises `Repeated` if the client id was used before: `find_repeated` has the first ask."""
+    """Raises `Repeated` if the client id was used before: `repeated_ask` has the first ask."""
     schema = _answer_schema(asking)
     question = checked_text(asking.question, "question", MAX_QUESTION_BYTES)
     seconds = parse_within(asking.within) if asking.within is not None else DEFAULT_SECONDS

@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis.conversations.models import Model, find_model
 from majlis.entities.caller import Caller
-from majlis.errors import Forbidden
+from majlis.errors import Forbidden, Invalid
 from majlis.inbox.deliver import post_message
 from majlis.spaces.addable import require_addable
 from majlis.spaces.members import join
@@ -29,7 +29,14 @@ from majlis.store.transactions import Tx
 MAX_CONVERSATIONS = 10_000
 _LONGEST_NAME = 64
 
-_MESSAGE = sa.select(messages.c.id, messages.c.seq, messages.c.cause_id, messages.c.created_at)
+_MESSAGE = sa.select(
+    messages.c.id,
+    messages.c.seq,
+    messages.c.cause_id,
+    messages.c.created_at,
+    messages.c.text,
+    sa.or_(messages.c.edited_at.is_not(None), messages.c.deleted_at.is_not(None)).label("changed"),
+)
 _QUESTION = (
     sa.select(runs.c.wait_message_id)
     .where(
@@ -90,6 +97,9 @@ def post_once(tx: Tx, caller: Caller, ask: Ask) -> Turn:
         newest = {"space_id": space_id, "turns": talk.turns + 1, "last_digest": said, "last_message_id": message["id"]}
         tx.execute(conversations.update().where(conversations.c.id == talk.id).values(newest))
         found = tx.execute(_MESSAGE.where(messages.c.id == message["id"])).one()
+    elif ask.key is not None and found.text != ask.text and not found.changed:
+        problem = "This Idempotency-Key was used for another message. Use a new key."
+        raise Invalid("idempotency_key_used", problem, {"path": "Idempotency-Key"})
     return Turn(model, caller.id, space_id, found.id, found.seq, found.cause_id, found.created_at)
 
 

@@ -12,8 +12,8 @@ from majlis.api.auth import Entry, TheEntry, TheGateway
 from majlis.api.bodies import AskResult, NewAsk, PathId, ShortLine, reply
 from majlis.api.error_responses import refusals
 from majlis.asks.answer import answer_ask
-from majlis.asks.ask import Asking, ask
-from majlis.asks.queries import AskJson, find_repeated, read_ask
+from majlis.asks.ask import Asking, ask, repeated_ask
+from majlis.asks.queries import AskJson, read_ask
 from majlis.gateway import Gateway
 from majlis.spaces.post import Repeated
 
@@ -55,7 +55,7 @@ async def put(entry: Entry, body: NewAsk, client_id: str | None) -> tuple[AskJso
     try:
         return await entry.write(ask, asking), True
     except Repeated:
-        return await entry.read(find_repeated, body.space_id, client_id or ""), False
+        return await entry.read(repeated_ask, asking), False
 
 
 @router.get("/api/asks/{ask_id}", response_model=AskJson, responses=refusals(404, 429))
