@@ -45,7 +45,7 @@ async def test_a_token_works_until_it_is_revoked(world: World, client: MajlisCli
     in_an_hour = datetime.now(UTC) + timedelta(hours=1)
     made = await client.create_token(sara["id"], label="laptop", expires_at=in_an_hour)
     async with MajlisClient(world.base_url, made["token"]) as hers:
-        assert await hers.me() == {"id": sara["id"], "name": "Sara", "type": "human", "role": "member"}
+        assert await hers.me() == {"id": sara["id"], "name": "Sara", "type": "human", "role": "member", "picture": None}
         with pytest.raises(Forbidden):
             await hers.create_entity("human", "Mallory")
         assert [token["label"] for token in await client.list_tokens(sara["id"])] == ["laptop"]

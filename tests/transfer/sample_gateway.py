@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from majlis.agents.config.config import dump_config, parse_config
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
+from majlis.entities.pictures import set_picture
 from majlis.entities.preferences import Preferences, change_preferences
 from majlis.files.store import FileStore
 from majlis.foundation import find_owner, owner_caller
@@ -67,6 +68,7 @@ def furnish(tx: Tx) -> House:
     config = dump_config(parse_config({"instructions": "Help. \u202e", "limits": {"steps": 7}}))
     tx.execute(agents.insert(), {"id": scout.id, "config": config, "updated_at": tx.now})
     change_preferences(tx, sara, Preferences.model_validate({"theme": "dark"}))
+    set_picture(tx, sara, sara.id, b"RIFF....WEBP")
     alpha = create_space(tx, owner, "Project Alpha", "first\nspace", "orchestrated", scout.id)["id"]
     beta = create_space(tx, owner, "Beta")["id"]
     add_member(tx, owner, alpha, sara.id)

@@ -45,6 +45,7 @@ async def test_a_gateway_that_moved_exports_the_same_lines(
     assert set(before[-1]["counts"]) == {
         *("entity", "space", "agent", "member", "message", "phase", "turn", "memory"),
         *("goal", "plan", "run", "step", "card", "delivery", "cycle", "cause", "budget", "answer", "preferences"),
+        "picture",
     }
 
 
@@ -134,7 +135,7 @@ async def test_the_owner_of_a_gateway_in_use_stays(lines: list[Said], target: Da
     assert "line 4: the name is taken" in message["reason"]
     # After the names are free, importing again imports everything.
     await target.write(rename_all)
-    assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 51, "present": 2, "updated": 5}
+    assert outcomes((await imported(target, lines, tmp_path))[0]) == {"imported": 52, "present": 2, "updated": 5}
     after = of_type(await exported(target), "message")
     assert all(message in after for message in of_type(lines, "message"))
 

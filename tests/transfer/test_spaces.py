@@ -28,7 +28,21 @@ async def test_a_space_travels_with_its_people_and_its_work_only(
     assert {line["id"] for line in of_type(lines, "entity")} == {furnished.owner, furnished.sara, furnished.scout}
     assert {line["id"] for line in of_type(lines, "space")} == {furnished.alpha}
     assert set(lines[-1]["counts"]) == {
-        *("entity", "space", "agent", "member", "message", "phase", "turn", "run", "step", "card", "delivery", "answer")
+        *(
+            "entity",
+            "space",
+            "agent",
+            "member",
+            "message",
+            "phase",
+            "turn",
+            "run",
+            "step",
+            "card",
+            "delivery",
+            "answer",
+        ),
+        "picture",
     }
     assert (await imported(target, lines, tmp_path))[0].clean
     there = await exported(target, furnished.alpha)

@@ -2,7 +2,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { composer } from './harness/locators.ts'
+import { composer, message } from './harness/locators.ts'
+import { png } from './harness/png.ts'
 import { TestApp } from './harness/testApp.ts'
 
 let app: TestApp
@@ -104,4 +105,36 @@ test('a choice made without a connection is sent when it is back', async () => {
   await expect.poll(async () => (await sami.client.preferences.get()).muted).toEqual([space.id])
   await page.getByRole('button', { name: 'Space options' }).click()
   await page.getByRole('menuitem', { name: 'Unmute' }).waitFor()
+})
+
+test('an own picture is shown wherever the person is, can be removed, and agents have one too', async () => {
+  const huda = await app.person('Huda')
+  const ada = await app.agent('Ada')
+  const space = await app.space('Gallery', [huda, ada])
+  await huda.client.messages.post(space.id, { text: 'from me' })
+  const [mine, theirs] = [await app.open(huda, `/spaces/${space.id}`), await app.open(app.owner, `/spaces/${space.id}`)]
+  const pictures = (page: Page, name: string) => page.getByRole('article', { name }).locator('img[src^="/api/pictures/"]')
+  await message(theirs, 'from me').waitFor()
+  expect(await pictures(theirs, 'Huda').count()).toBe(0)
+  await mine.getByRole('button', { name: /account menu/ }).click()
+  await mine.getByRole('menuitem', { name: 'Your profile' }).click()
+  const upload = mine.getByLabel('Picture of Huda')
+  await upload.setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+  await mine.getByRole('alert').getByText('Use a PNG, JPEG, GIF or WebP picture').waitFor()
+  await upload.setInputFiles({ name: 'me.png', mimeType: 'image/png', buffer: png(120, 60) })
+  await mine.getByRole('button', { name: 'Change picture' }).waitFor()
+  await pictures(theirs, 'Huda').waitFor()
+  await expect.poll(() => pictures(theirs, 'Huda').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(192)
+  // Also on the button of the account menu, which the dialog hides from screen readers.
+  await mine.locator('[aria-haspopup=menu] img[src^="/api/pictures/"]').waitFor()
+  await mine.getByRole('button', { name: 'Remove picture' }).click()
+  await mine.getByRole('button', { name: 'Upload picture' }).waitFor()
+  await pictures(theirs, 'Huda').waitFor({ state: 'detached' })
+  await mine.keyboard.press('Escape')
+  await theirs.goto(`/admin/agents/${ada.id}`)
+  await theirs.getByLabel('Picture of Ada').setInputFiles({ name: 'ada.png', mimeType: 'image/png', buffer: png(60, 60, [20, 90, 60]) })
+  await theirs.getByRole('button', { name: 'Remove picture' }).waitFor()
+  await ada.client.messages.post(space.id, { text: 'from Ada' })
+  await message(mine, 'from Ada').waitFor()
+  await pictures(mine, 'Ada, agent').waitFor()
 })

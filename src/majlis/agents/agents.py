@@ -16,12 +16,13 @@ from majlis.clock import iso
 from majlis.entities.caller import Caller, require_administrator
 from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import LIVING, add_entity
+from majlis.entities.shapes import PICTURE, picture_path
 from majlis.errors import NotFound
 from majlis.store.tables import agent_versions, agents, entities
 from majlis.store.transactions import Database, Tx
 
 _SELECT = (
-    sa.select(*agents.c, entities.c.name, entities.c.created_at)
+    sa.select(*agents.c, entities.c.name, entities.c.created_at, PICTURE)
     .join(entities, entities.c.id == agents.c.id)
     .where(LIVING)
 )
@@ -57,6 +58,8 @@ class AgentJson(TypedDict):
     name: str
     type: Literal["agent"]
     paused: bool
+    # The path of its picture.
+    picture: str | None
     config: dict[str, Any]
     version: int
     createdAt: str
@@ -208,6 +211,7 @@ def _agent_json(row: sa.Row[Any]) -> AgentJson:
         "name": row.name,
         "type": "agent",
         "paused": row.paused_at is not None,
+        "picture": picture_path(row),
         "config": row.config,
         "version": row.version,
         "createdAt": iso(row.created_at),

@@ -40,6 +40,7 @@ from majlis.api.routes import (
     oidc,
     openai,
     pages,
+    pictures,
     runs,
     secrets,
     session,
@@ -87,6 +88,7 @@ _ROUTERS = (
     system,
     oidc,
     pages,
+    pictures,
     web,
 )
 

@@ -16,7 +16,7 @@ from majlis.entities.tokens import end_tokens
 from majlis.errors import Conflict, Invalid
 from majlis.spaces.direct_rules import rename_direct
 from majlis.spaces.members import depart, tell_member_changed
-from majlis.store.tables import entities, members, runs, spaces, tokens
+from majlis.store.tables import entities, members, pictures, runs, spaces, tokens
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
 
@@ -33,7 +33,7 @@ def change_entity(
         changes["name_key"] = name_key(changes["name"])
         changes["look_key"] = look_key(changes["name"])
     renamed = changes.get("name", before.name) != before.name
-    followed = _lock_with_spaces(tx, entity_id) if renamed else []
+    followed = lock_with_spaces(tx, entity_id) if renamed else []
     if changes:
         try:
             tx.execute(entities.update().where(entities.c.id == entity_id).values(changes))
@@ -53,7 +53,7 @@ def delete_entity(tx: Tx, caller: Caller, entity_id: str) -> None:
     entity = access_entity_to_change(tx, caller, entity_id)
     if entity.role == "owner":
         _require_another_owner(tx, entity_id)
-    followed = _lock_with_spaces(tx, entity_id)
+    followed = lock_with_spaces(tx, entity_id)
     if tx.all(sa.select(spaces.c.id).where(spaces.c.orchestrator_id == entity_id, spaces.c.deleted_at.is_(None))):
         raise Conflict("orchestrator", "This agent orchestrates a space. Choose another orchestrator there first.")
     for space_id in followed:
@@ -62,6 +62,7 @@ def delete_entity(tx: Tx, caller: Caller, entity_id: str) -> None:
     tx.execute(runs.update().where(runs.c.agent_id == entity_id, has_status("waiting_reply")).values(deadline=tx.now))
     end_tokens(tx, tokens.c.entity_id == entity_id)
     forget_preferences(tx, entity_id)
+    tx.execute(pictures.delete().where(pictures.c.entity_id == entity_id))
     tx.execute(entities.update().where(entities.c.id == entity_id).values(deleted_at=tx.now))
     record(tx, caller, "entity.deleted", entity_id, name=entity.name, type=entity.type)
 
@@ -84,7 +85,7 @@ def _require_another_owner(tx: Tx, entity_id: str) -> None:
         raise Conflict("last_owner", "This is the last owner. Make another person an owner first.")
 
 
-def _lock_with_spaces(tx: Tx, entity_id: str) -> list[str]:
+def lock_with_spaces(tx: Tx, entity_id: str) -> list[str]:
     """The spaces of which it is a member. Lock order: spaces before entities; a space that it joins meanwhile is locked
     after it."""
     _lock_spaces_of(tx, entity_id)

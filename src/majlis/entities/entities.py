@@ -10,13 +10,14 @@ import sqlalchemy as sa
 from majlis.audit.record import record
 from majlis.entities.caller import SYSTEM, Caller, EntityType, GatewayRole, require_administrator, require_power_over
 from majlis.entities.names import entity_name, look_key, name_key
-from majlis.entities.shapes import EntityJson, entity_json
+from majlis.entities.shapes import PICTURE, EntityJson, MeJson, entity_json, me_json, picture_path
 from majlis.errors import Conflict, Forbidden, NotFound
 from majlis.store import ids
 from majlis.store.tables import entities
 from majlis.store.transactions import Tx
 
 LIVING = entities.c.deleted_at.is_(None)
+_OWN_PICTURE = sa.select(PICTURE).select_from(entities)
 
 
 def create_entity(
@@ -51,7 +52,8 @@ def add_entity(
         "created_at": tx.now,
     }
     try:
-        return entity_json(tx.execute(entities.insert().returning(*entities.c), values).one(), viewer)
+        made = entities.insert().returning(*entities.c, sa.null().label("picture_sha256"))
+        return entity_json(tx.execute(made, values).one(), viewer)
     except sa.exc.IntegrityError as error:
         raise taken(error, name) from None
 
@@ -59,7 +61,9 @@ def add_entity(
 def list_entities(
     tx: Tx, type: EntityType | None = None, after: str | None = None, limit: int = 1000, viewer: Caller | None = None
 ) -> list[EntityJson]:
-    statement = sa.select(entities).where(LIVING, entities.c.id != SYSTEM.id).order_by(entities.c.id).limit(limit)
+    statement = (
+        sa.select(*entities.c, PICTURE).where(LIVING, entities.c.id != SYSTEM.id).order_by(entities.c.id).limit(limit)
+    )
     if type is not None:
         statement = statement.where(entities.c.type == type)
     if after is not None:
@@ -67,9 +71,14 @@ def list_entities(
     return [entity_json(row, viewer) for row in tx.all(statement)]
 
 
+def read_me(tx: Tx, caller: Caller) -> MeJson:
+    row = tx.one(_OWN_PICTURE.where(entities.c.id == caller.id))
+    return me_json(caller, picture_path(row) if row is not None else None)
+
+
 def access_entity(tx: Tx, entity_id: str, lock: bool = False) -> sa.Row[Any]:
     """`lock`: it is neither renamed nor deleted until this transaction ends. Lock order: spaces before entities."""
-    statement = sa.select(entities).where(LIVING, entities.c.id == entity_id, entities.c.id != SYSTEM.id)
+    statement = sa.select(*entities.c, PICTURE).where(LIVING, entities.c.id == entity_id, entities.c.id != SYSTEM.id)
     row = tx.one(statement.with_for_update(key_share=True) if lock else statement)
     if row is None:
         raise NotFound("unknown_entity", f"There is no entity with the id {entity_id}.")

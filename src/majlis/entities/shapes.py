@@ -9,9 +9,16 @@ from typing_extensions import TypedDict
 
 from majlis.clock import iso
 from majlis.entities.caller import Caller, EntityType, GatewayRole, Scope, read_scopes
+from majlis.store.tables import entities, pictures
 
 AccessKind = Literal["token", "session", "link"]
 _ACCESS_KINDS: dict[str, AccessKind] = {"api": "token", "session": "session", "sign_in": "link"}
+
+
+# The picture of the entity of the same query.
+PICTURE = (
+    sa.select(pictures.c.sha256).where(pictures.c.entity_id == entities.c.id).scalar_subquery().label("picture_sha256")
+)
 
 
 class EntityJson(TypedDict):
@@ -20,6 +27,8 @@ class EntityJson(TypedDict):
     name: str
     role: GatewayRole
     externalId: str | None
+    # The path of its picture.
+    picture: str | None
     createdAt: str
     # Only for administrators: when the person last opened or closed the app; null if never.
     lastSeenAt: NotRequired[str | None]
@@ -30,6 +39,8 @@ class MeJson(TypedDict):
     name: str
     type: EntityType
     role: GatewayRole
+    # The path of its picture.
+    picture: str | None
 
 
 class TokenJson(TypedDict):
@@ -63,6 +74,11 @@ class SignInLinkJson(TypedDict):
     expiresAt: str
 
 
+def picture_path(row: sa.Row[Any]) -> str | None:
+    """Reads the column `PICTURE` of a row."""
+    return f"/api/pictures/{row.picture_sha256}" if row.picture_sha256 is not None else None
+
+
 def entity_json(row: sa.Row[Any], viewer: Caller | None = None) -> EntityJson:
     entity: EntityJson = {
         "id": row.id,
@@ -70,6 +86,7 @@ def entity_json(row: sa.Row[Any], viewer: Caller | None = None) -> EntityJson:
         "name": row.name,
         "role": row.role,
         "externalId": row.external_id,
+        "picture": picture_path(row),
         "createdAt": iso(row.created_at),
     }
     if viewer is not None and viewer.administers and row.type == "human":
@@ -77,8 +94,8 @@ def entity_json(row: sa.Row[Any], viewer: Caller | None = None) -> EntityJson:
     return entity
 
 
-def me_json(caller: Caller) -> MeJson:
-    return {"id": caller.id, "name": caller.name, "type": caller.type, "role": caller.role}
+def me_json(caller: Caller, picture: str | None) -> MeJson:
+    return {"id": caller.id, "name": caller.name, "type": caller.type, "role": caller.role, "picture": picture}
 
 
 def token_json(row: sa.Row[Any]) -> TokenJson:

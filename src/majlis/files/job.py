@@ -94,9 +94,10 @@ def pdf_text(content: bytes) -> tuple[dict[str, Any], bytes]:
     return about, whole[:MAX_CHARACTERS].encode("utf-8", "replace")
 
 
-def picture(content: bytes, side: int, format: str) -> tuple[dict[str, Any], bytes]:
-    """A still picture, at most `side` wide and high, upright, without metadata."""
-    from PIL import Image
+def picture(content: bytes, side: int, format: str, square: bool = False) -> tuple[dict[str, Any], bytes]:
+    """A still picture, at most `side` wide and high, upright, without metadata. `square` cuts the middle out and makes
+    it exactly this size."""
+    from PIL import Image, ImageOps
 
     with Image.open(BytesIO(content), formats=("PNG", "JPEG", "GIF", "WEBP")) as opened:
         orientation = opened.getexif().get(_ORIENTATION, 1)
@@ -105,7 +106,10 @@ def picture(content: bytes, side: int, format: str) -> tuple[dict[str, Any], byt
         if opened.width * opened.height > MAX_PIXELS:
             raise Unreadable("it has too many pixels")
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
-    image.thumbnail((side, side))
+    if square:
+        image = ImageOps.fit(image, (side, side))
+    else:
+        image.thumbnail((side, side))
     if orientation in _UPRIGHT:
         image = image.transpose(Image.Transpose(_UPRIGHT[orientation]))
     if format == "JPEG" and image.mode == "RGBA":

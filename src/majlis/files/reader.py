@@ -6,12 +6,14 @@ import asyncio
 import codecs
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from majlis.errors import Invalid, NotFound
 from majlis.files.process import Decoder
 from majlis.files.sniff import PICTURES, is_text
-from majlis.files.store import FileStore
+from majlis.files.store import CHUNK, FileStore
+from majlis.files.upload import Upload
 
 PDF = "application/pdf"
 MAX_TEXT_BYTES = 50 * 1024 * 1024
@@ -21,6 +23,8 @@ _MAX_KEPT = 4
 SIDES = (160, 320, 640, 1280)
 # As models get them: larger ones are scaled down by the providers.
 MODEL_SIDE = 1568
+# Twice the largest avatar of the web app.
+PORTRAIT_SIDE = 192
 Format = Literal["WEBP", "JPEG"]
 
 
@@ -67,6 +71,19 @@ class Reader:
                 await self.store.delete(name)
             return made
 
+    async def portrait(self, upload: Upload) -> bytes:
+        """A small square picture, as WebP."""
+        if upload.sniffed.media_type not in PICTURES:
+            problem = f"{upload.name} is {upload.sniffed.media_type}. Use a PNG, JPEG, GIF or WebP picture."
+            raise Invalid("not_a_picture", problem, {"path": "file"})
+        try:
+            _, made = await self.decoder.run(
+                "picture", _pieces_of(upload.path), side=PORTRAIT_SIDE, format="WEBP", square=True
+            )
+        except Invalid as error:
+            raise Invalid(error.code, f"{upload.name} cannot be read: {error.message}.", {"path": "file"}) from None
+        return made
+
     async def _pdf(self, file: Any) -> Text:
         about, content = await self._decode(file, "pdf_text")
         notes = []
@@ -96,6 +113,12 @@ class Reader:
         while len(self._kept) > _MAX_KEPT:
             del self._kept[next(iter(self._kept))]
         asyncio.get_running_loop().call_later(_KEPT_SECONDS, self._kept.pop, blob, None)
+
+
+async def _pieces_of(path: Path) -> AsyncIterator[bytes]:
+    with path.open("rb") as file:
+        while piece := await asyncio.to_thread(file.read, CHUNK):
+            yield piece
 
 
 def derived_name(blob: str, side: int, format: Format) -> str:

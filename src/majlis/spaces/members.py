@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from majlis.audit.record import record
 from majlis.entities.caller import Caller
 from majlis.entities.entities import access_entity
+from majlis.entities.shapes import PICTURE
 from majlis.errors import Conflict, Forbidden, NotFound
 from majlis.live import log
 from majlis.live.log import Signal
@@ -23,7 +24,7 @@ from majlis.store.transactions import Tx
 
 LEFT = "members.left"
 
-SELECT_MEMBERS = sa.select(*members.c, entities.c.name, entities.c.type).join(
+SELECT_MEMBERS = sa.select(*members.c, entities.c.name, entities.c.type, PICTURE).join(
     entities, entities.c.id == members.c.entity_id
 )
 # With facts about agents that change without an event about the member.

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from majlis.clock import iso
 from majlis.entities.caller import EntityType
+from majlis.entities.shapes import picture_path
 
 Triggers = Literal["everyone", "mentioned", "orchestrated", "elected"]
 SpaceRole = Literal["admin", "member", "viewer"]
@@ -148,6 +149,8 @@ class MemberJson(TypedDict):
     name: str
     type: EntityType
     role: SpaceRole
+    # The path of its picture.
+    picture: str | None
     # Only for agents in the list of a space's members: paused (E7), and with whose rights it reads and posts (G3).
     paused: NotRequired[bool]
     actsFor: NotRequired[Literal["asker", "itself"]]
@@ -286,6 +289,7 @@ def member_json(row: sa.Row[Any]) -> MemberJson:
         "name": row.name,
         "type": row.type,
         "role": row.role,
+        "picture": picture_path(row),
         "joinedAt": iso(row.joined_at),
     }
 

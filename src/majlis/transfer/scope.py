@@ -111,6 +111,8 @@ def _chosen(kind: Kind, scope: Scope) -> sa.ColumnElement[bool] | None:
             return None
         case "entity" | "agent":
             return sa.and_(table.c.id.in_(_participants(scope.space_id)), table.c.id != SYSTEM.id)
+        case "picture":
+            return table.c.entity_id.in_(_participants(scope.space_id))
         case "space":
             return table.c.id == scope.space_id
         case "file":

@@ -218,6 +218,7 @@ def describe(metadata: sa.MetaData) -> tuple[Kind, ...]:
     table = metadata.tables
     return (
         Kind("entity", table["entities"], {"name_key": _NAME, "look_key": _NAME, "event_seq": _LOG}),
+        Kind("picture", table["pictures"], key=("entity_id",), page=50),
         Kind("preferences", table["preferences"], key=("entity_id",)),
         Kind(
             "space",

@@ -40,6 +40,8 @@ export function createClient(options: ClientOptions = {}) {
     /** For administrators: the version, the database, the last backup. */
     system: () => data(http.GET('/api/system')),
     me: () => data(http.GET('/api/me')),
+    /** The address of the picture with this path. */
+    pictureUrl: (path: string): string => `${options.baseUrl ?? ''}${path}`,
     /** The person's choices in the app. */
     preferences: {
       get: () => data(http.GET('/api/me/preferences')),
@@ -197,6 +199,13 @@ export function createClient(options: ClientOptions = {}) {
       change: (id: string, body: Bodies['EntityChange']) =>
         data(http.PATCH('/api/entities/{entity_id}', { params: entity(id), body })),
       delete: (id: string) => empty(http.DELETE('/api/entities/{entity_id}', { params: entity(id) })),
+      /** The middle of the picture is cut out and made small. */
+      setPicture: (id: string, picture: Blob) => {
+        const form = new FormData()
+        form.append('file', picture)
+        return data(http.PUT('/api/entities/{entity_id}/picture', { params: entity(id), body: form as never, bodySerializer: () => form }))
+      },
+      removePicture: (id: string) => empty(http.DELETE('/api/entities/{entity_id}/picture', { params: entity(id) })),
       tokens: (id: string) => data(http.GET('/api/entities/{entity_id}/tokens', { params: entity(id) })),
       createToken: (id: string, body: Bodies['NewToken']) =>
         data(http.POST('/api/entities/{entity_id}/tokens', { params: entity(id), body })),

@@ -3,11 +3,11 @@ import type { LiveEvent, Me, Member, Message, PendingCall, Run, Space } from '..
 
 type Numbered = LiveEvent & { spaceId: string }
 
-export const ME: Me = { id: 'ent_me', name: 'Lina', type: 'human', role: 'member' }
+export const ME: Me = { id: 'ent_me', name: 'Lina', type: 'human', role: 'member', picture: null }
 const AT = '2026-11-16T08:00:00.000Z'
 
 export function member(id: string, name = id, type: Member['type'] = 'human'): Member {
-  return { id, entityId: id, name, type, role: 'member', joinedAt: AT }
+  return { id, entityId: id, name, type, role: 'member', picture: null, joinedAt: AT }
 }
 
 export function messageOf(spaceId: string, seq: number, sender: Member, more: Partial<Message> = {}): Message {

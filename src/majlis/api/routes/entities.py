@@ -10,16 +10,16 @@ from majlis.api.error_responses import refusals
 from majlis.entities.blocks import BlockJson, block, list_blocks, unblock
 from majlis.entities.caller import EntityType
 from majlis.entities.change import change_entity, delete_entity
-from majlis.entities.entities import access_entity, create_entity, list_entities
+from majlis.entities.entities import access_entity, create_entity, list_entities, read_me
 from majlis.entities.preferences import Preferences, PreferencesJson, change_preferences, read_preferences
-from majlis.entities.shapes import EntityJson, MeJson, entity_json, me_json
+from majlis.entities.shapes import EntityJson, MeJson, entity_json
 
 router = APIRouter(tags=["entities"])
 
 
 @router.get("/api/me", response_model=MeJson, responses=refusals())
 async def get_me(entry: TheEntry) -> Response:
-    return reply(me_json(await entry.caller()))
+    return reply(await entry.read(read_me))
 
 
 @router.get("/api/me/preferences", response_model=PreferencesJson, responses=refusals())

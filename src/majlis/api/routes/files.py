@@ -29,7 +29,7 @@ from majlis.spaces.shapes import FileJson
 
 router = APIRouter(tags=["files"])
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; base-uri 'none'; frame-ancestors 'none'"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; base-uri 'none'; frame-ancestors 'none'"
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 # The parts of a body around the file.
 _AROUND = 64 * 1024
@@ -45,7 +45,7 @@ UploadKey = Annotated[
     ),
 ]
 ThumbnailSize = Annotated[Literal["160", "320", "640", "1280"], Query()]
-_FORM = {
+UPLOAD_FORM = {
     "required": True,
     "content": {
         "multipart/form-data": {
@@ -64,7 +64,7 @@ _FORM = {
     status_code=201,
     response_model=FileJson,
     responses=refusals(404, 409),
-    openapi_extra={"requestBody": _FORM},
+    openapi_extra={"requestBody": UPLOAD_FORM},
 )
 async def upload(
     entry: TheEntry, gateway: TheGateway, request: Request, space_id: PathId, idempotency_key: UploadKey = None
@@ -74,7 +74,7 @@ async def upload(
         uploader_id = await entry.read(check_upload, space_id)
         return await _store(entry, gateway, request, body, space_id, uploader_id, idempotency_key)
     except MajlisError:
-        await _drain(request, body)
+        await drain(request, body)
         raise
 
 
@@ -99,7 +99,7 @@ async def _store(
         return reply(await entry.write(record_file, space_id, received, name, idempotency_key), 201)
 
 
-async def _drain(request: Request, body: AsyncIterator[bytes]) -> None:
+async def drain(request: Request, body: AsyncIterator[bytes]) -> None:
     """Many clients read a refusal only after they have sent everything. A body that goes on is cut off."""
     left = _DRAINED
     with suppress(TimeoutError, ClientDisconnect):
@@ -139,7 +139,7 @@ async def download(entry: TheEntry, gateway: TheGateway, request: Request, file_
     file = await entry.read(access_file, file_id)
     media_type, inline = served_as(file.media_type)
     headers = {
-        "content-security-policy": _POLICY,
+        "content-security-policy": POLICY,
         "content-disposition": disposition(file.name, inline),
         "accept-ranges": "bytes",
         "etag": f'"{file.sha256}"',
@@ -185,7 +185,7 @@ async def thumbnail(
     if file.media_type not in PICTURES:
         raise NotFound("not_a_picture", f"{file_id} is {file.media_type}, so it has no thumbnail.")
     headers = {
-        "content-security-policy": _POLICY,
+        "content-security-policy": POLICY,
         "etag": f'"{file.sha256}-{size}"',
         "cache-control": "private, no-cache",
     }

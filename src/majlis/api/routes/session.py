@@ -9,7 +9,8 @@ from majlis.api.bodies import SignIn, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.entities import sessions
 from majlis.entities.caller import Caller
-from majlis.entities.shapes import MeJson, me_json
+from majlis.entities.entities import read_me
+from majlis.entities.shapes import MeJson
 from majlis.errors import Invalid
 from majlis.foundation import owner_caller
 from majlis.gateway import Gateway
@@ -24,7 +25,7 @@ async def sign_in(gateway: TheGateway, request: Request, body: SignIn) -> Respon
     require_own_page(request)
     limit_sign_in(request)
     caller, secret = await open_session(gateway, body.code, body.token)
-    answer = reply(me_json(caller), 201)
+    answer = reply(await gateway.db.read(read_me, caller), 201)
     set_cookie(answer, request, secret)
     return answer
 

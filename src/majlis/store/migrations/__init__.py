@@ -44,6 +44,7 @@ REVISIONS = (
     "0041",
     "0042",
     "0043",
+    "0044",
 )
 
 # They change what the version before them uses, or lock a table with rows: stop all nodes. All others run online.

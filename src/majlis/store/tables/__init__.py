@@ -13,6 +13,7 @@ from majlis.store.tables.files import attachments, blobs, files
 from majlis.store.tables.invites import invites
 from majlis.store.tables.live import events
 from majlis.store.tables.messages import erasures, messages, versions
+from majlis.store.tables.pictures import pictures
 from majlis.store.tables.preferences import preferences
 from majlis.store.tables.runs import cycles, deliveries, pasts, runs, steps, tickets, views, wait_answers
 from majlis.store.tables.secrets import secrets
@@ -24,7 +25,7 @@ __all__ = [
     "additions", "agent_versions", "agents", "ask_answers", "asks", "attachments", "audit", "blobs", "blocks",
     "budgets", "cards", "causes", "connected_models", "conversations", "cycles", "deliveries", "entities",
     "erasures", "events", "files", "gateway", "goals", "incoming_webhooks", "invites", "members", "memories",
-    "messages", "metadata", "outgoing_webhooks", "pasts", "phases", "plan_firings", "plans", "preferences", "runs",
-    "secrets", "spaces", "spend", "steps", "summaries", "summary_requests", "tickets", "tokens", "turns", "versions",
-    "views", "wait_answers", "webhook_cursors", "webhook_deliveries",
+    "messages", "metadata", "outgoing_webhooks", "pasts", "phases", "pictures", "plan_firings", "plans", "preferences",
+    "runs", "secrets", "spaces", "spend", "steps", "summaries", "summary_requests", "tickets", "tokens", "turns",
+    "versions", "views", "wait_answers", "webhook_cursors", "webhook_deliveries",
 ]  # fmt: skip

@@ -1,15 +1,31 @@
-import type { CSSProperties } from 'react'
+import { usePicture, useStore } from '@majlis/client/react'
+import { useState, type CSSProperties } from 'react'
 
 type Kind = 'human' | 'agent' | 'service'
 
-const SIZES = { small: 'size-6 text-tiny', medium: 'size-9 text-small' }
+const SIZES = { small: 'size-6 text-tiny', medium: 'size-9 text-small', large: 'size-16 text-title' }
+const SHAPES: Record<Kind, string> = { human: 'rounded-full', agent: 'rounded-md', service: 'rounded-sm' }
 const TINTS = ['bg-tint-1', 'bg-tint-2', 'bg-tint-3', 'bg-tint-4', 'bg-tint-5']
 
+interface Props {
+  id: string
+  name: string
+  type: Kind
+  size?: keyof typeof SIZES
+  /** For members who share no space with the user. */
+  picture?: string | null
+}
+
 /** People are round and agents are square, so that shape tells them apart as well as color. */
-export function Avatar({ id, name, type, size = 'medium' }: { id: string; name: string; type: Kind; size?: keyof typeof SIZES }) {
-  const look = type === 'agent' ? 'rounded-md agent-face' : type === 'service' ? 'rounded-sm bg-hover' : `rounded-full ${tint(id)}`
+export function Avatar({ id, name, type, size = 'medium', picture }: Props) {
+  const { client } = useStore()
+  const known = usePicture(id)
+  const [broken, setBroken] = useState<string | null>(null)
+  const shown = known ?? (picture ? client.pictureUrl(picture) : null)
+  if (shown && shown !== broken) return <img src={shown} alt="" decoding="async" draggable={false} className={`shrink-0 bg-hover object-cover select-none ${SIZES[size]} ${SHAPES[type]}`} onError={() => setBroken(shown)} />
+  const look = type === 'agent' ? 'agent-face' : type === 'service' ? 'bg-hover' : tint(id)
   return (
-    <span aria-hidden style={type === 'agent' ? hueOf(id) : undefined} className={`grid shrink-0 place-items-center font-sans font-semibold select-none ${SIZES[size]} ${look}`}>
+    <span aria-hidden style={type === 'agent' ? hueOf(id) : undefined} className={`grid shrink-0 place-items-center font-sans font-semibold select-none ${SIZES[size]} ${SHAPES[type]} ${look}`}>
       {type === 'agent' ? <Spark letter={initial(name)} /> : initial(name)}
     </span>
   )

@@ -38,6 +38,11 @@ export function useMajlis<Part>(select: (state: State) => Part, same: (a: Part, 
 }
 
 export const useMe = (): Me | null => useMajlis((state) => state.me)
+/** The address of a member's picture; null without one. */
+export function usePicture(entityId: string): string | null {
+  const { client } = useStore()
+  return useMajlis((state) => (state.pictures[entityId] ? client.pictureUrl(state.pictures[entityId]) : null))
+}
 export const useConnection = (): State['connection'] => useMajlis((state) => state.connection)
 
 /** All spaces of the user, ordered by their newest message. */

@@ -22,6 +22,7 @@ import {
 import { addPage, type History } from './history.ts'
 import { removeStored, type OutgoingState } from './outgoing.ts'
 import { applyPresence, applyTyping, connectedPeople, endTyping, noPeople, type PeopleState } from './people.ts'
+import { withPictures, type Pictured, type PicturesState } from './pictures.ts'
 import { addMessage, applyToSpace, loadedSpace, setSeen, type SpaceState } from './space.ts'
 
 export interface State {
@@ -32,6 +33,8 @@ export interface State {
   readonly agents: AgentsState
   readonly people: PeopleState
   readonly outgoing: OutgoingState
+  /** The paths of members' pictures, by id. */
+  readonly pictures: PicturesState
   /** Null until the app has loaded them. */
   readonly preferences: Preferences | null
   /** Joined spaces, and spaces where events were missed: fetch them and call `loadSpace`. */
@@ -45,6 +48,7 @@ export const emptyState: State = {
   agents: noActivity,
   people: noPeople,
   outgoing: {},
+  pictures: {},
   preferences: null,
   toFetch: new Set(),
 }
@@ -58,7 +62,8 @@ export function load(
   runs: readonly Run[],
   calls: readonly PendingCall[] = [],
 ): State {
-  const empty = { ...state, me, spaces: {}, toFetch: new Set<string>(), agents: loadRuns(state.agents, runs, calls) }
+  const pictures = withPictures(state.pictures, [me])
+  const empty = { ...state, me, pictures, spaces: {}, toFetch: new Set<string>(), agents: loadRuns(state.agents, runs, calls) }
   return spaces.reduce<State>((next, space) => loadSpace(next, space, histories[space.id] ?? null), empty)
 }
 
@@ -66,7 +71,8 @@ export function loadSpace(state: State, space: Space, history: readonly Message[
   const toFetch = new Set(state.toFetch)
   toFetch.delete(space.id)
   const loaded = loadedSpace(space, history, idOf(state))
-  const next = { ...state, toFetch, spaces: { ...state.spaces, [space.id]: loaded } }
+  const pictures = withPictures(state.pictures, space.members)
+  const next = { ...state, toFetch, pictures, spaces: { ...state.spaces, [space.id]: loaded } }
   return (history ?? []).reduce<State>(withoutStored, next)
 }
 
@@ -104,6 +110,13 @@ export function markSeen(state: State, spaceId: string, seq: number, messageId: 
   return space ? put(state, setSeen(space, seq, messageId)) : state
 }
 
+/** A member or the person themselves, with their picture as it is now. */
+export function showPicture(state: State, entity: Pictured): State {
+  const pictures = withPictures(state.pictures, [entity])
+  if (pictures === state.pictures) return state
+  return { ...state, pictures, me: state.me?.id === entity.id ? { ...state.me, picture: entity.picture ?? null } : state.me }
+}
+
 /** Loaded, answered or of an event: an older state changes nothing. */
 export const applyPreferences = (state: State, preferences: Preferences): State =>
   state.preferences && state.preferences.revision >= preferences.revision ? state : { ...state, preferences }
@@ -129,7 +142,7 @@ export function apply(state: State, event: LiveEvent, now: number): State {
 }
 
 function applySpaceEvent(state: State, space: SpaceState, event: SpaceEvent): State {
-  const next = put(state, applyToSpace(space, event, idOf(state)))
+  const next = put(event.type === 'space.member.joined' || event.type === 'space.member.updated' ? showPicture(state, event.member) : state, applyToSpace(space, event, idOf(state)))
   if (event.type === 'wait.updated') return { ...next, agents: { ...next.agents, waitChanges: next.agents.waitChanges + 1 } }
   if (event.type !== 'space.message') return next
   const stored = withoutStored(next, event.message)

@@ -12,6 +12,7 @@ import { PolicyEditor } from '../../ui/PolicyEditor.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { UnsavedGuard } from '../../ui/UnsavedGuard.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
+import { PictureField } from '../profile/PictureField.tsx'
 import { Memories } from './Memories.tsx'
 import { ModelField } from './ModelField.tsx'
 import { schemaError, type Schema } from './schemaError.ts'
@@ -90,7 +91,7 @@ function Editor({ agent: given }: { agent: Agent }) {
       }}
     >
       <div className="flex items-center gap-3">
-        <Avatar id={agent.id} name={agent.name} type="agent" />
+        <Avatar id={agent.id} name={agent.name} type="agent" picture={agent.picture} />
         <h3 className="min-w-0 flex-1 truncate text-title"><bdi>{agent.name}</bdi></h3>
         <PauseButton paused={agent.paused} label={t('Pause {name}', { name: agent.name })} resumeLabel={t('Resume {name}', { name: agent.name })} onPause={() => client.agents.pause(agent.id)} onResume={() => client.agents.resume(agent.id)} />
       </div>
@@ -102,6 +103,7 @@ function Editor({ agent: given }: { agent: Agent }) {
       <div role="tabpanel" id="agent-tab" aria-labelledby={`tab-${tab}`} className="space-y-5">
         {tab === 'persona' && (
           <>
+            <PictureField entity={agent} onChange={(picture) => setAgent({ ...agent, picture })} />
             <Field label={t('Name')}><input required maxLength={64} value={name} className="field max-w-xs" onChange={(event) => setName(event.target.value)} /></Field>
             <Field label={t('Instructions')}>
               <textarea rows={10} disabled={!config} value={String(config?.['instructions'] ?? '')} className="field" onChange={(event) => set('instructions', event.target.value)} />

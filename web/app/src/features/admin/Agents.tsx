@@ -25,7 +25,7 @@ export function Agents() {
         {found.map((agent) => (
           <li key={agent.id}>
             <Link href={`/admin/agents/${agent.id}`} className="-mx-2 flex items-center gap-3 rounded-md px-2 py-2 hover:bg-hover">
-              <Avatar id={agent.id} name={agent.name} type="agent" />
+              <Avatar id={agent.id} name={agent.name} type="agent" picture={agent.picture} />
               <span className="min-w-0 flex-1">
                 <bdi className="block truncate text-along leading-tight font-medium">{agent.name}</bdi>
                 <span className="block truncate text-small leading-tight text-ink-soft">{agent.config['mind'] === 'outside' ? t('Runs in a program of yours') : modelName(agent.config)}</span>

@@ -34,7 +34,7 @@ export function People() {
 function Row({ entity }: { entity: Entity }) {
   return (
     <Link href={`/admin/people/${entity.id}`} className="-mx-2 flex items-center gap-3 rounded-md px-2 py-2 hover:bg-hover">
-      <Avatar id={entity.id} name={entity.name} type={entity.type} />
+      <Avatar id={entity.id} name={entity.name} type={entity.type} picture={entity.picture} />
       <span className="min-w-0 flex-1 leading-tight">
         <bdi className="block truncate text-along font-medium">{entity.name}</bdi>
         {entity.type === 'human' && <Seen entity={entity} />}

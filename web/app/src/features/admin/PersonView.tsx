@@ -12,6 +12,7 @@ import { useQuery } from '../../ui/useQuery.ts'
 import { AccessList } from './AccessList.tsx'
 import { CopyBox } from './CopyBox.tsx'
 import { CurlExample } from './CurlExample.tsx'
+import { PictureField } from '../profile/PictureField.tsx'
 import { NewToken } from './NewToken.tsx'
 import { Seen } from './People.tsx'
 import { ROLES } from './roles.ts'
@@ -24,7 +25,7 @@ export function PersonView({ id }: { id: string }) {
   if (!entity) return <QueryStatus problem={problem} />
   return (
     <div className="space-y-6">
-      <h3 className="flex items-center gap-3 text-title"><Avatar id={id} name={entity.name} type={entity.type} /><bdi className="truncate">{entity.name}</bdi></h3>
+      <h3 className="flex items-center gap-3 text-title"><Avatar id={id} name={entity.name} type={entity.type} picture={entity.picture} /><bdi className="truncate">{entity.name}</bdi></h3>
       {entity.type === 'human' && <Seen entity={entity} />}
       {entity.role === 'owner' && me.role !== 'owner' ? <p className="text-ink-soft">{t('This person is an owner. Only owners can change owners.')}</p> : <Account entity={entity} onChange={reload} />}
     </div>
@@ -52,6 +53,7 @@ function Account({ entity, onChange }: { entity: Entity; onChange: () => void })
   return (
     <>
       <p role="alert" className="text-small text-bad">{problem}</p>
+      <PictureField entity={entity} onChange={onChange} />
       <Rename entity={entity} onChange={(name) => attempt(client.entities.change(id, { name }).then(onChange))} />
       <Role entity={entity} onChange={(role) => attempt(client.entities.change(id, { role }).then(onChange))} />
       <section className="space-y-3">

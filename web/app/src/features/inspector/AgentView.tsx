@@ -39,7 +39,7 @@ function Details({ agentId }: { agentId: string }) {
   return (
     <div className="space-y-5">
       <h3 className="flex items-center gap-3 text-large">
-        <Avatar id={entity.id} name={entity.name} type={entity.type} />
+        <Avatar id={entity.id} name={entity.name} type={entity.type} picture={entity.picture} />
         <bdi className="min-w-0 flex-1 truncate text-along">{entity.name}</bdi>
         {me.role !== 'member' && <Link href={`/admin/agents/${agentId}`} className="font-sans text-small font-normal text-link underline underline-offset-4">{t('Edit')}</Link>}
       </h3>

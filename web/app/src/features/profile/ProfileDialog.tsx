@@ -6,12 +6,12 @@ import { t } from '../../language/words.ts'
 import { AccessList } from '../admin/AccessList.tsx'
 import { NotificationSettings } from '../notifications/NotificationSettings.tsx'
 import { chooseTheme, THEMES, useTheme, type Theme } from '../../theme.ts'
-import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
+import { PictureField } from './PictureField.tsx'
 import { noteChange } from './unsent.ts'
 
 /** The person's own name, appearance, notifications, and the browsers and tokens with which they are signed in. */
@@ -25,6 +25,7 @@ export default function ProfileDialog({ onClose }: { onClose: () => void }) {
     <Dialog title={t('Your profile')} onClose={onClose}>
       <div className="space-y-6 p-5 pt-3 text-small">
         <p role="alert" className="text-bad empty:hidden">{problem}</p>
+        <PictureField entity={me} />
         <Name attempt={attempt} />
         <Appearance />
         <LanguageChoice />
@@ -52,7 +53,6 @@ function Name({ attempt }: { attempt: (work: Promise<unknown>) => void }) {
   }
   return (
     <form className="flex items-end gap-3" onSubmit={rename}>
-      <Avatar id={me.id} name={me.name} type={me.type} />
       <label className="min-w-0 flex-1">
         <span className="mb-1 block text-ink-soft">{t('Name')}</span>
         <input required maxLength={64} value={name} disabled={!mayRename} aria-describedby={mayRename ? undefined : 'name-hint'} className="field" onChange={(event) => setName(event.target.value)} />
