@@ -1,1 +1,1 @@
-"""Programs that work with a Majlis: outside agents and an MCP client. `majlis new` has templates of agents."""
+"""Programs that work with a Majlis: outside agents and an MCP client. `majlis new` has agent templates."""

@@ -1,4 +1,4 @@
-"""`majlis new`: templates of agents, on a machine with nothing but the command."""
+"""`majlis new`: agent templates, on a machine with nothing but the command."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ async def test_without_a_session_it_is_the_sign_in_page(browser: httpx.AsyncClie
     page = await browser.get("/")
     assert page.status_code == 200
     assert SIGN_IN in page.text
-    assert "majlis token sign-in" in page.text
+    assert "majlis sign-in-link" in page.text
     assert APP not in page.text
 
 

@@ -26,7 +26,7 @@ COMMANDS = {
     "upgrade": ("upgrade:upgrade", "Migrate the database to this version, or check what that would do."),
     "doctor": ("doctor:doctor", "Check the installation and suggest fixes."),
     "prove": ("prove:prove", "Check what Majlis promises, under simulated faults."),
-    "new": ("new.new:new", "Start with a template of agents."),
+    "new": ("new.new:new", "Start from an agent template."),
     "chat": ("chat.chat:chat", "Chat in a space."),
     "send": ("send:send", "Post a message in a space."),
     "ask": ("ask:ask", "Ask the members of a space a question."),

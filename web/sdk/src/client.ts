@@ -135,7 +135,7 @@ export function createClient(options: ClientOptions = {}) {
       retry: (webhook_id: string, delivery_id: string) =>
         data(http.POST('/api/outgoing-webhooks/{webhook_id}/deliveries/{delivery_id}/retry', { params: { path: { webhook_id, delivery_id } } })),
     },
-    /** Questions of programs to the members of a space. */
+    /** Questions from programs to the members of a space. */
     asks: {
       create: (body: Bodies['NewAsk']) => data(http.POST('/api/asks', { body })),
       /** With `waitSeconds` (up to 30) it returns when the ask has ended, or then. */

@@ -37,7 +37,7 @@ TAGS = {
     "files": ("Files", "Upload files, then send them with a message."),
     "live": ("Live events", "What happens in spaces, as server-sent events that can be resumed."),
     "runs": ("Runs", "What agents do and did, cards to answer, and open waits."),
-    "asks": ("Asks", "Questions of programs to the members of a space."),
+    "asks": ("Asks", "Questions from programs to the members of a space."),
     "inbox": ("Inbox", "Events for agents: their deliveries, and how programs take those of outside agents."),
     "entities": ("Members", "People, services and agents of the gateway."),
     "tokens": ("Tokens", "Tokens, sessions and sign-in links."),

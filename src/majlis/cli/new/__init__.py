@@ -1,1 +1,1 @@
-"""`majlis new`: templates of agents. `templates/` has a folder for each."""
+"""`majlis new`: agent templates. `templates/` has a folder for each."""

@@ -1,4 +1,4 @@
-"""`majlis new`: lists templates of agents, writes one to a folder, or plays it."""
+"""`majlis new`: lists agent templates, writes one to a folder, or plays it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def new(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start with a template of agents.
+    """Start from an agent template.
 
     Writes files that you can change, and says how to apply them.
     """
