@@ -20,6 +20,7 @@ from majlis.erase_text import DELETED, Copies
 from majlis.outage import Outage
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.spaces.shapes import message_json, message_of
+from majlis.store import ids
 from majlis.store.sqlite import SqliteDatabase
 from majlis.store.tables import cards, cycles, erasures, events, messages, pasts, runs, steps, views
 from majlis.store.tables.runs import NOT_OVER
@@ -67,8 +68,12 @@ async def erase_next(db: Database) -> bool:
     if not await db.read(_is_due):
         return False
     job = await db.write(_take)
-    if job is None:
-        return False
+    if job is not None:
+        await erase(db, job)
+    return job is not None
+
+
+async def erase(db: Database, job: sa.Row[Any]) -> None:
     copies = Copies(job.message_id, tuple(job.texts or ()))
     await db.write(_erase_events, job, copies)
     await db.write(_erase_origins, job, copies)
@@ -77,7 +82,7 @@ async def erase_next(db: Database) -> bool:
         before = await db.write(_erase_runs, job, copies, before)
         if before is None:
             break
-    at: tuple[str, int] | None = ("", 0)
+    at: tuple[int, str] | None = (job.written_at, "")
     while at is not None:
         at = await db.write(_erase_cycles, job, copies, at)
     await db.write(_finish, job)
@@ -86,7 +91,6 @@ async def erase_next(db: Database) -> bool:
             # Without FTS5's `secure-delete`, deleted words stay in the search index until its parts are merged.
             await db.write(lambda tx: tx.execute(_MERGE_INDEX))
         await db.truncate_log()
-    return True
 
 
 def _is_due(tx: Tx) -> bool:
@@ -135,7 +139,7 @@ def _erase_events(tx: Tx, job: sa.Row[Any], copies: Copies) -> None:
 def _erase_origins(tx: Tx, job: sa.Row[Any], copies: Copies) -> None:
     """Messages that agents sent elsewhere because of it."""
     named = sa.cast(messages.c.origin, sa.Text).contains(job.message_id, autoescape=True)
-    later = messages.c.created_at >= job.written_at
+    later = messages.c.id >= ids.first_at("msg", job.written_at - _SETTLED_MILLIS)
     for row in tx.all(sa.select(messages.c.n, messages.c.origin).where(later, messages.c.origin.is_not(None), named)):
         tx.execute(messages.update().where(messages.c.n == row.n).values(origin=copies.without(row.origin)))
 
@@ -228,14 +232,15 @@ def _erase_views(tx: Tx, batch: Sequence[sa.Row[Any]], job: sa.Row[Any], copies:
         tx.execute(views.delete().where(views.c.run_id.in_(gone), later))
 
 
-def _erase_cycles(tx: Tx, job: sa.Row[Any], copies: Copies, after: tuple[str, int]) -> tuple[str, int] | None:
-    """What agents with a consciousness remember. Returns the last cycle of the batch; None after the last batch."""
-    place = sa.tuple_(cycles.c.agent_id, cycles.c.n)
+def _erase_cycles(tx: Tx, job: sa.Row[Any], copies: Copies, after: tuple[int, str]) -> tuple[int, str] | None:
+    """What agents with a consciousness remember. Returns the time and the run of the batch's last cycle; None after the
+    last batch."""
+    place = sa.tuple_(cycles.c.created_at, cycles.c.run_id)
     found = tx.all(
         sa.select(*cycles.c, runs.c.trigger)
         .join(runs, runs.c.id == cycles.c.run_id)
-        .where(place > sa.tuple_(sa.literal(after[0]), sa.literal(after[1])), cycles.c.created_at >= job.written_at)
-        .order_by(cycles.c.agent_id, cycles.c.n)
+        .where(place > sa.tuple_(sa.literal(after[0], sa.BigInteger), sa.literal(after[1])))
+        .order_by(cycles.c.created_at, cycles.c.run_id)
         .limit(_BATCH)
     )
     for row in found:
@@ -245,7 +250,7 @@ def _erase_cycles(tx: Tx, job: sa.Row[Any], copies: Copies, after: tuple[str, in
             which = cycles.c.agent_id == row.agent_id, cycles.c.n == row.n
             tx.execute(cycles.update().where(*which).values(**clean))
     if len(found) == _BATCH:
-        return found[-1].agent_id, found[-1].n
+        return found[-1].created_at, found[-1].run_id
     for row in tx.all(sa.select(pasts.c.agent_id, pasts.c.groups).where(pasts.c.updated_at >= job.written_at)):
         groups = copies.without_words(row.groups)
         if groups != row.groups:

@@ -36,6 +36,7 @@ _EVERY_SECONDS = 600
 # Later, so that it does not slow down the start.
 _FIRST_AFTER_SECONDS = 60
 _BATCH = 500
+_SPACES = 20
 _TOKENS_KEPT_MILLIS = 7 * 24 * 3_600_000
 _DELIVERIES_KEPT_MILLIS = 7 * 24 * 3_600_000
 
@@ -110,11 +111,16 @@ def delete_ended_webhook_deliveries(tx: Tx, kept_millis: int) -> int:
 
 
 def delete_messages_of_deleted_spaces(tx: Tx, kept_millis: int) -> int:
-    """The space's own row stays, since runs and exports may refer to it."""
-    deleted = sa.select(spaces.c.id).where(spaces.c.deleted_at < tx.now - kept_millis)
+    """The space's own row stays, since runs and exports may refer to it. Its members go last."""
+    left = [sa.exists().where(table.c.space_id == spaces.c.id) for table in (messages, members)]
+    found = sa.select(spaces.c.id).where(spaces.c.deleted_at < tx.now - kept_millis, sa.or_(*left)).limit(_SPACES)
+    deleted = [row.id for row in tx.all(found)]
+    if not deleted:
+        return 0
     old = tx.all(sa.select(messages.c.n, messages.c.id).where(messages.c.space_id.in_(deleted)).limit(_BATCH))
     drop_files(tx, [row.id for row in old])
     count = tx.execute(messages.delete().where(messages.c.n.in_([row.n for row in old]))).rowcount
-    for table in (versions, summaries, phases, turns, cards, ask_answers, asks, members):
-        count += tx.execute(table.delete().where(table.c.space_id.in_(deleted))).rowcount
+    if len(old) < _BATCH:
+        for table in (versions, summaries, phases, turns, cards, ask_answers, asks, members):
+            count += tx.execute(table.delete().where(table.c.space_id.in_(deleted))).rowcount
     return count

@@ -86,20 +86,19 @@ def _take_lease(tx: Tx) -> bool:
     return True
 
 
-def _find_cycles(tx: Tx, after: tuple[str, int] | None, before: int) -> Page:
+def _find_cycles(tx: Tx, after: tuple[int, str] | None, before: int) -> Page:
     """Only cycles that the agent is shown by their summaries, which stay."""
-    agent, n = after or ("", 0)
-    place = sa.tuple_(cycles.c.agent_id, cycles.c.n)
+    at, run = after or (0, "")
+    place = sa.tuple_(cycles.c.created_at, cycles.c.run_id)
     rows = tx.all(
-        sa.select(cycles.c.agent_id, cycles.c.n)
+        sa.select(cycles.c.agent_id, cycles.c.n, cycles.c.created_at, cycles.c.run_id)
         .join(pasts, pasts.c.agent_id == cycles.c.agent_id)
-        .where(place > sa.tuple_(sa.literal(agent), sa.literal(n)))
+        .where(place > sa.tuple_(sa.literal(at, sa.BigInteger), sa.literal(run)))
         .where(cycles.c.created_at < before, cycles.c.n <= pasts.c.through)
-        .order_by(cycles.c.agent_id, cycles.c.n)
+        .order_by(cycles.c.created_at, cycles.c.run_id)
         .limit(_PAGE)
     )
-    keys = [(row.agent_id, row.n) for row in rows]
-    return keys, _next(keys)
+    return [(row.agent_id, row.n) for row in rows], _next([(row.created_at, row.run_id) for row in rows])
 
 
 def _delete_cycles(tx: Tx, keys: Keys) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 import structlog
 
-from majlis import erase
+from majlis import clock, erase
 from majlis.api.app import openapi_document
 from majlis.live import hub
 from majlis.settings import Settings
 from majlis.store.faults import is_passing
 from majlis.store.open import open_database
+from majlis.store.tables import agents
 from majlis.webhooks import send
 from tests.conditions import until
 from tests.database_proxy import DatabaseProxy
@@ -113,7 +114,17 @@ async def test_the_worker_backs_off_while_something_is_due(house: House, proxy: 
     """It tried 556 times a second."""
     worker = house.world.gateway.worker
     assert worker is not None
+    scout = await house.agent("Scout")
+    due = clock.now() + 2_000
+    soon = agents.update().where(agents.c.id == scout.id).values(heartbeat_at=due)
+    await house.world.gateway.db.write(lambda tx: tx.execute(soon))
+    for _ in range(2):
+        # The second poll begins when the first has told the worker of the heartbeat.
+        known = worker._next_poll
+        worker.poll_soon()
+        await until(lambda known=known: worker._next_poll > known)  # type: ignore[misc]
     proxy.cut()
+    await until(lambda: clock.now() > due)
     before, began = proxy.refused, time.monotonic()
     worker.poll_soon()
     await until(lambda: proxy.refused >= before + 5)

@@ -45,6 +45,7 @@ REVISIONS = (
     "0042",
     "0043",
     "0044",
+    "0045",
 )
 
 # They change what the version before them uses, or lock a table with rows: stop all nodes. All others run online.

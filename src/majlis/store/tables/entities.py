@@ -53,6 +53,8 @@ tokens = sa.Table(
     one_of("kind", "api", "session", "sign_in"),
 )
 index_where("ix_tokens_parent_id", tokens.c.parent_id, where=tokens.c.parent_id.is_not(None))
+index_where("ix_tokens_expires_at", tokens.c.expires_at, where=tokens.c.expires_at.is_not(None))
+index_where("ix_tokens_ended_at", tokens.c.ended_at, where=tokens.c.ended_at.is_not(None))
 
 gateway = sa.Table(
     "gateway", metadata, sa.Column("key", sa.String(64), primary_key=True), sa.Column("value", sa.Text, nullable=False)

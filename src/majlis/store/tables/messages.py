@@ -51,6 +51,8 @@ messages = sa.Table(
     sa.CheckConstraint("seq > 0", name="seq"),
     sa.UniqueConstraint("space_id", "seq"),
 )
+# What agents sent because of something elsewhere (F6).
+index_where("ix_messages_origin", messages.c.id, where=messages.c.origin.is_not(None))
 index_where(
     "uq_messages_client_id",
     messages.c.space_id,

@@ -178,6 +178,8 @@ cycles = sa.Table(
     moment("created_at", nullable=False),
 )
 
+sa.Index("ix_cycles_created_at", cycles.c.created_at, cycles.c.run_id)
+
 # Which cycles of a consciousness are shown as summaries (K7). Compaction changes this row, never the cycles.
 pasts = sa.Table(
     "pasts",

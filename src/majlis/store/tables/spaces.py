@@ -41,6 +41,7 @@ spaces = sa.Table(
 )
 sa.Index("uq_spaces_direct_key", spaces.c.direct_key, unique=True)
 index_where("ix_spaces_paused_at", spaces.c.id, where=spaces.c.paused_at.is_not(None))
+index_where("ix_spaces_deleted_at", spaces.c.deleted_at, where=spaces.c.deleted_at.is_not(None))
 
 members = sa.Table(
     "members",

@@ -78,4 +78,7 @@ webhook_deliveries = sa.Table(
 )
 _PENDING = sa.text("state = 'pending'")
 index_where("ix_webhook_deliveries_due", webhook_deliveries.c.due_at, where=_PENDING)
+index_where(
+    "ix_webhook_deliveries_ended_at", webhook_deliveries.c.ended_at, where=webhook_deliveries.c.ended_at.is_not(None)
+)
 index_where("ix_webhook_deliveries_event", webhook_deliveries.c.space_id, webhook_deliveries.c.seq, where=_PENDING)
