@@ -261,10 +261,32 @@ test('an answer that an agent wrote but did not send can be read and posted by t
 })
 
 test('Home lists questions and decisions that wait for the user', async () => {
+  // A person with only one space starts there.
+  await app.space('Elsewhere', [lina!])
   await omar!.client.messages.post(space.id, { text: 'ask: Tea or coffee for the guests?' })
   const page = await app.open(lina!, '/')
   const questions = page.getByRole('region', { name: 'Waiting for your reply' })
   await questions.getByText('Tea or coffee for the guests?').waitFor()
   await questions.getByRole('link').first().click()
   await expect.poll(() => new URL(page.url()).pathname).toMatch(/\/messages\/msg_/)
+})
+
+test('Home lists what agents did since the user was last here', async () => {
+  await app.space('Elsewhere', [lina!])
+  const runs = async () => (await lina!.client.runs.list({ spaceId: space.id, status: 'completed' })).runs
+  for (const n of [1, 2]) {
+    await post(`say: answer ${n}`)
+    await expect.poll(async () => (await runs()).length).toBe(n)
+  }
+  const page = await app.open(lina!, '/')
+  const row = page.getByRole('region', { name: 'What agents did' }).getByRole('link').filter({ hasText: 'say: answer 2' })
+  await row.getByText(/^2 runs/).waitFor()
+  // The first one ended before the user left.
+  const left = Date.parse((await runs())[1]!.endedAt!) + 1
+  await page.addInitScript(([id, since]) => localStorage.setItem(`majlis.visit.${id}`, JSON.stringify({ left: Date.now(), since })), [lina!.id, left] as const)
+  await page.reload()
+  await row.getByText(/^1 run\b/).waitFor()
+  await row.click()
+  await page.getByRole('complementary', { name: 'Inspector' }).getByRole('button', { name: /Ada completed/ }).first().waitFor()
+  expect(new URL(page.url()).pathname).toBe(at())
 })

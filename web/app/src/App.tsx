@@ -5,6 +5,7 @@ import { useCallback, useEffect, useState } from 'react'
 import { OfflineBanner } from './features/connection/OfflineBanner.tsx'
 import { SplashScreen } from './features/connection/SplashScreen.tsx'
 import { useReloadOnUserChange } from './features/connection/useReloadOnUserChange.ts'
+import { useVisit } from './features/home/lastVisit.ts'
 import KeyboardMap from './features/keyboard/KeyboardMap.tsx'
 import { useShortcuts } from './features/keyboard/shortcuts.ts'
 import { useNotifications } from './features/notifications/useNotifications.ts'
@@ -43,6 +44,7 @@ export function App() {
   useNotifications()
   usePreferenceSync()
   useReloadOnUserChange(me?.id)
+  useVisit(me?.id)
   usePreload(me !== null)
   useEffect(() => {
     // The session has ended. The server answers this address with the sign-in page.

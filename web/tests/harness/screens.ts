@@ -194,8 +194,8 @@ export const SCREENS: readonly Screen[] = [
     },
   },
   ...['models', 'spaces', 'secrets', 'usage', 'webhooks', 'audit'].map(admin),
-  { name: 'no-access', path: () => '/spaces/spc_0000000000000000', ready: heading },
-  { name: 'not-found', path: () => '/bogus', ready: heading },
+  { name: 'no-access', path: () => '/spaces/spc_0000000000000000', ready: (page) => page.getByText(t('You don’t have access to this space')).waitFor() },
+  { name: 'not-found', path: () => '/admin/bogus', ready: (page) => page.getByText(t('Page not found')).waitFor() },
 ]
 
 /** Pages of the server, without a session. */

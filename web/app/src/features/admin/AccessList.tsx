@@ -18,7 +18,7 @@ export function AccessList({ entityId, list, onChange, attempt }: { entityId: st
       <ul aria-label={t('Tokens, sessions and links')} className="divide-y divide-line text-small">
         {list.map((each) => (
           <li key={each.id} className="flex items-center gap-3 py-1.5">
-            <span className="min-w-0 flex-1 truncate">
+            <span className="min-w-0 flex-1 wrap-anywhere">
               {each.label ?? t(KINDS[each.kind])}{each.current && ` ${t('(this session)')}`}
               <span className="block text-ink-soft">{each.label ? `${t(KINDS[each.kind])}${dot()}` : ''}<span title={fullTime(each.createdAt)}>{t('Created {time}', { time: ago(each.createdAt) })}</span>{dot()}{each.expiresAt ? <span title={fullTime(each.expiresAt)}>{t('Expires {time}', { time: brief(each.expiresAt) })}</span> : t('Never expires')}</span>
             </span>

@@ -35,7 +35,7 @@ export default function Admin({ section, id }: { section: string; id: string | n
         <h2 id="admin" className="text-large max-md:unseen">{t('Administration')}</h2>
         <nav aria-label={t('Administration')} className="flex min-w-0 gap-1 overflow-x-auto md:ms-4">
           {SECTIONS.map(([key, name]) => (
-            <Link key={key} ref={section === key ? showTab : undefined} href={`/admin/${key}`} aria-current={section === key ? 'page' : undefined} className="shrink-0 rounded-md px-3 py-1.5 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
+            <Link key={key} ref={section === key ? showTab : undefined} href={`/admin/${key}`} aria-current={section === key ? 'page' : undefined} className="shrink-0 rounded-md px-2 py-1.5 lg:px-3 text-small text-ink-soft hover:bg-hover aria-[current]:bg-hover aria-[current]:font-semibold aria-[current]:text-ink">
               {t(name)}
             </Link>
           ))}

@@ -36,9 +36,9 @@ function Row({ space }: { space: SpaceOutline }) {
   const link = 'rounded-sm text-small text-link underline underline-offset-4'
   return (
     <details className="py-2">
-      <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-4 gap-y-1 rounded-sm">
+      <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-2 gap-y-1 rounded-sm">
         <bdi className="min-w-40 flex-1 truncate text-along font-medium">{space.name}</bdi>
-        <span className="text-small text-ink-soft tabular-nums">{plural(people, '{n} person', '{n} people')}, {plural(agents, '{n} agent', '{n} agents')}, {plural(space.messageCount, '{n} message', '{n} messages')}</span>
+        <span className="text-small text-ink-soft tabular-nums">{[plural(people, '{n} person', '{n} people'), plural(agents, '{n} agent', '{n} agents'), plural(space.messageCount, '{n} message', '{n} messages')].join(t(', '))}</span>
       </summary>
       <div className="mt-2 space-y-2 text-small text-ink-soft">
         <p>{space.description ? `${space.description}${dot()}` : ''}{t(TRIGGERS[space.triggers])}</p>

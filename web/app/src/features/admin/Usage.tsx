@@ -46,7 +46,7 @@ function Days({ rows, days }: { rows: readonly UsageRow[]; days: number }) {
   const costs = priced.map((row) => ({ day: row.key!, total: row.cost!, label: `${utcDay(row.key!)}: ${money(row.cost)}` }))
   const total = priced.reduce((sum, row) => sum + row.cost!, 0)
   return (
-    <div className="grid gap-6 md:grid-cols-2">
+    <div className={`grid gap-6 ${costs.length > 0 ? 'md:grid-cols-2' : ''}`}>
       <DayChart title={t('Tokens')} bars={tokens} days={days} peak={count(Math.max(...tokens.map((bar) => bar.total)))} caption={plural(days, 'Last day. Lighter bars are cached tokens.', 'Last {n} days. Lighter bars are cached tokens.')} />
       {costs.length > 0 && <DayChart title={t('Cost')} bars={costs} days={days} peak={money(Math.max(...costs.map((bar) => bar.total)))} caption={plural(days, '{money} in the last day.', '{money} in the last {n} days.', { money: money(total) })} />}
     </div>
@@ -61,7 +61,7 @@ function Table({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
   return (
     <div role="group" aria-label={t('Usage')} tabIndex={0} className="overflow-x-auto">
       <table className="w-full text-small tabular-nums">
-        <thead><tr className="border-b border-line text-start text-ink-soft">{[by, t('Runs'), t('Input tokens'), t('Output tokens'), t('Cost')].map((name, n) => <th key={name} scope="col" className={`py-1.5 pe-4 font-medium ${n > 0 ? 'text-end' : ''}`}>{name}</th>)}</tr></thead>
+        <thead><tr className="border-b border-line text-ink-soft">{[by, t('Runs'), t('Input tokens'), t('Output tokens'), t('Cost')].map((name, n) => <th key={name} scope="col" className={`py-1.5 pe-4 font-medium ${n > 0 ? 'text-end' : 'text-start'}`}>{name}</th>)}</tr></thead>
         <tbody>
           {rows.toSorted((a, b) => (b.cost ?? 0) - (a.cost ?? 0) || b.inputTokens - a.inputTokens).map((row) => (
             <tr key={row.key ?? ''} className="border-b border-line">

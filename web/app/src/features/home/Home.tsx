@@ -12,6 +12,7 @@ import { lineOf } from '../markdown/plainText.ts'
 import { NewSpace } from '../spaces/NewSpace.tsx'
 import { usePreferences } from '../spaces/preferences.ts'
 import { Failures } from './Failures.tsx'
+import { Meanwhile } from './Meanwhile.tsx'
 import { Questions } from './Questions.tsx'
 import { Starters } from './Starters.tsx'
 
@@ -38,6 +39,7 @@ export default function Home() {
         <Questions />
         {me.role !== 'member' && <Failures />}
         {fresh.length > 0 && <Section title={t('Unread')}>{fresh.map((space) => <UnreadSpace key={space.facts.id} space={space} />)}</Section>}
+        <Meanwhile />
         {spaces.length === 0 && <NewSpace label={t('Create space')} />}
         {me.role !== 'member' && <Starters />}
       </div>

@@ -40,7 +40,7 @@ export function SpaceSettings({ space }: { space: SpaceState }) {
       {!facts.direct && <fieldset disabled={!admin} className="space-y-1">
         <legend className="mb-1 text-ink-soft">{t('Which agents respond')}</legend>
         {Object.entries(TRIGGERS).map(([value, name]) => (
-          <label key={value} className="flex items-center gap-2"><input type="radio" name="triggers" value={value} defaultChecked={facts.triggers === value} className="accent-link" />{t(name)}</label>
+          <label key={value} className="flex items-start gap-2"><input type="radio" name="triggers" value={value} defaultChecked={facts.triggers === value} className="mt-1 accent-link" />{t(name)}</label>
         ))}
         <label className="block pt-1">
           <span className="mb-1 block text-ink-soft">{t('Orchestrator')}</span>

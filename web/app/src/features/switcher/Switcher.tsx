@@ -89,7 +89,7 @@ export default function Switcher({ onClose }: { onClose: () => void }) {
       </ul>
       {hasMore && <div className="px-3 pb-3"><Button onClick={() => void more().catch(() => {})}>{t('Show more results')}</Button></div>}
       {problem ? <p role="alert" className="px-4 pb-4 text-small text-bad">{problem}</p> : found.length === 0 && <p role="status" className="px-4 pb-4 text-small text-ink-soft">{t('No results')}</p>}
-      <p className="border-t border-line px-4 py-2 text-tiny text-ink-soft">{rich('Narrow it down with {from}, {in}, {before} or “an exact phrase”', { from: <kbd dir="ltr">from:{t('Name')}</kbd>, in: <kbd dir="ltr">in:{t('Space')}</kbd>, before: <kbd dir="ltr">before:2026-11-18</kbd> })}</p>
+      <p className="border-t border-line px-4 py-2 text-tiny text-ink-soft">{rich('Narrow it down with {from}, {in}, {before} or “an exact phrase”', { from: <kbd dir="ltr" className="whitespace-nowrap">from:{t('Name')}</kbd>, in: <kbd dir="ltr" className="whitespace-nowrap">in:{t('Space')}</kbd>, before: <kbd dir="ltr" className="whitespace-nowrap">before:2026-11-18</kbd> })}</p>
     </Dialog>
   )
 }
