@@ -48,16 +48,43 @@ def _called(turn: dict[str, Any]) -> list[str]:
     return [each["function"]["name"] for each in turn.get("tool_calls") or ()]
 
 
+@pytest.mark.parametrize("tokens", [8_000, 4_000])
 @pytest.mark.parametrize("mind", ["timeline", "roles", "consciousness"])
-async def test_f1_a_model_of_8000_tokens_answers_in_a_space_full_of_huge_messages(house: House, mind: str) -> None:
-    scout = await house.agent("Scout", mind=mind, contextTokens=8_000)
+async def test_f1_a_small_model_answers_in_a_space_full_of_huge_messages(house: House, mind: str, tokens: int) -> None:
+    scout = await house.agent("Scout", mind=mind, contextTokens=tokens)
     space = await _full_space(house, scout)
     house.model.script = _answers(space)
     await house.owner.say(space, f"What colour is it? {_HUGE}"[: 64 * 1024])
     await house.until_idle()
     assert (await house.texts(space))[-1] == ("Scout", "Blue.")
-    assert max(map(_tokens, house.model.asked)) <= 8_000
+    assert max(map(_tokens, house.model.asked)) <= tokens
     assert all("What colour is it?" in asked.text for asked in house.model.asked)
+
+
+async def test_f1_tools_leave_room_for_the_view(house: House) -> None:
+    """The most important ones stay, in their usual order: those for answering and looking, then the agent's own."""
+    own = [
+        {"name": f"own_{n}", "description": "Rows. " * 20, "type": "static", "execution": {"output": n}}
+        for n in range(40)
+    ]
+    scout = await house.agent("Scout", contextTokens=4_500, tools=own)
+    space = await house.space("Lobby", scout)
+    house.model.script = lambda asked: silent()
+    await house.owner.say(space, "Hello")
+    await house.until_idle()
+    [few] = house.model.asked
+    assert _tokens(few) <= 4_500
+    assert few.tool_names[:3] == ["send_message", "enter_space", "read_messages"]
+    kept = [name for name in few.tool_names if name.startswith("own_")]
+    assert kept == [tool["name"] for tool in own][: len(kept)]
+    assert set(few.tool_names) == {"send_message", "enter_space", "read_messages", *kept}
+    [run] = await house.runs(scout)
+    [budget] = (await house.owner.ok("GET", f"/api/runs/{run['id']}/context"))["budgets"]
+    [left] = [each for each in budget["leftOut"] if each["what"] == "tools"]
+    await house.owner.ok("PATCH", f"/api/agents/{scout.id}", {"config": {"contextTokens": 32_000}})
+    await house.owner.say(space, "And now?")
+    await house.until_idle()
+    assert len(house.model.asked[-1].tool_names) == len(few.tool_names) + left["count"]
 
 
 async def test_f1_long_results_leave_room_for_the_next_request(house: House) -> None:
@@ -77,7 +104,7 @@ async def test_f1_long_results_leave_room_for_the_next_request(house: House) -> 
     assert [each["messages"] for each in context["requests"]] == [asked.messages for asked in house.model.asked]
 
 
-@pytest.mark.parametrize(("mind", "most"), [("timeline", 15_000), ("roles", 15_000), ("consciousness", 9_000)])
+@pytest.mark.parametrize(("mind", "most"), [("timeline", 4_000), ("roles", 15_000), ("consciousness", 9_000)])
 async def test_f2_a_request_that_is_too_long_is_made_again_with_less(house: House, mind: str, most: int) -> None:
     house.try_models_once()
     scout = await house.agent("Scout", mind=mind)

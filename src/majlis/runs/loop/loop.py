@@ -198,11 +198,9 @@ class Loop:
             # Its text answers the first message of its inbox.
             self.run.active_space_id = self.run.trigger.get("spaceId", self.run.active_space_id)
         model = self._engine.models.get(self.run.config.model)
-        specs = await self._calls.offered() if calls_tools else ()
-        view = await self._perceive(specs)
+        view = await self._perceive(await self._calls.offered() if calls_tools else ())
         turns = self._turns
-        if view.beside and calls_tools:
-            specs = (*specs, *self._engine.toolbox.beside(view.beside))
+        beside = self._engine.toolbox.beside(view.beside) if calls_tools else ()
         # Of the last stored view: the next one stores only what was added.
         base: int | None = None
         kept = 0
@@ -213,7 +211,7 @@ class Loop:
                 # Earlier turns have changed, so the next view is stored whole (X13).
                 base, kept = None, 0
             session, shown = self.run.session_id, self._sight.content
-            prompt = Prompt(tuple(turns), specs, session, view.outline, self._patience(), shown)
+            prompt = Prompt(tuple(turns), (*self._room.tools, *beside), session, view.outline, self._patience(), shown)
             started = clock.now()
             try:
                 answer, cost = await self._requests.ask(model, prompt)
@@ -246,6 +244,8 @@ class Loop:
 
     def _lens(self) -> Lens:
         found = [*self._left_out, *([LeftOut("results", "shortened", self._cut, "budget")] if self._cut else [])]
+        if self._room.left_out:
+            found.append(LeftOut("tools", "left out", self._room.left_out, "budget"))
         return {
             "tokens": self._room.context,
             "source": self._room.source,
@@ -297,7 +297,7 @@ class Loop:
                 raise Parked
             if made == "made" or repeated:
                 self._scene = None
-        self._room = await room_of(run.config, self._engine.models, specs, run)
+        self._room = await room_of(self._engine, run.config, specs, run)
         return await self._look()
 
     async def _look(self) -> View:

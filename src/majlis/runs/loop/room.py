@@ -6,7 +6,8 @@ rest free, and if the calls exceed the room all the same, earlier ones are short
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,7 +18,7 @@ from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN
 from majlis.models.catalog import DEFAULT_CONTEXT, MIN_CONTEXT
 from majlis.models.port import UNLIMITED, Context, Said, SizeSource, ToolSpec, Turn
 from majlis.models.tokens import estimate_tools, estimate_turns, surely_fits
-from majlis.runs.engine import ModelSource
+from majlis.runs.engine import Engine, ModelSource
 from majlis.runs.run import Run
 from majlis.store.tables import agents
 from majlis.store.transactions import Tx
@@ -28,6 +29,11 @@ _MAX_ANSWER = 4_096
 # A shorter result would be of no use.
 _MIN_RESULT = 500
 _BYTES_SHOWN_PER_TOKEN = 3
+# Tools leave this much for the view.
+_MIN_VIEW = 2_500
+
+# Without these an agent cannot work. Its own tools come next, then the other built-in ones.
+_NEEDED = ("send_message", "skip", "hand_over", "read_messages", "enter_space")
 
 _REMEMBER = (
     agents.update()
@@ -39,11 +45,21 @@ _REMEMBER = (
 class Room:
     """None as the context means no limit: the demo model."""
 
-    def __init__(self, context: Context = UNLIMITED, tools: Sequence[ToolSpec] = (), answer: int | None = None) -> None:
+    def __init__(
+        self,
+        context: Context = UNLIMITED,
+        tools: Sequence[ToolSpec] = (),
+        answer: int | None = None,
+        is_own: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """`is_own`: a tool of the agent's config, by its name."""
         self.context = context.tokens
         self.source: SizeSource | None = context.source
-        self._tools = estimate_tools(tools) if self.context is not None else 0
         self._answer = answer
+        self._all_tools = tuple(tools)
+        self._is_own = is_own
+        # The tools that the model is offered, and how many tokens they take.
+        self.tools, self._tools = self._fitted()
         # The turns after these were added during the run.
         self.begins = 0
 
@@ -51,7 +67,12 @@ class Room:
     def for_turns(self) -> int | None:
         if self.context is None:
             return None
-        return max(self.context // 4, self.context - self._tools - self.for_answer)
+        return self.context - self._tools - self.for_answer
+
+    @property
+    def left_out(self) -> int:
+        """How many tools are not offered."""
+        return len(self._all_tools) - len(self.tools)
 
     @property
     def for_answer(self) -> int:
@@ -66,7 +87,27 @@ class Room:
         # The name `demo` may stand for a real model.
         self.context = max(MIN_CONTEXT, (self.context or 2 * DEFAULT_CONTEXT) // 2)
         self.source = "learned"
+        self.tools, self._tools = self._fitted()
         return True
+
+    def _fitted(self) -> tuple[tuple[ToolSpec, ...], int]:
+        """The most important tools that have room. They keep their order, because prompts begin with them."""
+        if self.context is None:
+            return self._all_tools, 0
+        free = self.context - self.for_answer
+        room = max(free // 4, min(free * 5 // 8, free - _MIN_VIEW))
+        taken, kept = 0, set[str]()
+        for spec in sorted(self._all_tools, key=self._rank):
+            tokens = estimate_tools((spec,))
+            if taken + tokens <= room or not kept:
+                taken += tokens
+                kept.add(spec.name)
+        return tuple(spec for spec in self._all_tools if spec.name in kept), taken
+
+    def _rank(self, spec: ToolSpec) -> int:
+        if spec.name in _NEEDED:
+            return _NEEDED.index(spec.name)
+        return len(_NEEDED) + (not self._is_own(spec.name))
 
     def config_of(self, config: AgentConfig) -> AgentConfig:
         """A consciousness counts four bytes as a token; in its requests a token is three bytes and more."""
@@ -97,9 +138,11 @@ class Room:
         return True
 
 
-async def room_of(config: AgentConfig, models: ModelSource, tools: Sequence[ToolSpec], run: Run | None = None) -> Room:
+async def room_of(engine: Engine, config: AgentConfig, tools: Sequence[ToolSpec], run: Run | None = None) -> Room:
     settings = getattr(config.model, "settings", None)
-    return Room(await _context(config, models, run), tools, settings.max_tokens if settings is not None else None)
+    answer = settings.max_tokens if settings is not None else None
+    context = await _context(config, engine.models, run)
+    return Room(context, tools, answer, partial(engine.toolbox.is_own, config))
 
 
 async def _context(config: AgentConfig, models: ModelSource, run: Run | None) -> Context:

@@ -69,8 +69,8 @@ async def preview_agent(
     reached = tuple(server for server in parsed.mcp if server.command is None)
     missing = await engine.toolbox.open(parsed.model_copy(update={"mcp": reached}))
     specs = offered_specs(parsed, engine.toolbox.specs(parsed))
-    room = await room_of(parsed, engine.models, specs)
-    parsed = room.config_of(parsed)
+    room = await room_of(engine, parsed, specs)
+    specs, parsed = room.tools, room.config_of(parsed)
     try:
         await engine.db.write(_load, caller, agent, parsed, text, space_id)
     except _Rollback as rollback:

@@ -22,6 +22,7 @@ const LEFT_OUT: Record<string, (n: number) => string> = {
   cycles: (n) => plural(n, '{n} cycle', '{n} cycles'),
   results: (n) => plural(n, '{n} result', '{n} results'),
   trigger: (n) => plural(n, '{n} trigger', '{n} triggers'),
+  tools: (n) => plural(n, '{n} tool', '{n} tools'),
   instructions: (n) => plural(n, '{n} instruction', '{n} instructions'),
 }
 const WHY: Record<string, string> = { window: msg('before the window'), budget: msg('no room in the budget'), length: msg('too long for a line') }
