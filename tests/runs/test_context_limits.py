@@ -61,6 +61,24 @@ async def test_f1_a_small_model_answers_in_a_space_full_of_huge_messages(house: 
     assert all("What colour is it?" in asked.text for asked in house.model.asked)
 
 
+async def test_f1_requests_are_smaller_for_a_model_that_counts_more_tokens_than_estimated(house: House) -> None:
+    """Calibrated by what the provider reports: many tokenizers make twice as many tokens of Arabic."""
+    scout = await house.agent("Scout", contextTokens=12_000)
+    space = await _full_space(house, scout)
+    counted: list[int] = []
+
+    def script(asked: Asked) -> Reply:
+        counted.append(2 * _tokens(asked))
+        return Reply(usage=(counted[-1], 0, 5))
+
+    house.model.script = script
+    for n in range(2):
+        await house.owner.say(space, f"{n}: what colour is it?")
+        await house.until_idle()
+    first, second = counted
+    assert second <= 12_000 < first
+
+
 async def test_f1_tools_leave_room_for_the_view(house: House) -> None:
     """The most important ones stay, in their usual order: those for answering and looking, then the agent's own."""
     own = [

@@ -17,10 +17,12 @@ from majlis.models.port import Result, Said, System, ToolSpec, Turn, User
 # Thousandths of a token. ASCII: for the start of a word, a letter, the start of a number, a digit, punctuation, a line.
 _WORD, _LETTER, _NUMBER, _DIGIT, _MARK, _LINE = 440, 165, 2000, 210, 475, 400
 _SCRIPTS = (
-    # Latin with accents; Greek and Cyrillic; Hebrew and Arabic; Chinese, Japanese and Korean; anything else.
+    # Latin with accents; Greek and Cyrillic; Hebrew and Arabic, and their vowel signs on top; Chinese, Japanese and
+    # Korean; anything else.
     (re.compile("[\u0080-\u036f]"), 900),
     (re.compile("[\u0370-\u058f]"), 290),
     (re.compile("[\u0590-\u08ff]"), 350),
+    (re.compile("[\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]"), 560),
     (re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"), 680),
     (re.compile("[\u0900-\u2e7f\ua000-\uabff\U00010000-\U0010ffff]"), 950),
 )

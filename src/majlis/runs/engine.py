@@ -26,6 +26,7 @@ from majlis.store.transactions import Database, P, T, Tx
 _CONFIGS = 2000
 _MAX_INTERRUPTIONS = 20
 _DAY = 86_400_000
+_MAX_DENSITY = 3.0
 
 
 class ModelSource(Protocol):
@@ -77,6 +78,8 @@ class Engine:
     _without_tools: dict[str, int] = field(default_factory=dict)
     # By model: until when it is shown no pictures, because its provider refused them (L5).
     _blind: dict[str, int] = field(default_factory=dict)
+    # By model: how many of its tokens an estimated one takes.
+    _densities: dict[str, float] = field(default_factory=dict)
     # By run: how many times the database has interrupted it here. The oldest are forgotten.
     _interrupted: dict[str, int] = field(default_factory=dict)
 
@@ -106,6 +109,17 @@ class Engine:
         self._blind[repr(choice)] = clock.now() + _DAY
         if len(self._blind) > _CONFIGS:
             del self._blind[next(iter(self._blind))]
+
+    def density(self, choice: ModelChoice) -> float:
+        return self._densities.get(repr(choice), 1.0)
+
+    def remember_density(self, choice: ModelChoice, density: float) -> None:
+        """The highest of late, so that a prompt of a denser script fits too. More than threefold is no tokenizer."""
+        if density > _MAX_DENSITY:
+            return
+        self._densities[repr(choice)] = max(1.0, density, (9 * self.density(choice) + density) / 10)
+        if len(self._densities) > _CONFIGS:
+            del self._densities[next(iter(self._densities))]
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Finishes even if cancelled; cancellation is re-raised afterwards."""

@@ -226,6 +226,8 @@ class Loop:
                 continue
             if answer.session_id is not None and view.keeps_session:
                 self.run.continue_session(answer.session_id)
+            if (density := self._room.density_of(prompt, answer.usage.input)) is not None:
+                self._engine.remember_density(self.run.config.model, density)
             self._sight.answered()
             arguments = self._calls.shown_arguments
             packed = pack_view(prompt, base, kept, self._lens())

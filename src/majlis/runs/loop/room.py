@@ -16,7 +16,7 @@ from majlis.agents.config.config import AgentConfig
 from majlis.minds.consciousness.cut import cut_json, cut_pieces
 from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN
 from majlis.models.catalog import DEFAULT_CONTEXT, MIN_CONTEXT
-from majlis.models.port import UNLIMITED, Context, Said, SizeSource, ToolSpec, Turn
+from majlis.models.port import UNLIMITED, Context, Prompt, Said, SizeSource, ToolSpec, Turn
 from majlis.models.tokens import estimate_tools, estimate_turns, surely_fits
 from majlis.runs.engine import Engine, ModelSource
 from majlis.runs.run import Run
@@ -51,13 +51,15 @@ class Room:
         tools: Sequence[ToolSpec] = (),
         answer: int | None = None,
         is_own: Callable[[str], bool] = lambda _: False,
+        density: float = 1.0,
     ) -> None:
-        """`is_own`: a tool of the agent's config, by its name."""
+        """`is_own`: a tool of the agent's config, by its name. `density`: tokens of this model for an estimated one."""
         self.context = context.tokens
         self.source: SizeSource | None = context.source
         self._answer = answer
         self._all_tools = tuple(tools)
         self._is_own = is_own
+        self._density = density
         # The tools that the model is offered, and how many tokens they take.
         self.tools, self._tools = self._fitted()
         # The turns after these were added during the run.
@@ -67,7 +69,12 @@ class Room:
     def for_turns(self) -> int | None:
         if self.context is None:
             return None
-        return self.context - self._tools - self.for_answer
+        return self._free - self._tools
+
+    @property
+    def _free(self) -> int:
+        """In estimated tokens, without those kept for the answer."""
+        return int(((self.context or 0) - self.for_answer) / self._density)
 
     @property
     def left_out(self) -> int:
@@ -94,8 +101,7 @@ class Room:
         """The most important tools that have room. They keep their order, because prompts begin with them."""
         if self.context is None:
             return self._all_tools, 0
-        free = self.context - self.for_answer
-        room = max(free // 4, min(free * 5 // 8, free - _MIN_VIEW))
+        room = max(self._free // 4, min(self._free * 5 // 8, self._free - _MIN_VIEW))
         taken, kept = 0, set[str]()
         for spec in sorted(self._all_tools, key=self._rank):
             tokens = estimate_tools((spec,))
@@ -108,6 +114,12 @@ class Room:
         if spec.name in _NEEDED:
             return _NEEDED.index(spec.name)
         return len(_NEEDED) + (not self._is_own(spec.name))
+
+    def density_of(self, prompt: Prompt, counted: int) -> float | None:
+        """From a provider's count of a prompt. None if the prompt was too short to tell, or to matter."""
+        if self.context is None or counted <= self.context // 2:
+            return None
+        return counted / (estimate_turns(prompt.turns) + estimate_tools(prompt.tools))
 
     def config_of(self, config: AgentConfig) -> AgentConfig:
         """A consciousness counts four bytes as a token; in its requests a token is three bytes and more."""
@@ -142,7 +154,7 @@ async def room_of(engine: Engine, config: AgentConfig, tools: Sequence[ToolSpec]
     settings = getattr(config.model, "settings", None)
     answer = settings.max_tokens if settings is not None else None
     context = await _context(config, engine.models, run)
-    return Room(context, tools, answer, partial(engine.toolbox.is_own, config))
+    return Room(context, tools, answer, partial(engine.toolbox.is_own, config), engine.density(config.model))
 
 
 async def _context(config: AgentConfig, models: ModelSource, run: Run | None) -> Context:
