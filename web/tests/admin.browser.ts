@@ -238,7 +238,7 @@ test('agents are paused and resumed one by one, in a space, or all at once', asy
 test('an owner sees usage by agent and day, the audit log, and ends sessions', async () => {
   const page = await app.open(app.owner, '/admin/usage')
   await page.getByRole('group', { name: 'Usage' }).getByRole('row', { name: /Ada/ }).waitFor()
-  await page.getByRole('combobox', { name: 'Show by' }).selectOption('model')
+  await page.getByRole('combobox', { name: 'Group by' }).selectOption('model')
   await page.getByRole('group', { name: 'Usage' }).getByRole('row', { name: /scripted/ }).waitFor()
   await page.getByRole('link', { name: 'Audit log' }).click()
   await page.getByRole('list', { name: 'Audit log' }).getByRole('listitem').first().waitFor()

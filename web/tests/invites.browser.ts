@@ -44,7 +44,7 @@ test('G15: from Home to a new person in the space, and an ended link no longer w
   await guest.context().close()
 
   await dialog.getByRole('button', { name: 'End' }).click()
-  await dialog.getByText('Invites that work').waitFor({ state: 'detached' })
+  await dialog.getByText('Active invites').waitFor({ state: 'detached' })
   const late = await app.openTab(await app.signedOut())
   await late.goto(link)
   await late.getByRole('heading', { name: 'This invite no longer works' }).waitFor()

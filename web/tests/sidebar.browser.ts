@@ -81,6 +81,6 @@ test('an archived space is folded away and not counted, and the order by name is
   await expect.poll(() => page.title()).toBe('(1) Cedar · Majlis')
   await sidebar(page).getByText('Archived (1)').click()
   await spaceRow(page, 'Birch').click()
-  await choose(page, 'Move out of archive')
+  await choose(page, 'Unarchive')
   await expect.poll(() => rows(page, 'Spaces')).toEqual(['Aleppo pine', 'Birch', 'Cedar'])
 })

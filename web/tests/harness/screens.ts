@@ -92,7 +92,7 @@ const tab = (name: string) => async (page: Page) => {
 const admin = (section: string): Screen => ({ name: `admin-${section}`, path: () => `/admin/${section}`, ready: (page) => inMain(page).getByText(t('No backup yet. Run majlis backup where Majlis runs.')).waitFor() })
 
 export const SCREENS: readonly Screen[] = [
-  { name: 'home', path: () => '/', ready: (page) => page.getByText(t('First steps')).or(page.getByText(t('Make an agent'))).first().waitFor({ state: 'attached' }) },
+  { name: 'home', path: () => '/', ready: (page) => page.getByText(t('First steps')).or(page.getByText(t('Create an agent'))).first().waitFor({ state: 'attached' }) },
   { name: 'space', path: space, ready: (page) => row(page, 'the checks are written').waitFor() },
   { name: 'space-arabic', path: ({ arabic: there }) => `/spaces/${there.id}`, ready: (page) => row(page, 'See you on Thursday').waitFor() },
   { name: 'cards', path: ({ cardsId }) => `/spaces/${cardsId}`, ready: (page) => page.getByRole('button', { name: t('Approve') }).waitFor() },

@@ -118,7 +118,7 @@ function Editor({ agent: given }: { agent: Agent }) {
         {tab === 'memory' && <Memories agentId={agent.id} />}
         {tab === 'versions' && <Versions agent={agent} onRestore={restore} />}
         {tab !== 'persona' && tab !== 'json' && !config && <p className="text-small text-ink-soft">{t('Fix the JSON first.')}</p>}
-        {tab === 'model' && config?.['mind'] === 'outside' && <p className="text-small text-ink-soft">{t('This agent runs in a program of yours, which chooses its model. The program takes events with a token of this agent.')}</p>}
+        {tab === 'model' && config?.['mind'] === 'outside' && <p className="text-small text-ink-soft">{t('This agent runs in your own program, which chooses the model and takes events with a token of this agent.')}</p>}
         {tab === 'model' && config && config['mind'] !== 'outside' && <ModelField value={config['model']} onChange={(value) => set('model', value)} />}
         {tab === 'tools' && config && (
           <>

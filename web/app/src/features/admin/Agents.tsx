@@ -28,7 +28,7 @@ export function Agents() {
               <Avatar id={agent.id} name={agent.name} type="agent" picture={agent.picture} />
               <span className="min-w-0 flex-1">
                 <bdi className="block truncate text-along leading-tight font-medium">{agent.name}</bdi>
-                <span className="block truncate text-small leading-tight text-ink-soft">{agent.config['mind'] === 'outside' ? t('Runs in a program of yours') : modelName(agent.config)}</span>
+                <span className="block truncate text-small leading-tight text-ink-soft">{agent.config['mind'] === 'outside' ? t('Runs in your own program') : modelName(agent.config)}</span>
               </span>
               <span className="text-small text-ink-soft">{agent.paused ? t('Paused') : String(agent.config['mind'] ?? '')}</span>
             </Link>
@@ -48,7 +48,7 @@ function PauseAll() {
   return (
     <div className="flex flex-wrap items-center gap-3">
       <PauseButton paused={data.paused} label={t('Pause all agents')} resumeLabel={t('Resume all agents')} onPause={() => client.agents.pauseAll()} onResume={() => client.agents.resumeAll()} />
-      <p className="text-small text-ink-soft">{t('Paused agents start no runs. Messages wait for them.')}</p>
+      <p className="text-small text-ink-soft">{t('Paused agents start no runs. Messages to them are kept.')}</p>
     </div>
   )
 }
@@ -75,7 +75,7 @@ function NewAgent() {
         <Button type="submit" look="primary">{t('Add')}</Button>
       </div>
       <fieldset className="grid gap-2 py-1 md:grid-cols-3">
-        <legend className="mb-1 text-small text-ink-soft">{t('Begin with')}</legend>
+        <legend className="mb-1 text-small text-ink-soft">{t('Start from')}</legend>
         {TEMPLATES.map((each) => (
           <label key={each.name} className="flex cursor-pointer items-start gap-2 rounded-md border border-line bg-paper-high p-2.5 text-small has-checked:border-ink-soft has-checked:bg-hover">
             <input type="radio" name="template" value={each.name} checked={each === template} className="mt-1 shrink-0 accent-link" onChange={() => setTemplate(each)} />
@@ -83,7 +83,7 @@ function NewAgent() {
           </label>
         ))}
       </fieldset>
-      <p className="text-small text-ink-soft">{preferred ? t('New agents use {title}.', { title: preferred.title }) : t('New agents use the demo model, which needs no API key.')} {t('You can change it next.')}</p>
+      <p className="text-small text-ink-soft">{preferred ? t('New agents use {title}.', { title: preferred.title }) : t('New agents use the demo model, which needs no API key.')} {t('You can change it in the next step.')}</p>
       <p role="alert" className="text-small text-bad">{problem}</p>
     </form>
   )

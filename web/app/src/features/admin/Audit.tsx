@@ -38,7 +38,7 @@ export function Audit() {
           setAction(String(new FormData(event.currentTarget).get('action')).trim())
         }}
       >
-        <input name="action" type="search" aria-label={t('Action')} placeholder={t('Action, for example token.create')} className="field max-w-xs text-small" />
+        <input name="action" type="search" aria-label={t('Action')} placeholder={t('Action, for example token.created')} className="field max-w-xs text-small" />
         <select
           aria-label={t('By')}
           value={actorId}

@@ -14,7 +14,7 @@ import { useQuery } from '../../ui/useQuery.ts'
 type Scope = Budget['scope']
 type Draft = { scope: Scope; id: string; usd: string; tokens: string; spent: number; spentTokens: number }
 
-const SCOPES: Record<Scope, string> = { gateway: msg('Everything together'), space: msg('Space'), agent: msg('Agent'), person: msg('Person'), cause: msg('Each request') }
+const SCOPES: Record<Scope, string> = { gateway: msg('All agents together'), space: msg('Space'), agent: msg('Agent'), person: msg('Person'), cause: msg('Each request') }
 
 /** The budgets, edited in place. The whole list is saved at once, as the server keeps it. */
 export function Budgets() {
@@ -46,7 +46,7 @@ function Editor({ given, usdPerDay }: { given: readonly Budget[]; usdPerDay: num
   return (
     <section aria-labelledby="budgets" className="space-y-3">
       <h3 id="budgets" className="text-large">{t('Budgets')}</h3>
-      <p className="text-small text-ink-soft">{t('Agents pause when a budget is spent, and go on the next day or when it grows. A budget is per day; that of a request holds for all that one message causes.')}{usdPerDay !== null && ` ${t('The settings of the server allow {money} a day in all.', { money: money(usdPerDay) })}`}</p>
+      <p className="text-small text-ink-soft">{t('When a budget is spent, agents stop until the next day or until you raise it. A budget is per day. A budget for requests covers everything that one message causes.')}{usdPerDay !== null && ` ${t('The server’s settings limit all agents together to {money} per day.', { money: money(usdPerDay) })}`}</p>
       <ul aria-label={t('Budgets')} className="divide-y divide-line">
         {drafts.map((draft, n) => (
           <li key={n} className="flex flex-wrap items-center gap-2 py-2.5 text-small">
@@ -55,7 +55,7 @@ function Editor({ given, usdPerDay }: { given: readonly Budget[]; usdPerDay: num
             </select>
             {(draft.scope === 'space' || draft.scope === 'agent' || draft.scope === 'person') && (
               <select aria-label={t('Budget {n} for which: {scope}', { scope: t(SCOPES[draft.scope]), n: n + 1 })} value={draft.id} className="field w-auto max-w-44 py-1.5" onChange={(event) => set(n, { id: event.target.value })}>
-                <option value="">{t('Each without its own')}</option>
+                <option value="">{t('All without their own budget')}</option>
                 {names[draft.scope].map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
               </select>
             )}
@@ -66,7 +66,7 @@ function Editor({ given, usdPerDay }: { given: readonly Budget[]; usdPerDay: num
           </li>
         ))}
       </ul>
-      {drafts.length === 0 && <p className="text-small text-ink-soft">{t('No budgets. Agents may use what they need.')}</p>}
+      {drafts.length === 0 && <p className="text-small text-ink-soft">{t('No budgets. Spending is not limited.')}</p>}
       <div className="flex flex-wrap items-center gap-3">
         <Button onClick={() => setDrafts([...drafts, { scope: 'gateway', id: '', usd: '', tokens: '', spent: 0, spentTokens: 0 }])}>{t('Add budget')}</Button>
         {changed && <Button look="primary" onClick={() => void save()}>{t('Save budgets')}</Button>}

@@ -48,14 +48,14 @@ export function ConnectModel({ models, onSaved }: { models: Models; onSaved: (na
     const { models: found, problem } = await client.models.look({ ...base, ...secret, ...pasted })
     setOffers(found)
     if (!problem && !found.includes(name)) setName(found.length === 1 ? found[0]! : '')
-    return problem ? { problem } : { good: found.length > 0 ? plural(found.length, '{n} model found. Choose one.', '{n} models found. Choose one.') : t('It offers no models for chat. Type the name of the model.') }
+    return problem ? { problem } : { good: found.length > 0 ? plural(found.length, '{n} model found. Choose one.', '{n} models found. Choose one.') : t('The server lists no chat models. Type the name of the model.') }
   })
   const model = { ...base, ...secret, name: name.trim() }
   const test = () => attempt(async () => {
     const { text, callsTools, millis, context, problem } = await client.models.test({ model, ...pasted })
     if (problem) return { problem }
     const size = context ? t('Longest request: {tokens} ({source})', { tokens: plural(context.tokens, '{n} token', '{n} tokens'), source: t(SIZE_SOURCE[context.source]) }) : ''
-    const silent = callsTools ? '' : t('It answered without the tool that it was offered. If agents with this model stay silent, set their “Speak” to text.')
+    const silent = callsTools ? '' : t('It answered without using the tool it was offered. If agents with this model stay silent, set their “Speak” to text.')
     return { good: t('It answered in {seconds} s: “{text}”', { seconds: oneDecimal(millis / 1000), text }), notes: [size, silent] }
   })
   const save = (event: FormEvent) => {
@@ -119,7 +119,7 @@ function ProviderSelect({ providers, value, onChange }: { providers: readonly Mo
 
 function keyHint(provider: ModelProvider | undefined, stored: string | null): string {
   if (stored) return t('Leave it empty to use the stored key {stored}. A new key replaces it.', { stored })
-  if (provider?.keySet) return t('Leave it empty to use {keyVariable} of the server.', { keyVariable: provider.keyVariable ?? '' })
+  if (provider?.keySet) return t('Leave it empty to use the server’s {keyVariable}.', { keyVariable: provider.keyVariable ?? '' })
   return provider ? t('Stored encrypted, sent only to this provider, and never shown again.') : t('Leave it empty if the server needs none. It is stored encrypted and sent only there.')
 }
 

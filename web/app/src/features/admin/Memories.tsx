@@ -29,10 +29,10 @@ export function Memories({ agentId }: { agentId: string }) {
         ))}
       </List>
       <AddMemory onAdd={(key, value) => attempt(client.agents.putMemory(agentId, key, value), t('Memory added'))} />
-      <List title={t('Goals')} about={t('The agent wants to achieve these.')} empty={data.goals.length === 0}>
+      <List title={t('Goals')} about={t('The agent works towards these.')} empty={data.goals.length === 0}>
         {data.goals.map((goal) => <Kept key={goal.id} label={goal.description} onDelete={() => attempt(client.agents.deleteGoal(agentId, goal.id), t('Goal deleted'))}>{goal.description}{goal.status === 'completed' && ` ${t('(completed)')}`}</Kept>)}
       </List>
-      <List title={t('Plans')} about={t('The agent wants to do these at a time of its choice.')} empty={data.plans.length === 0}>
+      <List title={t('Plans')} about={t('The agent will start a run at these times.')} empty={data.plans.length === 0}>
         {data.plans.map((plan) => <Kept key={plan.id} label={plan.name} onDelete={() => attempt(client.agents.deletePlan(agentId, plan.id), t('Plan deleted'))}><b className="font-semibold">{plan.name}</b>: {plan.instruction}</Kept>)}
       </List>
     </div>

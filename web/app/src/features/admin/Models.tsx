@@ -24,7 +24,7 @@ export function Models() {
   const use = (name: string) => attempt(client.models.use(name), t('{agents} now use {model}.', { agents: names(data.demo.agents), model: name }))
   return (
     <div className="space-y-8">
-      <p className="text-ink-soft">{t('Agents think with a model. Connect one from a provider, or one that runs on a machine of yours.')}</p>
+      <p className="text-ink-soft">{t('Agents need a model to think. Connect one from a provider or on your own machine.')}</p>
       <p role="alert" className="text-small text-bad empty:hidden">{refused}</p>
       <p role="status" className="text-small text-agent empty:hidden">{done}</p>
       <ul aria-label={t('Connected models')} className="divide-y divide-line text-small empty:hidden">
@@ -60,8 +60,8 @@ function Facts({ model }: { model: ConnectedModel }) {
 function Others({ models }: { models: Found }) {
   if (models.others.length === 0) return null
   return (
-    <section aria-label={t('Other models of agents')} className="text-small">
-      <h3 className="text-large">{t('Other models of agents')}</h3>
+    <section aria-label={t('Other models that agents use')} className="text-small">
+      <h3 className="text-large">{t('Other models that agents use')}</h3>
       <ul className="divide-y divide-line">
         {models.others.map((model) => (
           <li key={JSON.stringify(model.model)} className="py-2">

@@ -13,7 +13,7 @@ type Item = Record<string, unknown>
 const KINDS = {
   http: { label: msg('HTTP request'), def: 'HttpTool', empty: { type: 'http', name: '', description: '', inputSchema: { type: 'object', properties: {} }, execution: { method: 'GET', url: 'https://' } } },
   python: { label: msg('Python function'), def: 'PythonTool', empty: { type: 'python', name: '', description: '', execution: { function: '' } } },
-  space: { label: msg('Question to people'), def: 'SpaceTool', empty: { type: 'space', name: '', description: '', ui: 'approval' } },
+  space: { label: msg('Question for people'), def: 'SpaceTool', empty: { type: 'space', name: '', description: '', ui: 'approval' } },
   static: { label: msg('Fixed answer'), def: 'StaticTool', empty: { type: 'static', name: '', description: '', inputSchema: { type: 'object', properties: {} }, execution: { output: '' } } },
 } as const
 type Kind = keyof typeof KINDS
@@ -37,7 +37,7 @@ export function Tools({ agent, config, root, onChange }: Props) {
     <div className="space-y-5">
       <section aria-label={t('Tools')} className="space-y-2">
         <h4 className="font-sans text-small font-semibold">{t('Tools')}</h4>
-        <p className="text-small text-ink-soft">{t('Besides the built-in ones, such as send_message and read_file.')}</p>
+        <p className="text-small text-ink-soft">{t('In addition to the built-in tools, such as send_message and read_file.')}</p>
         {tools.map((tool, n) => (
           <Entry key={n} item={tool} title={t(KINDS[tool['type'] as Kind]?.label ?? msg('Tool'))} schema={schemaOf(root, KINDS[tool['type'] as Kind]?.def ?? '')} root={root} onChange={(item) => change('tools', tools, n, item)} />
         ))}
@@ -50,7 +50,7 @@ export function Tools({ agent, config, root, onChange }: Props) {
       </section>
       <section aria-label={t('MCP servers')} className="space-y-2">
         <h4 className="font-sans text-small font-semibold">{t('MCP servers')}</h4>
-        <p className="text-small text-ink-soft">{t('Their tools are offered with the name of the server in front.')}</p>
+        <p className="text-small text-ink-soft">{t('The name of each tool starts with the name of its server.')}</p>
         {servers.map((server, n) => (
           <Entry key={n} item={server} title={t('MCP server')} schema={schemaOf(root, 'McpServer')} root={root} onChange={(item) => change('mcp', servers, n, item)}>
             <TestServer agent={agent} config={config} server={server} />
@@ -93,7 +93,7 @@ function TestServer({ agent, config, server }: { agent: Agent; config: Config; s
     try {
       const { tools, notes } = await client.agents.tryOut(agent.id, { text: t('Test'), spaceId: null, config: { ...config, model: 'demo', tools: [], mcp: [server] }, ask: false })
       const names = tools.map((tool) => (tool['function'] as { name: string }).name).filter((name) => name.startsWith(`${String(server['name'])}_`))
-      setResult(names.length > 0 ? { bad: false, text: plural(names.length, 'Connected: {n} tool ({names})', 'Connected: {n} tools ({names})', { names: names.join(', ') }) } : { bad: true, text: notes[0] ?? t('The server offers no tools. A server that is a program is started by a run only.') })
+      setResult(names.length > 0 ? { bad: false, text: plural(names.length, 'Connected: {n} tool ({names})', 'Connected: {n} tools ({names})', { names: names.join(', ') }) } : { bad: true, text: notes[0] ?? t('The server offers no tools. If the server is a program, only a run starts it.') })
     } catch (error) {
       setResult({ bad: true, text: (error as Error).message })
     }

@@ -26,7 +26,7 @@ export function Usage() {
   return (
     <div className="space-y-6">
       <div className="flex flex-wrap gap-3 text-small">
-        <label className="flex items-center gap-2"><span className="text-ink-soft">{t('Show by')}</span>
+        <label className="flex items-center gap-2"><span className="text-ink-soft">{t('Group by')}</span>
           <select value={by} className="field w-auto" onChange={(event) => setBy(event.target.value as keyof typeof BY)}>{Object.entries(BY).map(([value, name]) => <option key={value} value={value}>{t(name)}</option>)}</select>
         </label>
         <label className="flex items-center gap-2"><span className="text-ink-soft">{t('Period')}</span>
@@ -74,7 +74,7 @@ function Table({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
           ))}
         </tbody>
       </table>
-      {unpriced > 0 && <p className="mt-2 text-small text-ink-soft">{plural(unpriced, 'The cost leaves out {n} run of models without a known price.', 'The cost leaves out {n} runs of models without a known price.')}</p>}
+      {unpriced > 0 && <p className="mt-2 text-small text-ink-soft">{plural(unpriced, 'The cost excludes {n} run whose model has no known price.', 'The cost excludes {n} runs whose model has no known price.')}</p>}
     </div>
   )
 }

@@ -14,7 +14,7 @@ import { CopyBox } from './CopyBox.tsx'
 
 type Events = Parameters<ReturnType<typeof useStore>['client']['outgoingWebhooks']['create']>[0]['events']
 const EVENTS: Record<string, Events> = { [msg('All events')]: ['*'], [msg('Messages')]: ['space.message'], [msg('Ends of runs')]: ['run.completed', 'run.failed', 'run.canceled'], [msg('Members')]: ['space.member.joined', 'space.member.left'] }
-const REASONS = { failing: msg('It failed for a day.'), gone: msg('Its receiver answered that it is gone.'), creator_left: msg('The person who added it can no longer read the events.') }
+const REASONS = { failing: msg('Deliveries failed for a day.'), gone: msg('The receiver no longer exists (410).'), creator_left: msg('The person who added it can no longer read the events.') }
 const DELIVERY = { pending: msg('pending'), delivered: msg('delivered'), failed: msg('failed') } as const
 const SCHEMES = { secret: msg('A secret in the request'), github: 'GitHub', stripe: 'Stripe', standard: 'Standard Webhooks', none: msg('No check (anyone with the address)') } as const
 
@@ -29,11 +29,11 @@ export function Webhooks() {
   if (!data) return <QueryStatus problem={problem} />
   return (
     <div className="space-y-10">
-      <Section title={t('Incoming webhooks')} about={t('Other programs post to these addresses. What they send becomes a message, or an event of an agent.')} empty={data.incoming.length === 0}>
+      <Section title={t('Incoming webhooks')} about={t('Other programs post to these addresses. What they send becomes a message or an event for an agent.')} empty={data.incoming.length === 0}>
         {data.incoming.map((hook) => <Incoming key={hook.id} hook={hook} onDelete={() => remove(client.incomingWebhooks.delete(hook.id))} />)}
       </Section>
       <NewIncoming onMade={reload} />
-      <Section title={t('Outgoing webhooks')} about={t('Events are posted to these addresses, signed and tried again for a day.')} empty={data.outgoing.length === 0}>
+      <Section title={t('Outgoing webhooks')} about={t('Events are signed and posted to these addresses. Failed deliveries are retried for a day.')} empty={data.outgoing.length === 0}>
         {data.outgoing.map((hook) => <Outgoing key={hook.id} hook={hook} onDelete={() => remove(client.outgoingWebhooks.delete(hook.id))} />)}
       </Section>
       <NewOutgoing onMade={reload} />

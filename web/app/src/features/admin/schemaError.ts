@@ -36,7 +36,7 @@ function check(schema: Schema, value: unknown, root: Schema, path: string): Prob
   const choices = named.anyOf ?? named.oneOf
   if (choices) {
     const problems = choices.map((choice) => check(choice, value, root, path))
-    if (problems.every((each) => each !== null)) return deepest(problems, path) ?? problem(t('{setting} has no allowed form', { setting }))
+    if (problems.every((each) => each !== null)) return deepest(problems, path) ?? problem(t('{setting} doesn’t match any allowed form', { setting }))
   }
   if (named.const !== undefined && value !== named.const) return problem(t('{setting} must be {value}', { setting, value: JSON.stringify(named.const) }))
   if (named.enum && !named.enum.includes(value)) return problem(t('{setting} must be one of: {values}', { setting, values: named.enum.map(String).join(', ') }))

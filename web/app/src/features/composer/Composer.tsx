@@ -104,7 +104,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
   const send = () => {
     const trimmed = text.trim()
     if (!ready) {
-      if (!uploaded) toast(t('The message can be sent when its files are uploaded'))
+      if (!uploaded) toast(t('You can send the message when its files are uploaded'))
       return
     }
     if (editing) {

@@ -27,10 +27,10 @@ export const COMMANDS: readonly Command[] = [
   { name: 'message', argument: msg('name'), about: msg('Write to a member directly'), run: message },
   { name: 'stop', about: msg('Stop the agents that are working here'), run: stop },
   { name: 'pause', about: msg('Pause the agents in this space'), run: (store, { facts }) => store.client.spaces.pause(facts.id).then(() => toast(t('Agents are paused here'))) },
-  { name: 'resume', about: msg('Let the agents in this space go on'), run: (store, { facts }) => store.client.spaces.resume(facts.id).then(() => toast(t('Agents work here again'))) },
+  { name: 'resume', about: msg('Resume the agents in this space'), run: (store, { facts }) => store.client.spaces.resume(facts.id).then(() => toast(t('Agents in this space are active again'))) },
   { name: 'mute', about: msg('Mute or unmute this space'), run: toggle('muted') },
   { name: 'pin', about: msg('Pin or unpin this space'), run: toggle('pinned') },
-  { name: 'archive', about: msg('Archive this space, or move it out of the archive'), run: toggle('archived') },
+  { name: 'archive', about: msg('Archive or unarchive this space'), run: toggle('archived') },
   { name: 'home', about: msg('Go to Home'), run: () => go('/') },
 ]
 

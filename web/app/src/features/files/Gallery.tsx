@@ -35,7 +35,7 @@ export function Gallery({ space }: { space: SpaceState }) {
   }
   const pictures = files.filter(isPicture)
   const others = files.filter((file) => !isPicture(file))
-  if (files.length === 0) return <p className="text-small text-ink-soft">{t('No files yet. Attach them to a message with the paper clip, by paste or by drop.')}</p>
+  if (files.length === 0) return <p className="text-small text-ink-soft">{t('No files yet. To attach files to a message, use the paper clip, or paste or drop them.')}</p>
   return (
     <div className="space-y-5">
       {pictures.length > 0 && (

@@ -130,6 +130,6 @@ function useWidth() {
 }
 
 function reasonOf({ name }: Error): string {
-  if (name === 'PasswordException') return msg('The file is protected with a password.')
+  if (name === 'PasswordException') return msg('The file is password-protected.')
   return name === 'ResponseException' ? msg('The file could not be loaded.') : msg('The file cannot be shown: it is damaged, or not a PDF.')
 }

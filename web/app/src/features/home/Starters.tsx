@@ -4,7 +4,7 @@ import { InviteButton } from '../invites/InviteButton.tsx'
 
 const STARTERS = [
   ['/admin/models', msg('Connect a model'), msg('Paste a key, or find a server on this machine.')],
-  ['/admin/agents', msg('Make an agent'), msg('Give it instructions and a model, and add it to a space.')],
+  ['/admin/agents', msg('Create an agent'), msg('Give it instructions and a model, and add it to a space.')],
 ] as const
 
 const CARD = 'block h-full w-full rounded-lg border border-line bg-paper-high p-4 text-start hover:bg-hover'
@@ -16,7 +16,7 @@ export function Starters() {
       <li>
         <InviteButton className={CARD}>
           <span className="block font-semibold">{t('Invite people')}</span>
-          <span className="text-small text-ink-soft">{t('Send a link with which they join a space.')}</span>
+          <span className="text-small text-ink-soft">{t('Send a link to join a space.')}</span>
         </InviteButton>
       </li>
       {STARTERS.map(([path, title, about]) => (

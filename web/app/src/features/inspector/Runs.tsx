@@ -14,7 +14,7 @@ import { isActive, runDuration, RunStatus, triggerText } from './runText.tsx'
 const PAGE = 50
 const STATES = {
   all: { label: msg('All runs'), fits: () => true },
-  active: { label: msg('At work or waiting'), fits: (run: Run) => isActive(run) },
+  active: { label: msg('Active'), fits: (run: Run) => isActive(run) },
   failed: { label: msg('Failed'), fits: (run: Run) => run.status === 'failed' },
   ended: { label: msg('Ended'), fits: (run: Run) => !isActive(run) },
 }

@@ -50,7 +50,7 @@ export function SpaceSettings({ space }: { space: SpaceState }) {
           </select>
         </label>
       </fieldset>}
-      <label className="flex items-center gap-2"><input type="checkbox" name="summaries" defaultChecked={facts.summaries === 'on'} disabled={!admin} className="accent-link" />{t('Summarise older messages for agents')}</label>
+      <label className="flex items-center gap-2"><input type="checkbox" name="summaries" defaultChecked={facts.summaries === 'on'} disabled={!admin} className="accent-link" />{t('Summarize older messages for agents')}</label>
       <PolicyEditor rules={toolPolicy} disabled={!admin} onChange={setToolPolicy} />
       {facts.phase && <p>{rich('Phase: {phase}', { phase: <b className="font-semibold">{facts.phase}</b> })}</p>}
       {admin && <PauseButton paused={facts.paused} label={t('Pause agents in this space')} resumeLabel={t('Resume agents in this space')} onPause={() => store.client.spaces.pause(facts.id)} onResume={() => store.client.spaces.resume(facts.id)} />}

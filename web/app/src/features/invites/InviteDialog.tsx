@@ -26,7 +26,7 @@ export default function InviteDialog({ spaceId, onClose }: { spaceId?: string; o
   return (
     <Dialog title={t('Invite people')} onClose={onClose}>
       <div className="space-y-4 p-5 pt-2 text-small">
-        {!chosen && <p>{rich('You invite people to a space. Create one first, or {link}.', { link: <Link href="/admin/people" className="text-link underline underline-offset-4" onClick={onClose}>{t('add a person without a space')}</Link> })}</p>}
+        {!chosen && <p>{rich('An invite is for a space. Create one first, or {link}.', { link: <Link href="/admin/people" className="text-link underline underline-offset-4" onClick={onClose}>{t('add a person without a space')}</Link> })}</p>}
         {chosen && !spaceId && (
           <label className="block">
             <span className="mb-1 block text-ink-soft">{t('Space')}</span>
@@ -76,8 +76,8 @@ function Invites({ spaceId }: { spaceId: string }) {
         </section>
       )}
       {working.data && working.data.length > 0 && (
-        <section aria-label={t('Invites that work')}>
-          <h3 className="mb-1 font-sans text-ink-soft">{t('Invites that work')}</h3>
+        <section aria-label={t('Active invites')}>
+          <h3 className="mb-1 font-sans text-ink-soft">{t('Active invites')}</h3>
           <ul className="divide-y divide-line">
             {working.data.map((invite) => (
               <li key={invite.id} className="flex items-center gap-3 py-1.5">

@@ -10,7 +10,7 @@ const STATES: Record<Permission, string> = {
   granted: msg('Notifications are allowed in this browser. Each space has its own setting in its menu.'),
   default: msg('This browser shows notifications only if you allow them.'),
   denied: msg('Notifications are blocked. Allow them in the browser’s settings.'),
-  unsupported: msg('This browser shows no notifications here. They need https.'),
+  unsupported: msg('This browser can’t show notifications here. They need https.'),
 }
 const NIGHT = { from: '22:00', to: '07:00' }
 

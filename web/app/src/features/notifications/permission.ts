@@ -9,7 +9,7 @@ export const permission = (): Permission => ('Notification' in window ? Notifica
 
 /** Asks the browser, once. Browsers allow notifications only on https and on this computer. */
 export async function allowNotifications(): Promise<void> {
-  if (permission() === 'unsupported') return toast(t('This browser shows no notifications here'))
+  if (permission() === 'unsupported') return toast(t('This browser can’t show notifications here'))
   if (permission() === 'default') await Notification.requestPermission()
   if (permission() === 'denied') toast(t('Notifications are blocked. Allow them in the browser’s settings.'))
 }

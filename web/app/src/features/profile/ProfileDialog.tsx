@@ -82,7 +82,7 @@ function LanguageChoice() {
     <label className="block">
       <span className="mb-1 block text-ink-soft">{t('Language')}</span>
       <select value={chosenLanguage() ?? ''} className="field w-auto" onChange={(event) => choose(event.target.value)}>
-        <option value="">{t('As in the browser')}</option>
+        <option value="">{t('Same as the browser')}</option>
         {Object.entries(LANGUAGES).map(([value, name]) => <option key={value} value={value} lang={value}>{name}</option>)}
       </select>
     </label>

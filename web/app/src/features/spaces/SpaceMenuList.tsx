@@ -25,7 +25,7 @@ export default function SpaceMenuList({ spaceId, button, box }: { spaceId: strin
         <DropdownMenu.Content align="end" sideOffset={4} className="z-30 min-w-56 animate-rise rounded-lg border border-line bg-paper-high p-1.5 text-small shadow-high">
           <DropdownMenu.Item className={ITEM} onSelect={() => toggle('pinned')}>{pinned.includes(spaceId) ? t('Unpin') : t('Pin to top')}</DropdownMenu.Item>
           <DropdownMenu.Item className={ITEM} onSelect={() => toggle('muted')}>{muted.includes(spaceId) ? t('Unmute') : t('Mute')}</DropdownMenu.Item>
-          <DropdownMenu.Item className={ITEM} onSelect={() => toggle('archived')}>{archived.includes(spaceId) ? t('Move out of archive') : t('Archive')}</DropdownMenu.Item>
+          <DropdownMenu.Item className={ITEM} onSelect={() => toggle('archived')}>{archived.includes(spaceId) ? t('Unarchive') : t('Archive')}</DropdownMenu.Item>
           <DropdownMenu.Separator className="my-1.5 h-px bg-line" />
           <DropdownMenu.Label className="px-2.5 py-1 text-tiny text-ink-soft">{t('Desktop notifications')}</DropdownMenu.Label>
           <DropdownMenu.RadioGroup value={notify[spaceId] ?? 'mentions'} onValueChange={(value) => setLevel(value as Notify)}>

@@ -54,7 +54,7 @@ export function MessageView({ message, first, space, names, target, open, onRepl
       </div>
       {!leaving && message.files && message.files.length > 0 && <Files files={message.files} />}
       {message.editedAt && !message.deletedAt && <p className="text-tiny text-ink-soft" title={message.editedAt}>{t('Edited')}</p>}
-      {message.crossed && !message.deletedAt && <p className="text-tiny text-ink-soft" title={t('The agent had not read a message before this one when it was posted.')}>{t('Crossed another message')}</p>}
+      {message.crossed && !message.deletedAt && <p className="text-tiny text-ink-soft" title={t('When this was posted, the agent had not read the message before it.')}>{t('Crossed another message')}</p>}
       {message.pinned && <p className="text-tiny text-ink-soft">{t('Pinned')}</p>}
       <Reactions message={message} />
       {message.stoppedBy && <p className="mt-1 text-small text-ink-soft italic">{t('Stopped by {name}', { name: message.stoppedBy.name })}</p>}

@@ -34,7 +34,7 @@ const texts: Catalogue = {
   'Saved': 'تم الحفظ',
   'Description (optional)': 'الوصف (اختياري)',
   'Orchestrator': 'المنسّق',
-  'Summarise older messages for agents': 'تلخيص الرسائل الأقدم للوكلاء',
+  'Summarize older messages for agents': 'تلخيص الرسائل الأقدم للوكلاء',
   'Phase: {phase}': 'المرحلة: {phase}',
   'Pause agents in this space': 'إيقاف الوكلاء في هذه المساحة مؤقتًا',
   'Resume agents in this space': 'استئناف الوكلاء في هذه المساحة',
@@ -56,7 +56,7 @@ const texts: Catalogue = {
 
   // Runs
   'All runs': 'كل التشغيلات',
-  'At work or waiting': 'يعمل أو ينتظر',
+  'Active': 'النشطة',
   'Failed': 'الفاشلة',
   'Ended': 'المنتهية',
   'No runs yet': 'لا تشغيلات بعد',
