@@ -37,6 +37,7 @@ _TEXTS_KEPT_MILLIS = 30_000
 _BATCH = 100
 # A run may have waited for a week before it was shown the message.
 _LONGEST_RUN_MILLIS = 15 * 24 * 3_600_000
+_DUE = sa.select(erasures.c.message_id).where(erasures.c.due_at <= sa.bindparam("now", type_=sa.BigInteger)).limit(1)
 _MERGE_INDEX = sa.text("INSERT INTO messages_fts (messages_fts) VALUES ('optimize')")
 
 
@@ -94,7 +95,7 @@ async def erase(db: Database, job: sa.Row[Any]) -> None:
 
 
 def _is_due(tx: Tx) -> bool:
-    return tx.one(sa.select(erasures.c.message_id).where(erasures.c.due_at <= tx.now).limit(1)) is not None
+    return tx.one(_DUE, {"now": tx.now}) is not None
 
 
 def _take(tx: Tx) -> sa.Row[Any] | None:

@@ -10,20 +10,24 @@ _logger = structlog.get_logger(__name__)
 
 
 class Outage:
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, quiet_seconds: float = 0.0) -> None:
+        """It ends with the first success that comes so many seconds after the last failure."""
+        self.quiet_seconds = quiet_seconds
         self._what = what
         self._began = 0.0
+        self._latest = 0.0
         # Since the fault began; 0 if all is well.
         self.failures = 0
 
     def failed(self, error: BaseException) -> None:
+        self._latest = time.monotonic()
         if self.failures == 0:
-            self._began = time.monotonic()
+            self._began = self._latest
             _logger.warning(f"{self._what} failed; trying again", error=repr(error))
         self.failures += 1
 
     def worked(self) -> None:
-        if self.failures:
-            seconds = round(time.monotonic() - self._began, 1)
+        if self.failures and time.monotonic() - self._latest >= self.quiet_seconds:
+            seconds = round(self._latest - self._began, 1)
             _logger.info(f"{self._what} works again", failures=self.failures, seconds=seconds)
             self.failures = 0

@@ -14,6 +14,7 @@ import structlog
 
 from majlis import clock, erase
 from majlis.api.app import openapi_document
+from majlis.api.error_responses import DATABASE
 from majlis.live import hub
 from majlis.settings import Settings
 from majlis.store.faults import is_passing
@@ -150,10 +151,11 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What runs once a second runs a hundred times."""
     for module, name in ((hub, "_POLL_SECONDS"), (erase, "_EVERY_SECONDS"), (send, "_EVERY_SECONDS")):
         monkeypatch.setattr(module, name, 0.01)
+    monkeypatch.setattr(DATABASE, "failures", 0)
 
 
 async def test_an_outage_is_one_line_when_it_begins_and_one_when_it_ends(
-    hurried: None, house: House, proxy: DatabaseProxy
+    hurried: None, house: House, proxy: DatabaseProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each part logged every try: 6 MB per node in 110 s."""
     space = await house.space("Project Alpha")
@@ -168,6 +170,8 @@ async def test_an_outage_is_one_line_when_it_begins_and_one_when_it_ends(
                 assert (await house.owner.get("/api/spaces")).status_code == 503
             await until(lambda: proxy.refused >= tries + 50)
             proxy.restore()
+            await until_works(house)
+            monkeypatch.setattr(DATABASE, "quiet_seconds", 0.0)
             await until_works(house)
             await until(lambda: set(parts.values()) <= {each["event"] for each in logs})
     count = Counter(each["event"] for each in logs)

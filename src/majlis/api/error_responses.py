@@ -23,7 +23,8 @@ _logger = structlog.get_logger(__name__)
 _BY_STATUS = {404: "unknown_route", 405: "method_not_allowed"}
 _OPENAI = "/v1/"
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-DATABASE = Outage("the database")
+# While the disk is full, reads work and writes fail.
+DATABASE = Outage("the database", quiet_seconds=5.0)
 
 
 class ErrorDetail(BaseModel):

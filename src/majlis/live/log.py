@@ -20,6 +20,10 @@ from majlis.store.transactions import Tx
 
 _TOPICS_AT_ONCE = 1000
 _INSERT = hot(events.insert())
+_HEADS = {
+    table: sa.select(table.c.id, table.c.event_seq).where(table.c.id.in_(sa.bindparam("topics", expanding=True)))
+    for table in (spaces, entities)
+}
 _LAST_OF_SPACE = hot(
     spaces.update()
     .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
@@ -164,6 +168,6 @@ def heads(tx: Tx, topics: list[str]) -> dict[str, int]:
         # In parts: databases allow about 30,000 parameters, and a process may follow more topics.
         for start in range(0, len(wanted), _TOPICS_AT_ONCE):
             part = wanted[start : start + _TOPICS_AT_ONCE]
-            rows = tx.all(sa.select(table.c.id, table.c.event_seq).where(table.c.id.in_(part)))
+            rows = tx.all(_HEADS[table], {"topics": part})
             found.update({row.id: row.event_seq for row in rows})
     return found
