@@ -202,7 +202,7 @@ describe('reading', () => {
     await panel.getByRole('button', { name: /Ada completed.*the second/ }).click()
     await panel.getByRole('button', { name: 'Show prompt' }).click()
     const bar = panel.getByRole('figure', { name: 'Budget' }).first()
-    await bar.getByText(/^≈ [\d,]+ of 32,000 tokens used, 4,000 kept for the answer$/).waitFor()
+    await bar.getByText(/^≈ [\d,]+ of 32,000 tokens used, 4,000 kept for the answer · Budget: /).waitFor()
     await bar.getByText(/^Space history \d+/).waitFor()
     await panel.getByText(/^SPACE HISTORY/).first().click()
     await panel.getByText('say: the first').first().waitFor()

@@ -20,6 +20,12 @@ test('no style names the left or the right side', () => {
   expect(sidesIn(/\.css$/, PROPERTIES)).toEqual([])
 })
 
+test('facts are separated by a sign that no digit looks like', () => {
+  // In names for the browser and the desktop there are no digits.
+  const others = /App\.tsx|useNotifications\.ts|format\.ts/
+  expect(sourceFiles().filter((path) => !others.test(path) && readFileSync(path, 'utf8').includes(' · '))).toEqual([])
+})
+
 test('the patterns find them', () => {
   const classes = ['ml-2', '-mr-1', 'md:pl-4', 'left-1/2', '-right-0.5', '-left-[3px]', 'border-l', 'border-r-2', 'rounded-tl-md', 'text-left', 'origin-top-right', '-translate-x-1/2']
   expect(classes.filter((each) => `className="flex ${each} grow"`.match(CLASSES) === null)).toEqual([])

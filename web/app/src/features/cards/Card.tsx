@@ -34,7 +34,7 @@ export function Card({ message, tool, names }: { message: Message; tool: Tool; n
   const open = tool.status === 'running'
   return (
     <MessageFrame sender={message.sender} first aside={<MessageTime at={message.createdAt} />}>
-      <section aria-label={`${message.sender.name} asks: ${plainText(message.text).slice(0, 80) || tool.name}, ${timeOf(message.createdAt)}`} className={`mt-1 max-w-xl rounded-lg border p-4 ${open ? 'border-decide bg-paper-high shadow-low' : 'border-line bg-paper-low'}`}>
+      <section aria-label={t('{name} asks: {question}, {time}', { name: message.sender.name, question: plainText(message.text).slice(0, 80) || tool.name, time: timeOf(message.createdAt) })} className={`mt-1 max-w-xl rounded-lg border p-4 ${open ? 'border-decide bg-paper-high shadow-low' : 'border-line bg-paper-low'}`}>
         <Question message={message} tool={tool} names={names} />
         {tool.ask && (open || tool.ask.need > 1) && <AskAnswers tool={tool} />}
         {!open && !(tool.ask && tool.ask.need > 1 && tool.status === 'complete') && <CardResult tool={tool} />}

@@ -2,7 +2,7 @@ import type { PromptBudget } from '@majlis/client'
 import type { CSSProperties } from 'react'
 
 import { count, msg, plural, t } from '../../language/words.ts'
-import { capitalize } from '../../ui/format.ts'
+import { capitalize, dot } from '../../ui/format.ts'
 import { SIZE_SOURCE } from '../../ui/sizeSource.ts'
 
 type Part = PromptBudget['parts'][number]
@@ -34,7 +34,7 @@ export function BudgetBar({ budget }: { budget: PromptBudget }) {
   const summary = budget.tokens === null ? t('≈ {tokens}, no budget', { tokens: plural(used, '{n} token', '{n} tokens') }) : t('≈ {used} of {tokens} used, {reserved} kept for the answer', { used, tokens: plural(budget.tokens, '{n} token', '{n} tokens'), reserved: budget.reserved })
   return (
     <figure aria-label={t('Budget')} className="mb-2 text-tiny text-ink-soft">
-      <figcaption className="mb-1 tabular-nums">{summary}{budget.source && ` · ${t('Budget: {source}', { source: t(SIZE_SOURCE[budget.source]) })}`}</figcaption>
+      <figcaption className="mb-1 tabular-nums">{summary}{budget.source && `${dot()}${t('Budget: {source}', { source: t(SIZE_SOURCE[budget.source]) })}`}</figcaption>
       <div aria-hidden className="flex h-4 overflow-hidden rounded-sm border border-line">
         {budget.parts.map((part, n) => (
           <span key={part.name} title={textOf(part)} style={{ ...hue(n), flexGrow: part.tokens }} className="min-w-0 basis-0 part-hue">

@@ -6,6 +6,7 @@ import { t } from '../../language/words.ts'
 import { Files } from '../files/Files.tsx'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { useFoundWords } from '../switcher/foundWords.ts'
+import { fullTime } from '../../ui/time.ts'
 import { Collapsible } from './Collapsible.tsx'
 import { undoDeletion, useIsLeaving } from './deletions.ts'
 import { MessageActions } from './MessageActions.tsx'
@@ -53,7 +54,7 @@ export function MessageView({ message, first, space, names, target, open, onRepl
       )}
       </div>
       {!leaving && message.files && message.files.length > 0 && <Files files={message.files} />}
-      {message.editedAt && !message.deletedAt && <p className="text-tiny text-ink-soft" title={message.editedAt}>{t('Edited')}</p>}
+      {message.editedAt && !message.deletedAt && <p className="text-tiny text-ink-soft" title={fullTime(message.editedAt)}>{t('Edited')}</p>}
       {message.crossed && !message.deletedAt && <p className="text-tiny text-ink-soft" title={t('When this was posted, the agent had not read the message before it.')}>{t('Crossed another message')}</p>}
       {message.pinned && <p className="text-tiny text-ink-soft">{t('Pinned')}</p>}
       <Reactions message={message} />

@@ -53,7 +53,7 @@ function Content({ row, space, names, target, openFrom, onReply }: Omit<Props, '
   const { message } = row
   if (message.kind === 'notice') return <NoticeView message={message} />
   if (message.tool?.ui) return <Card message={message} tool={message.tool} names={names} />
-  if (message.kind === 'tool') return <ToolView message={message} />
+  if (message.kind === 'tool') return <ToolView message={message} first={row.first} />
   return <MessageView message={message} first={row.first} space={space} names={names} target={target} open={message.seq >= openFrom} onReply={onReply} />
 }
 

@@ -11,14 +11,15 @@ import { MessageTime } from './MessageTime.tsx'
 
 const STATUS = { running: msg('running'), complete: msg('done'), error: msg('failed') }
 
-/** A visible tool call, collapsed to its name and status. */
-export function ToolView({ message }: { message: Message }) {
+/** A visible tool call, collapsed to its name and status. `first`: it begins a group of messages of its sender. */
+export function ToolView({ message, first }: { message: Message; first: boolean }) {
   const tool = message.tool
   const progress = useProgress(tool?.callId ?? '')
   const [open, setOpen] = useState(false)
   if (!tool) return null
+  const time = <MessageTime at={message.createdAt} />
   return (
-    <MessageFrame sender={message.sender} first aside={<MessageTime at={message.createdAt} />}>
+    <MessageFrame sender={message.sender} first={first} aside={time} gutter={time}>
       <details className="mt-1 rounded-md border border-line bg-paper-high text-small" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="flex cursor-pointer items-center gap-2 px-3 py-1.5">
           <span className="font-mono text-[0.8125rem]">{tool.name}</span>

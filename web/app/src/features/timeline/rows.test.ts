@@ -1,4 +1,4 @@
-import type { Message } from '@majlis/client'
+import type { Message, Tool } from '@majlis/client'
 import { expect, test } from 'vitest'
 
 import { rowsOf } from './rows.ts'
@@ -21,6 +21,13 @@ test('day rows have unique keys even if the server clock was set back', () => {
   const history = [at(1, '2026-11-16T12:00:00.000Z'), at(2, '2026-11-18T12:00:00.000Z'), at(3, '2026-11-16T12:01:00.000Z'), at(4, '2026-11-18T12:02:00.000Z')]
   const days = rowsOf(history, [], [], null, 'ent_me').filter((row) => row.kind === 'day')
   expect(new Set(days.map((row) => row.key)).size).toBe(4)
+})
+
+test('tool calls belong to the group of their sender, and cards do not', () => {
+  const tool = (seq: number, ui: 'approval' | null): Message => ({ ...message(seq, 'ent_agent', null), kind: 'tool', tool: { name: 'weather', callId: `call_${seq}`, ui, status: 'complete', input: {}, output: {} } as unknown as Tool })
+  const history = [message(1, 'ent_agent', null), tool(2, null), tool(3, null), message(4, 'ent_agent', null), tool(5, 'approval'), message(6, 'ent_agent', null)]
+  const rows = rowsOf(history, [], [], null, 'ent_me').filter((row) => row.kind === 'message')
+  expect(rows.map((row) => row.first)).toEqual([true, false, false, false, true, true])
 })
 
 test('a notice about a loaded message has no row of its own, and the rows cover all numbers', () => {

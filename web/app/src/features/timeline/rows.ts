@@ -63,11 +63,14 @@ function dayRowKey({ createdAt, id }: Message, days: Set<string>): string {
 /** The user's own message keeps its key when it is stored. A `clientId` is unique only per sender, so others use the id. */
 const keyOf = (message: Message, me: string): string => (message.sender.id === me ? message.clientId : null) ?? message.id
 
+/** A text or a tool call. Questions and notices stand alone. */
+const isPlain = ({ kind, tool }: Message): boolean => kind === 'text' || (kind === 'tool' && !tool?.ui)
+
 function continuesGroup(before: Message | null, message: Message): boolean {
   return (
     before !== null &&
-    before.kind === 'text' &&
-    message.kind === 'text' &&
+    isPlain(before) &&
+    isPlain(message) &&
     before.sender.id === message.sender.id &&
     message.replyTo === null &&
     message.origin === null &&

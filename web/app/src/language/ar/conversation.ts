@@ -3,6 +3,7 @@ import type { Catalogue } from '../language.ts'
 import { forms, things } from './forms.ts'
 
 const texts: Catalogue = {
+  '{name} asks: {question}, {time}': 'سؤال من {name}: {question}، {time}',
   // Notices of the server
   "{name} couldn't answer. An admin has been notified.": 'تعذّر على {name} الرد. أُبلغ أحد المسؤولين.',
   "Agents have replied to each other {n} times in a row, so {name}'s message was not delivered to any agent. A message from a person resets this.": 'ردّ الوكلاء بعضهم على بعض {n} مرات متتالية، لذا لم تُسلَّم رسالة {name} إلى أي وكيل. رسالة من شخص تعيد العدّ من البداية.',
