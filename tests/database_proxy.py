@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from types import TracebackType
+from typing import Self
 
 import sqlalchemy as sa
 
@@ -26,7 +27,7 @@ class DatabaseProxy:
         self._cut = False
         self._starts_up = False
 
-    async def __aenter__(self) -> DatabaseProxy:
+    async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._accept, self._host, 0)
         self._port = self._server.sockets[0].getsockname()[1]
         return self
@@ -66,9 +67,9 @@ class DatabaseProxy:
                 writer.transport.abort()
             return
         there_reader, there_writer = await self._connect()
-        for source, sink in ((reader, there_writer), (there_reader, writer)):
+        for source, sink, asks in ((reader, there_writer, True), (there_reader, writer, False)):
             self._open.add(sink)
-            task = asyncio.create_task(self._pump(source, sink))
+            task = asyncio.create_task(self._pump(source, sink, asks))
             self._pumps.add(task)
             task.add_done_callback(self._pumps.discard)
 
@@ -79,7 +80,8 @@ class DatabaseProxy:
             return await asyncio.open_unix_connection(f"{folder}/.s.PGSQL.{port}")
         return await asyncio.open_connection(self._target.host, port)
 
-    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, asks: bool) -> None:
+        """`asks` is true for what the client sends."""
         with suppress(OSError):
             while chunk := await source.read(65536):
                 sink.write(chunk)

@@ -297,7 +297,7 @@ def cause_of_run(tx: Tx, run_id: str) -> Cause:
 
 def insert_deliveries(tx: Tx, rows: Sequence[dict[str, Any]], resumed: bool = False) -> None:
     if rows:
-        tx.execute(_INSERT[tx.dialect], rows)
+        tx.later(_INSERT[tx.dialect], rows)
         tx.outbox.append(WorkAvailable(payload=QUEUED) if resumed else WorkAvailable())
 
 

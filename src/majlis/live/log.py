@@ -134,7 +134,7 @@ def append(tx: Tx, topic: str, seq: int, type: str, data: dict[str, Any]) -> Non
         event = _numbered(tx, topic, seq, type, _head(type, data))
     else:
         event = LoggedEvent(topic, seq, type, orjson.dumps({"type": type, **data}).decode(), tx.now)
-    tx.execute(_INSERT, _row(event))
+    tx.later(_INSERT, _row(event))
     tx.outbox.append(event)
 
 

@@ -91,13 +91,13 @@ def write_entries(tx: Tx, run_id: str, entries: list[Entry]) -> None:
     if charges:
         charge(tx, charges)
     try:
-        tx.execute(_INSERT_STEP, [_row(run_id, entry) for entry in entries])
+        tx.later(_INSERT_STEP, [_row(run_id, entry) for entry in entries])
     except sa.exc.IntegrityError as error:
         # Another worker has written this step, so it has the run.
         raise Fenced from error
     for entry in entries:
         if entry.view is not None:
-            tx.execute(_INSERT_VIEW, {"run_id": run_id, "step": entry.n, "body": entry.view, "created_at": tx.now})
+            tx.later(_INSERT_VIEW, {"run_id": run_id, "step": entry.n, "body": entry.view, "created_at": tx.now})
 
 
 def _row(run_id: str, entry: Entry) -> dict[str, Any]:
@@ -131,10 +131,8 @@ def forget_secrets(tx: Tx, run_id: str) -> None:
 def hold(tx: Tx, run_id: str, fence: int, **values: Any) -> None:
     """The last statement of every transaction of a run: checks the fence, writes new values, renews the lease."""
     given = {f"new_{name}": value for name, value in values.items()}
-    held = tx.execute(
-        _hold(tuple(values)), {"run": run_id, "fence_was": fence, "until": tx.now + LEASE_MILLIS, **given}
-    )
-    if held.rowcount == 0:
+    given |= {"run": run_id, "fence_was": fence, "until": tx.now + LEASE_MILLIS}
+    if not tx.later(_hold(tuple(values)), given, checked=True):
         raise Fenced
 
 

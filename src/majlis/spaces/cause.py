@@ -49,5 +49,5 @@ def begin_causes(
         for person_id, parent_id in origins
     ]
     if begun:
-        tx.execute(_INSERT, begun)
+        tx.later(_INSERT, begun)
     return [Cause(each["id"], each["person_id"]) for each in begun]  # type: ignore[arg-type]

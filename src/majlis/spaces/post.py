@@ -106,8 +106,9 @@ _MEMBERS = sa.select(members.c.entity_id).where(members.c.space_id == sa.bindpar
 _IS_MEMBER = hot(_MEMBERS.where(members.c.entity_id == sa.bindparam("entity")))
 _ARE_MEMBERS = _MEMBERS.where(members.c.entity_id.in_(sa.bindparam("entities", expanding=True)))
 _INSERT: dict[Dialect, sa.Executable] = {
-    "sqlite": hot(sqlite.insert(messages).on_conflict_do_nothing().returning(messages.c.n)),
-    "postgresql": hot(postgresql.insert(messages).on_conflict_do_nothing().returning(messages.c.n)),
+    "sqlite": hot(sqlite.insert(messages).on_conflict_do_nothing()),
+    # Inline: its generated key is not returned, so it can be deferred.
+    "postgresql": hot(postgresql.insert(messages).on_conflict_do_nothing().inline()),
 }
 
 
@@ -204,7 +205,7 @@ def store_message(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> Posted
     values = _values(sender, space_id, _in_chain(tx, sender, space_id, draft), text, space.head_seq)
     cause = draft.cause or begin_cause(tx, "message", sender.id, message_id=values["id"])
     values |= {"cause_id": cause.id, "person_id": cause.person_id, "files": carried or None, "crossed": crossed}
-    if tx.one(_INSERT[tx.dialect], values) is None:
+    if not tx.later(_INSERT[tx.dialect], values, checked=True):
         raise Repeated
     if carried:
         attach(tx, space_id, values["id"], carried)

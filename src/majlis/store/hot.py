@@ -8,6 +8,7 @@ tests cover both ways.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Sequence
@@ -17,9 +18,12 @@ from typing import Any, Protocol, TypeVar, cast
 import sqlalchemy as sa
 from sqlalchemy.sql.compiler import SQLCompiler
 
+from majlis.store.tables.columns import metadata
+
 S = TypeVar("S", bound=sa.Executable)
 Process = Callable[[Any], Any]
 _MARK = "_majlis_hot"
+_WORD = re.compile(r"\w+")
 
 
 def hot(statement: S) -> S:
@@ -34,20 +38,18 @@ class Driver(Protocol):
     def run(self, text: str, given: list[list[Any]], has_rows: bool) -> tuple[Sequence[Any], int]: ...
 
 
-def run_hot(conn: sa.Connection, driver: Driver, statement: Any, parameters: Any) -> HotResult | None:
+def prepare(conn: sa.Connection, statement: Any, parameters: Any) -> Prepared | None:
     """None for a statement that is not marked, or while something listens to SQLAlchemy's events."""
-    marked: tuple[int, dict[Any, _Prepared | None]] | None = statement.__dict__.get(_MARK)
+    marked: tuple[int, dict[Any, Prepared | None]] | None = statement.__dict__.get(_MARK)
     # A statement derived from a marked one copies its attributes, but is not marked itself.
     if marked is None or marked[0] != id(statement) or _has_listeners(conn):
         return None
     prepared = marked[1]
-    many = isinstance(parameters, list)
-    first = (parameters[0] if many else parameters) or {}
+    first = (parameters[0] if isinstance(parameters, list) else parameters) or {}
     key = (conn.dialect.name, *first)
     if key not in prepared:
         prepared[key] = _prepare(conn, statement, list(first))
-    found = prepared[key]
-    return found.run(driver, parameters if many else [first]) if found is not None else None
+    return prepared[key]
 
 
 def _has_listeners(conn: sa.Connection) -> bool:
@@ -79,16 +81,23 @@ class HotResult:
         return self.one()[0] if self._rows else None
 
 
-def _prepare(conn: sa.Connection, statement: Any, keys: list[str]) -> _Prepared | None:
+def _prepare(conn: sa.Connection, statement: Any, keys: list[str]) -> Prepared | None:
     compiled = statement.compile(dialect=conn.dialect, column_keys=keys or None)
     assert isinstance(compiled, SQLCompiler)
     # The text of a statement with a list parameter depends on the list's length.
-    return None if compiled.post_compile_params else _Prepared(conn, compiled)
+    return None if compiled.post_compile_params else Prepared(conn, compiled, statement)
 
 
-class _Prepared:
-    def __init__(self, conn: sa.Connection, compiled: SQLCompiler) -> None:
-        self._text = str(compiled)
+class Prepared:
+    """A statement of one dialect, with the conversions of its parameters and rows."""
+
+    def __init__(self, conn: sa.Connection, compiled: SQLCompiler, statement: Any) -> None:
+        self.text = str(compiled)
+        self.is_select: bool = statement.is_select
+        # The table that it writes.
+        self.target: str | None = statement.table.name if statement.is_dml else None
+        # All it may touch: every word of the text that is a table's name.
+        self.tables = metadata.tables.keys() & set(_WORD.findall(self.text))
         processors = cast("dict[str, Process]", compiled._bind_processors)
         constants = compiled.params
         self._binds = [(name, processors.get(name), constants.get(name)) for name in compiled.positiontup or ()]
@@ -97,11 +106,16 @@ class _Prepared:
         self._out = [(index, convert) for index, convert in enumerate(out) if convert is not None]
         self._row = _row_class([column.name for column in columns]) if columns else None
 
-    def run(self, driver: Driver, given: list[dict[str, Any]]) -> HotResult:
-        rows, count = driver.run(self._text, [self._bound(each) for each in given], self._row is not None)
+    @property
+    def has_rows(self) -> bool:
+        return self._row is not None
+
+    def run(self, driver: Driver, parameters: Any) -> HotResult:
+        given = parameters if isinstance(parameters, list) else [parameters or {}]
+        rows, count = driver.run(self.text, [self.bound(each) for each in given], self.has_rows)
         return HotResult([self._made(row) for row in rows], count)
 
-    def _bound(self, given: dict[str, Any]) -> list[Any]:
+    def bound(self, given: dict[str, Any]) -> list[Any]:
         bound = []
         for name, process, constant in self._binds:
             value = given.get(name, constant)

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from majlis import telemetry
+from majlis.store.deferred import Deferred, OneByOne
 from majlis.store.hot import PostgresDriver
 from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, dump_json, keep_inside
 
@@ -57,18 +58,26 @@ class PostgresDatabase:
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         trace = telemetry.here()
 
-        def run(conn: sa.Connection) -> tuple[T, list[object]]:
+        def run(conn: sa.Connection, one_by_one: bool) -> tuple[T, list[object]]:
             tx = self._tx(conn)
             tx.trace = trace
-            return work(tx, *args, **kwargs), tx.outbox
+            if one_by_one:
+                return work(tx, *args, **kwargs), tx.outbox
+            tx.deferred = Deferred(tx.driver)
+            result = work(tx, *args, **kwargs)
+            tx.deferred.flush()
+            return result, tx.outbox
 
+        one_by_one = False
         for attempt in range(_TRIES):
             committing = False
             try:
                 async with self._engine.begin() as conn:
-                    result, outbox = await conn.run_sync(run)
+                    result, outbox = await conn.run_sync(run, one_by_one)
                     committing = True
                 break
+            except OneByOne:
+                one_by_one = True
             except sa.exc.DBAPIError as error:
                 # A lost connection rolls back, unless the commit was already sent: then its outcome is unknown.
                 lost = error.connection_invalidated and not committing

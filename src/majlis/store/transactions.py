@@ -17,7 +17,8 @@ import orjson
 import sqlalchemy as sa
 
 from majlis import clock
-from majlis.store.hot import Driver, run_hot
+from majlis.store.deferred import Deferred
+from majlis.store.hot import Driver, prepare
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -63,14 +64,30 @@ class Tx:
     outbox: list[object] = field(default_factory=list)
     # The span that it is part of, for the runs that it causes (D7).
     trace: str | None = None
+    # None where each statement runs at once: on SQLite, which has no round trips.
+    deferred: Deferred | None = None
 
     @property
     def dialect(self) -> Dialect:
         return "sqlite" if self.conn.dialect.name == "sqlite" else "postgresql"
 
     def execute(self, statement: sa.Executable, parameters: Any = None) -> sa.CursorResult[Any]:
-        result = run_hot(self.conn, self.driver, statement, parameters)
-        return cast("sa.CursorResult[Any]", result) if result is not None else self.conn.execute(statement, parameters)
+        prepared = prepare(self.conn, statement, parameters)
+        if self.deferred is not None and self.deferred.concerns(prepared):
+            self.deferred.flush()
+        if prepared is None:
+            return self.conn.execute(statement, parameters)
+        return cast("sa.CursorResult[Any]", prepared.run(self.driver, parameters))
+
+    def later(self, statement: sa.Executable, parameters: Any, checked: bool = False) -> bool:
+        """Writes now, or together with the writes after it: before this transaction reads one of their tables, and at
+        the latest before its commit. With `checked` it is False if no row was changed. If that, or a broken constraint,
+        turns out only later, the work runs again from its beginning, and there each statement at once."""
+        if self.deferred is not None:
+            prepared = prepare(self.conn, statement, parameters)
+            if prepared is not None and self.deferred.add(prepared, parameters, checked):
+                return True
+        return self.execute(statement, parameters).rowcount != 0
 
     def one(self, statement: sa.Executable, parameters: Any = None) -> sa.Row[Any] | None:
         return self.execute(statement, parameters).one_or_none()

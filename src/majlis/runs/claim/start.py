@@ -163,9 +163,9 @@ def _start(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Ro
     if not started:
         return
     lease = LEASE_MILLIS if claimed.outside is None else OUTSIDE_LEASE_MILLIS
-    tx.execute(_INSERT, [run.new_row(tx, owner, lease) for _, run in started])
+    tx.later(_INSERT, [run.new_row(tx, owner, lease) for _, run in started])
     taken = [(row.id, run.id) for delivery, run in started for row in (delivery, *along[delivery.id])]
-    tx.execute(_TAKEN, [{"delivery": delivery_id, "run": run_id} for delivery_id, run_id in taken])
+    tx.later(_TAKEN, [{"delivery": delivery_id, "run": run_id} for delivery_id, run_id in taken])
     for _, run in started:
         if run.earlier:
             tx.execute(_TAKE_ALONG, {"earlier": run.earlier, "run": run.id})

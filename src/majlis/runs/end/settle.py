@@ -87,12 +87,12 @@ def complete(
     if run.unsent_step is not None:
         tell_asker(tx, run)
     release(tx, sorted(spaces_of_run(run)), run.cause_id, run.id)
-    for space_id, seq in run.cursors().items():
-        tx.execute(_MOVE_CURSOR, {"space": space_id, "agent": run.agent_id, "seq": seq})
     wrote = _written(tx, run)
     if run.cycle and reason == "limit":
         offer_unreached(tx, run, wrote)
     settle_deliveries(tx, run.id, outcome or ("done" if wrote else "passed"))
+    for space_id, seq in run.cursors().items():
+        tx.later(_MOVE_CURSOR, {"space": space_id, "agent": run.agent_id, "seq": seq})
     write_entries(tx, run.id, entries)
     if run.new_session:
         _keep_session(tx, run)

@@ -1,0 +1,161 @@
+"""Writes that are sent together behave as if each ran where it stands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import sqlalchemy as sa
+
+from majlis.store.hot import hot
+from majlis.store.open import open_database
+from majlis.store.tables import entities, gateway, tokens
+from majlis.store.transactions import Database, Tx
+from tests.databases import PostgresDatabases
+from tests.wire import Wire
+
+_INSERT = hot(gateway.insert())
+_NAME = hot(entities.update().where(entities.c.id == sa.bindparam("entity")).values(name=sa.bindparam("new_name")))
+_END = hot(tokens.update().where(tokens.c.id == sa.bindparam("token")).values(expires_at=sa.bindparam("at")))
+_COUNT = hot(sa.select(sa.func.count()).select_from(gateway))
+_ELSEWHERE = hot(sa.select(sa.func.count()).select_from(entities))
+_NOT_MARKED = sa.select(sa.func.count()).select_from(gateway)
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    opened = open_database(database_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def wire(postgres_databases: PostgresDatabases) -> AsyncIterator[Wire]:
+    async with Wire(await asyncio.to_thread(postgres_databases.fresh)) as wire:
+        yield wire
+
+
+@pytest.fixture
+async def watched(wire: Wire) -> AsyncIterator[Database]:
+    opened = open_database(wire.url)
+    # A new connection looks around first.
+    await opened.read(count)
+    wire.transactions.clear()
+    yield opened
+    await opened.close()
+
+
+def row(key: str) -> dict[str, str]:
+    return {"key": key, "value": "x"}
+
+
+def count(tx: Tx) -> int:
+    return int(tx.execute(_COUNT).scalar_one())
+
+
+async def test_writes_that_nothing_waits_for_are_one_round_trip(watched: Database, wire: Wire) -> None:
+    def write(tx: Tx) -> None:
+        tx.later(_INSERT, [row("a"), row("b")])
+        # Reads no table of a deferred write.
+        tx.execute(_ELSEWHERE)
+        tx.later(_NAME, {"entity": "ent_none", "new_name": "Nobody"})
+
+    await watched.write(write)
+    [transaction] = wire.transactions
+    _, read, together, _ = transaction.statements
+    assert "entities" in read
+    assert "INSERT INTO gateway" in together
+    assert "UPDATE entities" in together
+    assert await watched.read(count) == 2
+
+
+@pytest.mark.parametrize("look", [_COUNT, _NOT_MARKED], ids=["hot", "usual"])
+async def test_a_read_sees_the_writes_before_it(db: Database, look: sa.Executable) -> None:
+    def write(tx: Tx) -> list[int]:
+        found = [tx.execute(look).scalar_one()]
+        for key in ("a", "b"):
+            tx.later(_INSERT, row(key))
+            found.append(tx.execute(look).scalar_one())
+        return found
+
+    before, *after = await db.write(write)
+    assert after == [before + 1, before + 2]
+
+
+async def test_two_writes_to_one_table_keep_their_order(db: Database) -> None:
+    remove = hot(gateway.delete().where(gateway.c.key == sa.bindparam("gone")))
+
+    def write(tx: Tx) -> None:
+        tx.later(_INSERT, row("a"))
+        tx.later(remove, {"gone": "a"})
+        tx.later(_INSERT, row("a"))
+
+    before = await db.read(count)
+    await db.write(write)
+    assert await db.read(count) == before + 1
+
+
+async def test_a_write_that_changed_no_row_is_noticed_where_it_stands(db: Database) -> None:
+    """With `checked` only, and the work decides what it means."""
+
+    def write(tx: Tx, key: str, fails: bool) -> bool:
+        tx.later(_INSERT, row(key))
+        tx.later(_END, {"token": "tok_none", "at": 1})
+        changed = tx.later(_NAME, {"entity": "ent_none", "new_name": "Nobody"}, checked=True)
+        if fails and not changed:
+            raise LookupError
+        tx.later(_INSERT, row(f"{key} after"))
+        return changed
+
+    before = await db.read(count)
+    with pytest.raises(LookupError):
+        await db.write(write, "a", True)
+    assert await db.read(count) == before
+    assert await db.write(write, "a", False) is False
+    assert await db.read(count) == before + 2
+
+
+async def test_a_broken_constraint_is_an_error_of_the_write_that_broke_it(db: Database) -> None:
+    def write(tx: Tx) -> str:
+        try:
+            tx.later(_INSERT, row("same"))
+            tx.later(_END, {"token": "tok_none", "at": 1})
+        except sa.exc.IntegrityError:
+            return "not this one"
+        try:
+            tx.later(_INSERT, row("same"))
+        except sa.exc.IntegrityError as error:
+            raise LookupError from error
+        return "no error"
+
+    before = await db.read(count)
+    with pytest.raises(LookupError):
+        await db.write(write)
+    assert await db.read(count) == before
+
+
+async def test_many_rows_are_written_at_once(watched: Database, wire: Wire) -> None:
+    """One statement has room for a few rows. The driver sends more rows of one statement in one go."""
+
+    def write(tx: Tx) -> None:
+        tx.later(_INSERT, row("first"))
+        tx.later(_INSERT, [row(str(n)) for n in range(100)])
+        tx.later(_INSERT, row("last"))
+
+    before = await watched.read(count)
+    await watched.write(write)
+    assert await watched.read(count) == before + 102
+    [transaction] = wire.transactions
+    assert len(transaction.statements) == 5
+
+
+async def test_what_was_deferred_is_gone_with_its_transaction(db: Database) -> None:
+    def write(tx: Tx) -> None:
+        tx.later(_INSERT, row("a"))
+        raise LookupError
+
+    before = await db.read(count)
+    with pytest.raises(LookupError):
+        await db.write(write)
+    assert await db.read(count) == before
