@@ -12,7 +12,7 @@ from tests.runs.house import House, open_house
 from tests.wire import Transaction, Wire
 
 # With BEGIN and COMMIT.
-MOST = {"post": 7, "claim": 12, "send": 5, "settle": 6}
+MOST = {"post": 6, "claim": 11, "send": 4, "settle": 6}
 
 pytestmark = pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 

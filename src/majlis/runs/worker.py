@@ -66,6 +66,10 @@ class Worker:
         self._unfinished = True
         self._behind = False
         self._full: set[str] = set()
+        # The last claim left work behind for which there may be room when a run ends.
+        self._left = False
+        # Something has changed since the current claim began.
+        self._stale = False
         self._stopping = False
         self._next_poll = 0
         # The run that is tried alone, and until when at the latest.
@@ -110,6 +114,7 @@ class Worker:
         if payload == SOON:
             self._next_poll = 0
         self._unfinished = self._unfinished or payload in (QUEUED, BUDGETS)
+        self._stale = True
         self._full.clear()
         self._wake.set()
 
@@ -191,14 +196,17 @@ class Worker:
 
     async def _take(self, dead: Any) -> None:
         free = self._slots - len(self._running)
+        self._left = True
         if free < 1 or self._stopping or self._is_isolated() or (self._makes_room() and self._running):
             return
         held = list(self._running)
         unfinished, self._unfinished = self._unfinished, False
+        self._stale = False
         claimed = await self._engine.write(
             claim, self.owner, free, self._full, dead, self._engine.configs, held, unfinished
         )
-        self._full = claimed.full
+        self._full = set() if self._stale else claimed.full
+        self._left = bool(claimed.full or claimed.lanes or claimed.behind or claimed.parked or claimed.closed)
         self._behind = claimed.behind if unfinished else self._behind
         for run in claimed.runs:
             self._start(run, claimed.scenes.get(run.id))
@@ -267,7 +275,9 @@ class Worker:
         metrics.runs_active.set(len(self._running))
         self._full.discard(loop.run.agent_id)
         self._unfinished = self._unfinished or self._behind
-        self._wake.set()
+        self._stale = True
+        if self._left or self._behind or self._make_room_at is not None:
+            self._wake.set()
 
     def _abort(self, run_id: str) -> None:
         found = self._running.get(run_id)

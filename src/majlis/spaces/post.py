@@ -28,7 +28,7 @@ from majlis.spaces.file_rights import files_for
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.spaces.members import find_member
 from majlis.spaces.mentions import find_mentions
-from majlis.spaces.shapes import FileJson, MessageJson, MessageKind, StopperJson, ToolJson, message_of
+from majlis.spaces.shapes import FileJson, MessageJson, MessageKind, SpaceRole, StopperJson, ToolJson, message_of
 from majlis.spaces.stale import Guard, crosses
 from majlis.store import ids
 from majlis.store.hot import hot
@@ -47,11 +47,12 @@ _NOT_FOR_THIS_PERSON = (
 )
 
 _person = members.alias("person")
-_NEXT_NUMBER = hot(
+_next_number = (
     spaces.update()
     .where(spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None))
     .values(head_seq=spaces.c.head_seq + 1, event_seq=spaces.c.event_seq + 1, event_at=sa.bindparam("at"))
     .returning(
+        spaces.c.id,
         spaces.c.head_seq,
         spaces.c.event_seq,
         spaces.c.triggers,
@@ -79,29 +80,21 @@ _NEXT_NUMBER = hot(
         .label("person_may_write"),
     )
 )
-_MOVE_SENDER = hot(
-    members.update()
-    .where(members.c.space_id == sa.bindparam("space"), members.c.entity_id == sa.bindparam("sender"))
-    .values(seen_seq=sa.bindparam("seq"))
-    .returning(members.c.role)
-)
+_NEXT_NUMBER = hot(_next_number)
+_as_sender = members.update().where(members.c.entity_id == sa.bindparam("sender")).returning(members.c.role)
+_MOVE_SENDER = hot(_as_sender.where(members.c.space_id == sa.bindparam("space")).values(seen_seq=sa.bindparam("seq")))
+# Both in one round trip on PostgreSQL, the space's row first.
+_number = _next_number.cte("number")
+_moved = _as_sender.where(members.c.space_id == _number.c.id).values(seen_seq=_number.c.head_seq).cte("moved")
+_NUMBER_AND_MOVE = hot(sa.select(_number, sa.select(_moved.c.role).scalar_subquery().label("role")))
 _CHAIN = sa.select(messages.c.sender_id, messages.c.chain_depth, messages.c.caused_by)
+_IN_SPACE = messages.c.space_id == sa.bindparam("space")
 _REPLIED_TO = _CHAIN.where(messages.c.id == sa.bindparam("message"))
-_LATEST_TEXT = (
-    _CHAIN.where(messages.c.space_id == sa.bindparam("space"), messages.c.kind == word("text"))
-    .order_by(messages.c.seq.desc())
-    .limit(1)
-)
+_LATEST_TEXT = _CHAIN.where(_IN_SPACE, messages.c.kind == word("text")).order_by(messages.c.seq.desc()).limit(1)
 _BY_CLIENT_ID = sa.select(messages.c.id).where(
-    messages.c.space_id == sa.bindparam("space"),
-    messages.c.sender_id == sa.bindparam("sender"),
-    messages.c.client_id == sa.bindparam("client"),
+    _IN_SPACE, messages.c.sender_id == sa.bindparam("sender"), messages.c.client_id == sa.bindparam("client")
 )
-_IN_THIS_SPACE = hot(
-    sa.select(messages.c.kind).where(
-        messages.c.id == sa.bindparam("message"), messages.c.space_id == sa.bindparam("space")
-    )
-)
+_IN_THIS_SPACE = hot(sa.select(messages.c.kind).where(messages.c.id == sa.bindparam("message"), _IN_SPACE))
 _MEMBERS = sa.select(members.c.entity_id).where(members.c.space_id == sa.bindparam("space"))
 _IS_MEMBER = hot(_MEMBERS.where(members.c.entity_id == sa.bindparam("entity")))
 _ARE_MEMBERS = _MEMBERS.where(members.c.entity_id.in_(sa.bindparam("entities", expanding=True)))
@@ -177,8 +170,8 @@ class PolicyUnread(Exception):
 
 def store_message(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> Posted:
     text = _text_of(draft)
-    space = tx.one(_NEXT_NUMBER, _numbered(tx, space_id, sender, draft.on_behalf_of))
-    if space is None:
+    space, role = _take_number(tx, space_id, sender, draft)
+    if space is None or role is None:
         raise unknown_space(space_id)
     if space.paused_at is not None and sender.type == "agent":
         raise Conflict("paused", "Nothing was sent: agents are paused in this space. An admin can resume them.")
@@ -186,11 +179,8 @@ def store_message(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> Posted
         raise PolicyUnread
     if draft.on_behalf_of is not None and not space.person_may_write:
         raise Forbidden("not_for_this_person", _NOT_FOR_THIS_PERSON)
-    moved = tx.one(_MOVE_SENDER, {"space": space_id, "sender": sender.id, "seq": space.head_seq})
-    if moved is None:
-        raise unknown_space(space_id)
     try:
-        require(moved.role, "write")
+        require(role, "write")
         replies_to = _check_references(tx, space_id, draft)
         carried = files_for(tx, sender, space_id, draft.files, draft.bounds) if draft.files else []
     except (Forbidden, Invalid):
@@ -223,6 +213,17 @@ def store_message(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> Posted
         space.max_chain_depth,
         replies_to,
     )
+
+
+def _take_number(tx: Tx, space_id: str, sender: Caller, draft: Draft) -> tuple[sa.Row[Any] | None, SpaceRole | None]:
+    """The space's row with the message's number, and the sender's role. Both rows are locked from here on."""
+    given = _numbered(tx, space_id, sender, draft.on_behalf_of)
+    if tx.dialect == "postgresql":
+        both = tx.one(_NUMBER_AND_MOVE, given)
+        return both, both.role if both is not None else None
+    space = tx.one(_NEXT_NUMBER, given)
+    moved = tx.one(_MOVE_SENDER, {**given, "seq": space.head_seq}) if space is not None else None
+    return space, moved.role if moved is not None else None
 
 
 def post_notice(tx: Tx, space_id: str, text: str, reply_to: str | None = None, once: str | None = None) -> None:

@@ -12,7 +12,7 @@ from majlis.runs.claim.deaths import SUSPECT_DEATHS
 from majlis.runs.run import Event, Run, presence, run_event
 from majlis.spaces.acts_for import has_token
 from majlis.store.hot import hot
-from majlis.store.tables import agents, entities, runs
+from majlis.store.tables import agents, deliveries, entities, runs
 from majlis.store.tables.columns import word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
@@ -37,6 +37,14 @@ _AGENTS = (
         sa.exists()
         .where(runs.c.agent_id == agents.c.id, NOT_OVER, runs.c.status == word("queued"), runs.c.reason == "budget")
         .label("parked"),
+        # Without any, a claim does not look for those that a run takes along.
+        sa.exists()
+        .where(
+            deliveries.c.agent_id == agents.c.id,
+            deliveries.c.state == word("pending"),
+            deliveries.c.gather_until.is_not(None),
+        )
+        .label("gathering"),
     )
     .join(entities, entities.c.id == agents.c.id)
     .order_by(agents.c.id)

@@ -20,7 +20,7 @@ from majlis.runs.claim.arrivals import Arrival
 from majlis.runs.claim.bursts import resuming_in
 from majlis.runs.claim.capacity import ClaimedRuns, known_agents
 from majlis.runs.claim.cycle import start_cycle
-from majlis.runs.claim.gathered import joint_trigger, ready, with_gathered
+from majlis.runs.claim.gathered import Group, joint_trigger, ready, with_gathered
 from majlis.runs.claim.lanes import LANE, TRIED_BEFORE, Lanes, lane_of
 from majlis.runs.claim.lease import LEASE_MILLIS, OUTSIDE_LEASE_MILLIS
 from majlis.runs.claim.outside_agents import OUTSIDE_AGENTS
@@ -141,14 +141,16 @@ def _parked_before(delivery: sa.Row[Any], agent: sa.Row[Any], parked: dict[Lane,
 
 
 def _start(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Row[Any]], claimed: ClaimedRuns) -> None:
-    groups = with_gathered(tx, chosen, {agent.id for agent in known.values() if agent.mind == "roles"})
+    groups = [Group(delivery) for delivery in chosen]
+    if any(known[delivery.agent_id].gathering for delivery in chosen):
+        groups = with_gathered(tx, chosen, {agent.id for agent in known.values() if agent.mind == "roles"})
     triggers = build_triggers(tx, [row for group in groups for row in (group.head, *group.along)])
     along = {delivery.id: rows for delivery, rows in groups}
     found: list[Arrival] = []
     joint: dict[str, TriggerJson] = {}
     for group in groups:
         if group.head.id in triggers:
-            first, trigger = joint_trigger(group, triggers)
+            first, trigger = joint_trigger(group, triggers) if group.along else (group.head, triggers[group.head.id])
             found.append(Arrival(first, trigger))
             joint[first.id] = trigger
             along[first.id] = [row for row in (group.head, *group.along) if row.id != first.id]

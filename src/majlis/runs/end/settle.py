@@ -32,6 +32,7 @@ from majlis.spaces.post import post_notice
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, members, runs
 from majlis.store.tables.columns import word
+from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
 _MOVE_CURSOR = hot(
@@ -43,11 +44,21 @@ _MOVE_CURSOR = hot(
     )
     .values(processed_seq=sa.bindparam("seq", type_=sa.BigInteger))
 )
+_others = deliveries.alias("others")
 _SETTLE = hot(
     deliveries.update()
     .where(deliveries.c.run_id == sa.bindparam("run"), deliveries.c.state == word("taken"))
     .values(state=sa.bindparam("outcome"))
-    .returning(deliveries.c.event_id, deliveries.c.message_id, deliveries.c.agent_id, deliveries.c.elected_id)
+    .returning(
+        deliveries.c.event_id,
+        deliveries.c.message_id,
+        deliveries.c.agent_id,
+        deliveries.c.elected_id,
+        sa.or_(
+            sa.exists().where(_others.c.agent_id == deliveries.c.agent_id, _others.c.state == word("pending")),
+            sa.exists().where(runs.c.agent_id == deliveries.c.agent_id, NOT_OVER, runs.c.status == word("queued")),
+        ).label("more"),
+    )
 )
 _SHOWN = sa.select(runs.c.shown).where(runs.c.id.in_(sa.bindparam("runs", expanding=True)))
 _TAKEN = (
@@ -90,14 +101,15 @@ def complete(
     wrote = _written(tx, run)
     if run.cycle and reason == "limit":
         offer_unreached(tx, run, wrote)
-    settle_deliveries(tx, run.id, outcome or ("done" if wrote else "passed"))
+    more = settle_deliveries(tx, run.id, outcome or ("done" if wrote else "passed"))
     for space_id, seq in run.cursors().items():
         tx.later(_MOVE_CURSOR, {"space": space_id, "agent": run.agent_id, "seq": seq})
     write_entries(tx, run.id, entries)
     if run.new_session:
         _keep_session(tx, run)
     hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "completed"), reason=reason, unsent_step=run.unsent_step)
-    tx.outbox.append(WorkAvailable())
+    if more:
+        tx.outbox.append(WorkAvailable())
 
 
 def _written(tx: Tx, run: Run) -> Counter[str]:
@@ -192,14 +204,17 @@ def hand_back(tx: Tx, run: Run, charges: Sequence[Charge] = ()) -> None:
     tx.outbox.append(WorkAvailable(payload=QUEUED))
 
 
-def settle_deliveries(tx: Tx, run_id: str, outcome: str, canceled: str | None = None) -> None:
-    """`canceled` says who canceled the run: then the agents that stand by are not woken either (E12)."""
-    for row in tx.all(_SETTLE, {"run": run_id, "outcome": outcome}):
+def settle_deliveries(tx: Tx, run_id: str, outcome: str, canceled: str | None = None) -> bool:
+    """False if nothing waits for the agent to have room. `canceled` says who canceled the run: then the agents that
+    stand by are not woken either (E12)."""
+    settled = tx.all(_SETTLE, {"run": run_id, "outcome": outcome})
+    for row in settled:
         turn_id = turn_of_event(row.event_id)
         if turn_id is not None:
             settled_in_turn(tx, turn_id)
         if row.elected_id is not None:
             settle_standby(tx, row, outcome, canceled)
+    return not settled or any(row.more for row in settled)
 
 
 def _keep_session(tx: Tx, run: Run) -> None:
