@@ -27,13 +27,16 @@ _NOW = sa.text("SELECT extract(epoch FROM clock_timestamp()) * 1000")
 class PostgresDatabase:
     dialect: Dialect = "postgresql"
 
-    def __init__(self, url: sa.URL, pool_size: int = 10) -> None:
+    def __init__(self, url: sa.URL, pool_size: int = 20) -> None:
         self.after_commit: AfterCommit = keep_inside
         self.hooks = Hooks()
         self._engine = create_async_engine(
             url.set(drivername="postgresql+asyncpg"),
+            # No connection is closed because many are idle: a new one has to prepare every statement again. For the
+            # same reason the one that was used last is used next.
             pool_size=pool_size,
-            max_overflow=pool_size,
+            max_overflow=0,
+            pool_use_lifo=True,
             pool_pre_ping=False,
             pool_recycle=1800,
             hide_parameters=True,
@@ -41,6 +44,7 @@ class PostgresDatabase:
             json_deserializer=orjson.loads,
             connect_args={
                 "timeout": 10,
+                "prepared_statement_cache_size": 250,
                 "server_settings": {
                     "application_name": "majlis",
                     # A stalled writer must not hold a space's lock. The replay of /api/events relies on this, too.
