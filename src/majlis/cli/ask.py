@@ -33,7 +33,7 @@ _PATIENCE_SECONDS = 300.0
 async def ask(
     client: MajlisClient,
     space: Annotated[str | None, typer.Argument(metavar="SPACE", help="Name or id of the space.")] = None,
-    question: Annotated[str | None, typer.Argument(metavar="QUESTION")] = None,
+    question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="The question.")] = None,
     choice: Annotated[list[str] | None, typer.Option(help="An option to choose from; can be repeated.")] = None,
     approval: Annotated[bool, typer.Option("--approval", help="Ask to approve or decline.")] = False,
     form: Annotated[Path | None, typer.Option(help="File with a JSON Schema of the fields to fill in.")] = None,

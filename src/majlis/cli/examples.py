@@ -17,7 +17,7 @@ EXAMPLES = {
     "restore": ("majlis restore /backups/monday.tar --data-dir /srv/majlis",),
     "upgrade": ("majlis upgrade --check",),
     "doctor": ("majlis doctor", "majlis doctor --json"),
-    "prove": ("majlis prove", "majlis prove --help"),
+    "prove": ("majlis prove", "majlis prove --seed 815 --trace"),
     "new": ("majlis new", "majlis new deploy-bot", "majlis new team-vote --play"),
     "chat": ("majlis chat Lobby", "majlis chat @Sara"),
     "send": ('majlis send Lobby "Hello, everyone"', "git log -1 | majlis send Releases -"),

@@ -24,7 +24,7 @@ app = typer.Typer(rich_markup_mode=None, help="List and download the files of sp
 async def list_(
     client: MajlisClient,
     space: Space,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Maximum number of files.")] = 50,
     before: Annotated[
         str | None, typer.Option(help="Only files before this ID, the last one of the previous page.")
     ] = None,

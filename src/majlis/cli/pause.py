@@ -1,4 +1,4 @@
-"""`majlis pause` and `majlis resume`: stops agents, and lets them go on."""
+"""`majlis pause` and `majlis resume`: stops agents, and lets them continue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Agent = Annotated[str | None, typer.Argument(metavar="[AGENT]", help="Name or id of the agent.")]
 _InSpace = Annotated[str | None, typer.Option("--space", metavar="SPACE", help="All agents in this space.")]
-_All = Annotated[bool, typer.Option("--all", help="All agents of the server.")]
+_All = Annotated[bool, typer.Option("--all", help="All agents of the gateway.")]
 
 
 @over_http
@@ -31,7 +31,7 @@ async def pause(
 async def resume(
     client: MajlisClient, agent: _Agent = None, space: _InSpace = None, every: _All = False, as_json: AsJson = False
 ) -> None:
-    """Let paused agents go on."""
+    """Resume paused agents."""
     await _change(client, False, agent, space, every, as_json)
 
 
@@ -43,7 +43,7 @@ async def pause_agent(client: MajlisClient, name: Agent, as_json: AsJson = False
 
 @over_http
 async def resume_agent(client: MajlisClient, name: Agent, as_json: AsJson = False) -> None:
-    """Let a paused agent go on."""
+    """Resume a paused agent."""
     await _change(client, False, name, None, False, as_json)
 
 

@@ -15,7 +15,7 @@ from majlis.errors import NotFound
 if TYPE_CHECKING:
     from majlis.client import MajlisClient, shapes
 
-app = typer.Typer(rich_markup_mode=None, help="Manage the people of the server.")
+app = typer.Typer(rich_markup_mode=None, help="Manage people.")
 
 Person = Annotated[str, typer.Argument(metavar="NAME", help="Name or id of the person.")]
 

@@ -21,7 +21,7 @@ _MOST_SHOWN = 10
 
 
 def prove(
-    schedules: int = typer.Option(1000, min=1, help="How many schedules to run."),
+    schedules: int = typer.Option(1000, min=1, help="Number of schedules to run."),
     seed: int = typer.Option(1, min=0, help="The first seed. The same seed gives the same schedule."),
     trace: bool = typer.Option(False, "--trace", help="Run one schedule and print what happens, step by step."),
     jobs: int = typer.Option(0, min=0, help="Processes; 0: one for each core."),
