@@ -37,7 +37,7 @@ test: check-quickly ## check, then all tests; pytest options in ARGS leave out t
 storm: setup-dev ## real processes under real faults; ARGS="--minutes 30 --seed 7"
 	@$(BIN)/python -m tests.storms $(ARGS)
 
-guests: setup-dev ## the doors with programs of others, which it installs; pytest options in ARGS
+guests: setup-dev ## the doors with third-party programs, which it installs; pytest options in ARGS
 	@$(BIN)/python -m tests.guests $(ARGS)
 
 web: setup-dev ## the web app's own tests, in a real browser too; vitest options in ARGS
