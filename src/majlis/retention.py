@@ -1,4 +1,4 @@
-"""Deletes runs, steps, deliveries and cycles after the time that the settings give them; without, they stay.
+"""Deletes runs, steps, deliveries and cycles after the time in the settings. Without a setting they are kept.
 
 Once an hour one node reads page after page and deletes what is old enough, a page per transaction, so that no lock is
 held for long. A pass that is interrupted is continued by the next one.

@@ -1,5 +1,5 @@
-"""Which people have the app open, on any process, and who of them are typing. Only the time is stored at which a person
-last opened or closed it, for administrators.
+"""Which people have the app open, on any process, and which of them are typing. Only the time at which a person last
+opened or closed it is stored, for administrators.
 
 Only streams that ask for presence count and are told. A process tells the others whom it serves: when that changes, and
 every few seconds. People of a process that has gone silent are offline after a while.
@@ -101,7 +101,7 @@ class Presence:
             self._tell(here)
         self._elsewhere = {name: told for name, told in self._elsewhere.items() if now - told[1] < _SILENT_SECONDS}
         before, self._online = self._online, self._present()
-        # Of those who are offline there is nothing to tell.
+        # Nothing is sent about people who are offline.
         joined, self._joined = self._joined & self._online, set()
         changed = (before ^ self._online) | joined
         if changed and self._streams:
@@ -146,7 +146,7 @@ class Presence:
 def _mark_seen(tx: Tx, people: Iterable[str]) -> None:
     for some in _in_parts(sorted(people)):
         which = entities.c.id.in_(some)
-        # In the order of ids, as all who lock several entities.
+        # In the order of ids, like all code that locks several entities.
         tx.execute(sa.select(entities.c.id).where(which).order_by(entities.c.id).with_for_update())
         tx.execute(entities.update().where(which).values(seen_at=tx.now))
 

@@ -1,6 +1,6 @@
 """Fits what a mind shows into its budget of tokens, and lists what is left out (F1).
 
-Order of rights: instructions and identity, the trigger, what this run has done, the newest messages, those that call
+Priority: instructions and identity, the trigger, what this run has done, the newest messages, those that call
 the agent, then the others from newest to oldest. What does not fit is shortened with a note or counted.
 Instructions are shortened last.
 
@@ -28,7 +28,7 @@ from majlis.shorten import shorten, shorten_text
 S = TypeVar("S", Scene, RolesScene)
 Fit = Callable[[S, "Shares"], S]
 
-# The shares are halved so often at most. At the fourth time lists are short, too, and at the last instructions.
+# How many times the shares are halved at most, and after how many times lists and instructions are shortened, too.
 _LEVELS = 7
 _SHORT_LISTS, _SHORT_INSTRUCTIONS = 2, 4
 _CHARACTERS_PER_TOKEN = 3

@@ -1,6 +1,6 @@
 """How many tokens a request to a model may have (F1), and who says so.
 
-The table of known models comes first: it knows no server that people run themselves. Other servers are asked, in the
+The table of known models comes first. It does not have servers that people run themselves: these are asked, in the
 background. A run waits for the answer of a server that has not been asked yet, but not for long.
 """
 

@@ -114,7 +114,8 @@ class Engine:
         return self._densities.get(repr(choice), 1.0)
 
     def remember_density(self, choice: ModelChoice, density: float) -> None:
-        """The highest of late, so that a prompt of a denser script fits too. More than threefold is no tokenizer."""
+        """Follows rises at once and falls slowly, so that a prompt in a denser script fits too. A density above the
+        maximum cannot come from a tokenizer."""
         if density > _MAX_DENSITY:
             return
         self._densities[repr(choice)] = max(1.0, density, (9 * self.density(choice) + density) / 10)

@@ -157,7 +157,7 @@ class Worker:
                 self._outage.worked()
             except Exception as error:
                 self._outage.failed(error)
-                # Without the due time, which may have passed: the worker would try again at once, for ever.
+                # Without the due time, which may have passed: the worker would try again at once, forever.
                 due, self._unfinished = None, True
                 self._next_poll = clock.now() + min(POLL_MILLIS * 2 ** (self._outage.failures - 1), _MAX_POLL_MILLIS)
                 self._wake.clear()

@@ -1,5 +1,5 @@
-"""Stored messages that cannot be read (R9): each is set aside with its reason and named in the log, and the rest of the
-space goes on. By number, so that what is set aside shifts nothing."""
+"""Stored messages that cannot be read (R9): each is skipped and logged with the reason, and the rest of the space
+works. Messages keep their numbers, so no cursor shifts."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Damaged:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Raises `Unreadable` for what is damaged: JSON that is none, text that is no UTF-8. A database that is locked or
-    away has damaged nothing, and its error stays what it is."""
+    """Raises `Unreadable` for damaged content, such as invalid JSON or UTF-8. An error of a database that is locked or
+    unreachable is raised unchanged."""
     try:
         yield
     except _Misshapen as error:
@@ -72,8 +72,8 @@ def reading() -> Iterator[None]:
 
 
 def sound(row: Row) -> Row:
-    """The row of a message, whatever of its columns it has, or of none. Within `reading`: what has another shape than
-    its readers rely on is damaged, too."""
+    """Checks the row of a message, which may have only some of the columns. Call it within `reading`: a row whose shape
+    its readers do not expect is damaged, too."""
     problem = None if row is None else _problem(row._mapping)  # type: ignore[attr-defined]
     if problem is not None:
         raise _Misshapen(problem)
@@ -87,8 +87,8 @@ def all_sound(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _doubtful(rows: Sequence[Any]) -> Sequence[Any]:
-    """Those worth a closer look. Every wake-up reads a window: a glance along its columns costs a fraction of a look at
-    each row."""
+    """The rows to check one by one. Every wake-up reads a window, and checking whole columns first costs a fraction of
+    checking each row."""
     column = dict(zip(rows[0]._fields, zip(*rows, strict=True), strict=True))
     if not all(types.issuperset(map(type, column.get(name, ()))) for name, types in _USUAL.items()):
         return rows
@@ -109,8 +109,9 @@ def _is_plain(row: Any) -> bool:
 def read_rows(
     tx: Tx, space_id: str, all: Callable[[], Sequence[Any]], numbers: sa.Select[Any], given: Any, one: sa.Select[Any]
 ) -> Sequence[Any]:
-    """All at once. Only if that fails one after the other: `numbers` are those that `all` would have read, `one` reads
-    the message of a `space_id` with a `seq`. In the place of what is damaged stands a `Damaged`, named in the log."""
+    """Reads all rows at once, and one by one only if that fails: `numbers` selects the numbers that `all` would have
+    read, and `one` reads the message with a `seq` in a `space_id`. Each damaged row is logged and replaced by a
+    `Damaged`."""
     try:
         with reading():
             return all_sound(all())
@@ -119,8 +120,7 @@ def read_rows(
 
 
 def read_named(tx: Tx, statement: sa.Select[Any], ids: Sequence[str], **given: Any) -> list[Any]:
-    """Those with these `ids` that the statement finds, all at once; only if that fails one after the other, and then
-    without those that are damaged."""
+    """Reads the rows with these `ids` at once; if that fails, reads them one by one and leaves out damaged ones."""
     try:
         with reading():
             return list(all_sound(tx.all(statement, {**given, "ids": ids})))
@@ -129,7 +129,7 @@ def read_named(tx: Tx, statement: sa.Select[Any], ids: Sequence[str], **given: A
 
 
 def set_aside_named(tx: Tx, message_id: str, error: Unreadable) -> Damaged:
-    """A message that was asked for by its id."""
+    """For a message that was requested by its id."""
     place = tx.execute(_PLACE_OF, {"id": message_id}).one()
     return set_aside(place.space_id, Damaged(message_id, place.seq, str(error)))
 

@@ -40,7 +40,7 @@ class PinsJson(TypedDict):
 
 
 def pin(tx: Tx, caller: Caller, message_id: str) -> MessageJson:
-    """Pinning twice is pinning once."""
+    """Pinning a pinned message changes nothing."""
     space, row = lock_message(tx, caller, message_id, "write")
     require_not_deleted(row)
     if row.kind != "text":

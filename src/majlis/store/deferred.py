@@ -21,7 +21,7 @@ _PARAMETER = re.compile(r"\$(\d+)")
 
 class OneByOne(BaseException):
     """A deferred write did not do what its transaction relied on. The work has to run again without deferring, so that
-    it finds out where it asks. No handler of the work may keep it, so it is no `Exception`."""
+    the write itself reports the problem. Not an `Exception`, so that no handler in the work catches it."""
 
 
 class Deferred:

@@ -1,5 +1,5 @@
-"""Passing faults of the database: the same work may succeed in a moment. They are never the fault of a request or an
-agent."""
+"""Temporary faults of the database: the same work may succeed a moment later. They are never the fault of a request or
+an agent."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _IN_SOME_PLACES = (route,)
 
 @dataclass(frozen=True)
 class Allowed:
-    """The permissions of tools, from the settings. By default they have none."""
+    """What tools may reach and run, from the settings. By default nothing."""
 
     modules: Sequence[str] = ()
     hosts: Sequence[str] = ()

@@ -35,7 +35,7 @@ def verify(scheme: Scheme, secret: str | None, headers: Mapping[str, str], body:
     try:
         right = checks[scheme](secret, headers, body)
     except Exception:
-        # Whatever a sender can make the parsers stumble over is not a signature.
+        # Input that makes a parser fail is not a valid signature.
         right = False
     if not right:
         raise Unauthenticated("bad_signature", f"The request is not signed with this webhook's secret ({scheme}).")

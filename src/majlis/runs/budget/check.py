@@ -88,7 +88,7 @@ class Check:
 
 @dataclass(slots=True)
 class Budgets:
-    """The budgets as a process knows them. While there are none, a request costs no statement more."""
+    """The budgets as a process knows them. While there are none, a request costs no extra statement."""
 
     timezone: str = "UTC"
     # `budget_usd_per_day` of the settings.

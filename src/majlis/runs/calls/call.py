@@ -122,7 +122,7 @@ class Calls:
         self, text: str, n: int, entries: list[Entry], stream: CallStream, lived: Lived | None
     ) -> dict[str, Any]:
         """Posts the final text of an agent that speaks by text, and completes the run (E10). Returns the result of
-        `send_message`; if it is no success, the run goes on."""
+        `send_message`; unless it is a success, the run goes on."""
         tool = self._engine.toolbox.find(self._run.config, "send_message")
         assert tool is not None
         assert not tool.outside

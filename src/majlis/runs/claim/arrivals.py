@@ -82,7 +82,7 @@ def lock_arrivals(tx: Tx, agent_id: str, wait: bool) -> list[Arrival]:
 
 def affordable(arrived: Sequence[Arrival], most: int, max_tokens: int) -> list[Arrival]:
     """As many events as a cycle can handle: at most `most`, within the inbox's share of its tokens, and at least one.
-    The oldest is always among them, so that none waits for ever behind people's messages."""
+    The oldest is always among them, so that none waits forever behind people's messages."""
     oldest = min(arrived, key=lambda each: each.delivery.id)
     chosen, room = [oldest], room_for_inbox(max_tokens) - _tokens(oldest)
     for each in arrived:

@@ -114,7 +114,7 @@ class Loop:
             await self._work()
         except Fenced:
             self._requests.drop_streams("This run was taken over or canceled.")
-            # Not more than a hint: if it cannot be written, one death too many counts.
+            # Only a hint: if it cannot be written, one death too many is counted.
             with suppress(Exception):
                 await self._engine.write(acquit, self.run.id, self.run.fence)
         except asyncio.CancelledError:
