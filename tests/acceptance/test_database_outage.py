@@ -174,9 +174,10 @@ async def test_an_outage_is_one_line_when_it_begins_and_one_when_it_ends(
             monkeypatch.setattr(DATABASE, "quiet_seconds", 0.0)
             await until_works(house)
             await until(lambda: set(parts.values()) <= {each["event"] for each in logs})
-    count = Counter(each["event"] for each in logs)
-    said = {*parts, *parts.values(), "the database failed; trying again", "the database works again"}
-    assert count == dict.fromkeys(said, 1)
+    # On a slow machine also of parts that run every ten seconds.
+    count = Counter(each["event"] for each in logs if each["log_level"] != "debug")
+    assert {*parts, *parts.values(), "the database failed; trying again", "the database works again"} <= count.keys()
+    assert set(count.values()) == {1}, count
     assert all(each["failures"] > 1 for each in logs if each["event"] == "the database works again")
 
 
