@@ -12,7 +12,7 @@ import { JumpToUnread } from './JumpToUnread.tsx'
 import { LiveRegion } from './LiveRegion.tsx'
 import { Loading } from './Loading.tsx'
 import { RowView } from './RowView.tsx'
-import { isLong, linesOf } from './longText.ts'
+import { isMany, linesIn } from './longText.ts'
 import { rowsOf, type Row } from './rows.ts'
 import { useJump } from './useJump.ts'
 import { useLoadMore } from './useLoadMore.ts'
@@ -130,6 +130,7 @@ const FOLDED_PX = 540
 
 function estimate(row: Row | undefined, openFrom: number): number {
   if (row?.kind !== 'message') return 48
-  const { text, seq, files } = row.message
-  return (row.first ? 44 : 12) + heightOf(files) + (seq < openFrom && isLong(text) ? FOLDED_PX : 26 * linesOf(text))
+  const { seq, files } = row.message
+  const lines = linesIn(row.message)
+  return (row.first ? 44 : 12) + heightOf(files) + (seq < openFrom && isMany(lines) ? FOLDED_PX : 26 * lines)
 }

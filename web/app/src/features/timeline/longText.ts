@@ -6,7 +6,8 @@ const CODE_LINES = 18
 const SHOWN_LINES = 40
 const FIRST_LINES = new RegExp(String.raw`^(?:.*\n){0,${SHOWN_LINES}}.*`)
 
-export const isLong = (text: string): boolean => linesOf(text) > LONG_LINES
+export const isLong = (text: string): boolean => isMany(linesOf(text))
+export const isMany = (lines: number): boolean => lines > LONG_LINES
 
 /** The number of lines on screen, estimated. */
 export function linesOf(text: string): number {
@@ -16,6 +17,17 @@ export function linesOf(text: string): number {
     else if (code >= 0) lines += code++ < CODE_LINES ? 1 : 0
     else lines += Math.max(1, Math.ceil(line.length / LINE_CHARACTERS))
   }
+  return lines
+}
+
+const counted = new WeakMap<object, number>()
+
+/** The same for a message. Counted once: a switch to a space asks for all of its messages. */
+export function linesIn(message: { text: string }): number {
+  const known = counted.get(message)
+  if (known !== undefined) return known
+  const lines = linesOf(message.text)
+  counted.set(message, lines)
   return lines
 }
 
