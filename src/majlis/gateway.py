@@ -28,6 +28,7 @@ from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
 from majlis.models.owner_hosts import model_hosts
 from majlis.outside.polls import Polls
+from majlis.outside.push import Pusher
 from majlis.runs.budget.check import Budgets
 from majlis.runs.engine import Configs, Engine
 from majlis.runs.worker import Worker
@@ -79,6 +80,7 @@ class Gateway:
         self.engine = Engine(
             db, self.hub, self.models, self.tools, Configs(db), self.files, self.uploads, prices, budgets
         )
+        self.pusher = Pusher(db, self.webhooks, budgets)
         self.summaries = self._open_summaries()
         self.worker = Worker(self.engine, bus, settings.workers) if settings.workers else None
 
@@ -100,6 +102,7 @@ class Gateway:
             asyncio.create_task(erase_forever(self.db), name="erasure"),
             asyncio.create_task(seal_forever(self.db, self.hasher.audit_key), name="audit"),
             asyncio.create_task(self.webhooks.send_forever(), name="webhooks"),
+            asyncio.create_task(self.pusher.push_forever(), name="events"),
         ]
         if self.worker is not None:
             self.worker.start()

@@ -117,6 +117,50 @@ async def test_d4_events_for_other_programs_are_sent_after_a_kill_with_the_same_
         assert len(log) == COUNT
 
 
+async def test_d2_events_that_are_sent_to_an_outside_agent_are_answered_once_after_a_kill(workers: Workers) -> None:
+    async with open_receiver() as receiver:
+        workers.more = {"tool_private_hosts": [receiver.host]}
+        worker = await workers.start()
+        owner = await worker.owner()
+        made = await owner.ok("POST", "/api/agents", {"name": "Echo", "config": {"mind": "outside"}})
+        token = (await owner.ok("POST", f"/api/entities/{made['id']}/tokens", {}))["token"]
+        space = await owner.create_space("Words")
+        await owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": made["id"]})
+        await owner.ok("POST", "/api/outgoing-webhooks", {"url": receiver.url, "agentId": made["id"]})
+        texts = [f"word {n}" for n in range(COUNT)]
+        for text in texts:
+            await owner.say(space, text)
+        # The program holds some events, others are on their way or wait.
+        await receiver.until_got(1)
+        owner = await restarted(workers, worker)
+        answered = 0
+
+        async def all_are_answered() -> bool:
+            nonlocal answered
+            for received in receiver.got[answered:]:
+                await answer_event(owner, token, space, received.event["data"])
+                answered += 1
+            return len(await said(owner, space)) == 2 * COUNT
+
+        await until(all_are_answered, patience=150)
+        assert sorted(await said(owner, space)) == sorted([*texts, *(text.upper() for text in texts)])
+
+
+async def answer_event(owner: Person, token: str, space: str, event: Any) -> None:
+    """Does nothing if the lease has ended: then the event comes again."""
+    held = {"id": event["id"], "lease": event["lease"]}
+    body = {"text": event["trigger"]["text"].upper(), "clientId": event["id"], "inbox": held}
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=owner.base_url, headers=headers, timeout=60) as http:
+        sent = await http.post(f"/api/spaces/{space}/messages", json=body)
+        assert sent.is_success or sent.status_code == 409, sent.text
+        if sent.is_success:
+            settled = await http.post(
+                f"/api/inbox/{event['id']}/settle", json={"lease": event["lease"], "state": "done"}
+            )
+            assert settled.is_success or settled.status_code == 409, settled.text
+
+
 async def test_d5_a_question_that_is_asked_again_after_a_kill_is_one_question_with_one_answer(workers: Workers) -> None:
     worker = await workers.start()
     owner = await worker.owner()

@@ -31,6 +31,7 @@ TIMERS = {
     "/audit/seal.py",
     "/webhooks/queue.py",
     "/webhooks/send.py",
+    "/outside/push.py",
     "/outage.py",
 }
 _SOURCE = str(Path(majlis.__file__).parent)

@@ -30,11 +30,14 @@ async def add(
     receiver: Annotated[str, typer.Argument(metavar="URL", help="URL to send the events to.")],
     event: Annotated[list[str] | None, typer.Option(help="Type of event, or *; can be repeated.  [default: *]")] = None,
     space: InSpace = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="An outside agent that gets its events.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Send the events of a space to a URL; without --space, of all your spaces. The secret is shown once."""
+    """Send the events of a space, or of an outside agent, to a URL; without --space and --agent, of all your spaces.
+    The secret is shown once."""
     space_id = (await find_space(client, space))["id"] if space else None
-    made = await client.create_outgoing_webhook(receiver, event or ["*"], space_id)
+    agent_id = (await find_agent(client, agent))["id"] if agent else None
+    made = await client.create_outgoing_webhook(receiver, event or ["*"], space_id, agent_id)
     print_result(made, as_json, f"Added {made['id']}. The secret, which is shown only now: {made['secret']}")
 
 
@@ -65,7 +68,10 @@ async def list_(client: MajlisClient, as_json: AsJson = False) -> None:
     """List the webhooks that you may see."""
     sent = await client.list_outgoing_webhooks()
     posted = await client.list_incoming_webhooks() if (await client.me())["role"] != "member" else []
-    rows = [(each["id"], "out", each["spaceId"] or "all spaces", each["url"], _state(each)) for each in sent]
+    rows = [
+        (each["id"], "out", each["spaceId"] or each["agentId"] or "all spaces", each["url"], _state(each))
+        for each in sent
+    ]
     rows += [(each["id"], "in", each["spaceId"] or each["agentId"] or "", each["name"], "enabled") for each in posted]
     print_list({"outgoing": sent, "incoming": posted}, as_json, COLUMNS, rows, "No webhooks.")
 

@@ -602,10 +602,13 @@ class Calls(ModelCalls):
 
     @call
     def create_outgoing_webhook(
-        self, url: str, events: Sequence[str] = ("*",), space_id: str | None = None
+        self, url: str, events: Sequence[str] = ("*",), space_id: str | None = None, agent_id: str | None = None
     ) -> Call[shapes.NewOutgoingWebhookJson]:
-        """Sends the events of a space, or of all your spaces, to a URL. The secret is shown once."""
-        return wire.post("outgoing-webhooks", body=wire.given(url=url, events=list(events), space_id=space_id))
+        """Sends the events of a space, of all your spaces, or of an outside agent to a URL. The secret is shown
+        once."""
+        wanted = list(events) if agent_id is None else []
+        body = wire.given(url=url, events=wanted, space_id=space_id, agent_id=agent_id)
+        return wire.post("outgoing-webhooks", body=body)
 
     @call
     def list_outgoing_webhooks(self) -> Call[list[shapes.OutgoingWebhookJson]]:

@@ -13,13 +13,23 @@ from typing_extensions import TypedDict
 from majlis.audit.record import record
 from majlis.clock import iso
 from majlis.entities.caller import Caller, require_administrator
+from majlis.entities.entities import LIVING
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
 from majlis.hosts import parse_target
 from majlis.secret_store import Cipher
 from majlis.spaces.access import access_space
 from majlis.store import ids
+from majlis.store.tables import (
+    agents,
+    entities,
+    members,
+    outgoing_webhooks,
+    spaces,
+    webhook_cursors,
+    webhook_deliveries,
+)
 from majlis.store.tables import events as log
-from majlis.store.tables import members, outgoing_webhooks, spaces, webhook_cursors, webhook_deliveries
+from majlis.store.tables.agents import IS_OUTSIDE
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
@@ -36,6 +46,15 @@ _MOST_LISTED = 200
 _OF_SPACE_ADMIN = sa.select(members.c.space_id).where(
     members.c.entity_id == sa.bindparam("who"), members.c.role == word("admin")
 )
+_OUTSIDE_AGENT = (
+    sa.select(agents.c.id)
+    .join(entities, entities.c.id == agents.c.id)
+    .where(LIVING, IS_OUTSIDE, agents.c.id == sa.bindparam("agent"))
+    .with_for_update(key_share=True, of=agents)
+)
+_HAS_WEBHOOK = sa.select(outgoing_webhooks.c.id).where(
+    outgoing_webhooks.c.agent_id == sa.bindparam("agent"), outgoing_webhooks.c.disabled_at.is_(None)
+)
 _EVENT = sa.select(log.c.seq).where(log.c.topic == sa.bindparam("space"), log.c.seq == sa.bindparam("seq"))
 
 
@@ -46,6 +65,7 @@ class OutgoingWebhookJson(TypedDict):
     id: str
     url: str
     spaceId: str | None
+    agentId: str | None
     events: list[str]
     creatorId: str
     failingSince: str | None
@@ -77,11 +97,18 @@ class WebhookDeliveryJson(TypedDict):
 
 
 def create_outgoing(
-    tx: Tx, caller: Caller, cipher: Cipher, url: str, space_id: str | None, wanted: Sequence[EventType]
+    tx: Tx,
+    caller: Caller,
+    cipher: Cipher,
+    url: str,
+    space_id: str | None,
+    wanted: Sequence[EventType],
+    agent_id: str | None = None,
 ) -> NewOutgoingWebhookJson:
-    """For a space: by an admin of it, or a member who administers the gateway. For all spaces of the caller: by the
-    owner and admins."""
+    """For a space: by an admin of it, or a member who administers the gateway. For all spaces of the caller, and for an
+    outside agent: by the owner and admins."""
     require_may_create(tx, caller, space_id)
+    _check_target(tx, space_id, wanted, agent_id)
     if tx.execute(sa.select(sa.func.count()).select_from(outgoing_webhooks)).scalar_one() >= MAX_WEBHOOKS:
         raise Invalid("too_many_webhooks", f"There are already {MAX_WEBHOOKS} outgoing webhooks. Remove one first.")
     secret = f"whsec_{base64.b64encode(os.urandom(32)).decode()}"
@@ -90,15 +117,33 @@ def create_outgoing(
         "id": webhook_id,
         "url": url,
         "space_id": space_id,
+        "agent_id": agent_id,
         "events": list(dict.fromkeys(wanted)),
         "secret": cipher.seal(webhook_id, secret),
         "creator_id": caller.id,
         "created_at": tx.now,
     }
     tx.execute(outgoing_webhooks.insert(), row)
-    _begin_here(tx, caller, webhook_id, space_id)
-    record(tx, caller, "webhook.created", webhook_id, url=parse_target(url).authority, spaceId=space_id)
+    if agent_id is None:
+        _begin_here(tx, caller, webhook_id, space_id)
+    target = {"spaceId": space_id} if agent_id is None else {"agentId": agent_id}
+    record(tx, caller, "webhook.created", webhook_id, url=parse_target(url).authority, **target)
     return {**_json(_find(tx, caller, webhook_id)), "secret": secret}
+
+
+def _check_target(tx: Tx, space_id: str | None, wanted: Sequence[str], agent_id: str | None) -> None:
+    if agent_id is None:
+        if not wanted:
+            raise Invalid("no_events", "Name the types of events, or * for all.", {"path": "events"})
+        return
+    if space_id is not None or wanted:
+        problem = "A webhook of an agent gets the events of its inbox. Leave out spaceId and events."
+        raise Invalid("two_targets", problem, {"path": "agentId"})
+    if tx.one(_OUTSIDE_AGENT, {"agent": agent_id}) is None:
+        problem = f'No agent with the id {agent_id} and the mind "outside" exists.'
+        raise NotFound("unknown_agent", problem, {"path": "agentId"})
+    if tx.one(_HAS_WEBHOOK, {"agent": agent_id}) is not None:
+        raise Conflict("has_webhook", "This agent already has a webhook. Delete it first.", {"path": "agentId"})
 
 
 def _begin_here(tx: Tx, caller: Caller, webhook_id: str, space_id: str | None) -> None:
@@ -199,6 +244,7 @@ def _json(row: sa.Row[Any]) -> OutgoingWebhookJson:
         "id": row.id,
         "url": row.url,
         "spaceId": row.space_id,
+        "agentId": row.agent_id,
         "events": row.events,
         "creatorId": row.creator_id,
         "failingSince": _iso(row.failing_since),

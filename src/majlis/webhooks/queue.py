@@ -41,7 +41,7 @@ Reason = Literal["failing", "gone", "creator_left"]
 
 _hooks, _queue = outgoing_webhooks.c, webhook_deliveries.c
 _ENABLED = _hooks.disabled_at.is_(None)
-_MAY_READ = sa.exists().where(
+MAY_READ = sa.exists().where(
     entities.c.id == _hooks.creator_id,
     entities.c.deleted_at.is_(None),
     sa.or_(
@@ -71,11 +71,16 @@ _NEWS = (
         webhook_cursors,
         sa.and_(webhook_cursors.c.webhook_id == _hooks.id, webhook_cursors.c.space_id == members.c.space_id),
     )
-    .where(_ENABLED, sa.or_(webhook_cursors.c.seq.is_(None), webhook_cursors.c.seq < spaces.c.event_seq))
+    # Webhooks of outside agents get events of an inbox: outside/push.py.
+    .where(
+        _ENABLED,
+        _hooks.agent_id.is_(None),
+        sa.or_(webhook_cursors.c.seq.is_(None), webhook_cursors.c.seq < spaces.c.event_seq),
+    )
     .order_by(_hooks.id, members.c.space_id)
     .limit(_PLACES_AT_ONCE)
 )
-_ORPHANS = sa.select(outgoing_webhooks).where(_ENABLED, ~_MAY_READ)
+_ORPHANS = sa.select(outgoing_webhooks).where(_ENABLED, ~MAY_READ)
 _IS_DUE = sa.exists().where(_queue.state == word("pending"), _queue.due_at <= sa.bindparam("now", type_=sa.BigInteger))
 _WORK = sa.select(sa.or_(_NEWS.limit(1).exists(), _ORPHANS.exists(), _IS_DUE))
 _ANY = sa.select(_hooks.id).where(_ENABLED).limit(1)
@@ -199,7 +204,7 @@ def settle_delivery(tx: Tx, row: sa.Row[Any], status: int | None, error: str | N
     }
     which = _queue.id == row.id, _queue.attempts == attempt, _queue.state == word("pending")
     if tx.execute(webhook_deliveries.update().where(*which).values(**values)).rowcount:
-        _note_health(tx, row.webhook_id, delivered, gone=status == 410)
+        note_health(tx, row.webhook_id, delivered, gone=status == 410)
 
 
 def back_off(attempt: int) -> int:
@@ -207,7 +212,7 @@ def back_off(attempt: int) -> int:
     return 1000 * _BACK_OFF_SECONDS[min(attempt, len(_BACK_OFF_SECONDS)) - 1]
 
 
-def _note_health(tx: Tx, webhook_id: str, delivered: bool, gone: bool) -> None:
+def note_health(tx: Tx, webhook_id: str, delivered: bool, gone: bool) -> None:
     one = _hooks.id == webhook_id
     if delivered:
         healthy = outgoing_webhooks.update().where(one, _hooks.failing_since.is_not(None))

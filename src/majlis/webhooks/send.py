@@ -99,30 +99,34 @@ class WebhookSender:
             return None, "The webhook's creator is no longer a member of the space.", True
         if row.data is None:
             return None, "The event is no longer kept.", True
-        try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                status = await self._exchanges[row.by_admin].send_only(self._outgoing(row))
-        except TimeoutError:
-            return None, f"No response within {TIMEOUT_SECONDS:g} s.", False
-        except MajlisError as error:
-            return None, error.message, False
-        return status, None if 200 <= status < 300 else f"The receiver responded {status}.", False
+        status, error = await self.attempt(row, row.id, row.type, orjson.loads(row.data))
+        return status, error, False
 
-    def _outgoing(self, row: sa.Row[Any]) -> Outgoing:
+    async def attempt(self, hook: sa.Row[Any], sent_id: str, type: str, data: Any) -> tuple[int | None, str | None]:
+        """The status, and what went wrong."""
+        try:
+            outgoing = self._outgoing(hook, sent_id, type, data)
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                status = await self._exchanges[hook.by_admin].send_only(outgoing)
+        except TimeoutError:
+            return None, f"No response within {TIMEOUT_SECONDS:g} s."
+        except MajlisError as error:
+            return None, error.message
+        return status, None if 200 <= status < 300 else f"The receiver responded {status}."
+
+    def _outgoing(self, hook: sa.Row[Any], sent_id: str, type: str, data: Any) -> Outgoing:
         from standardwebhooks.webhooks import Webhook
 
         at = datetime.fromtimestamp(clock.now() // 1000, UTC)
-        event = orjson.loads(row.data)
-        sent = {"type": row.type, "timestamp": clock.iso(clock.now()), "data": event}
-        content = orjson.dumps(sent)
-        signature = Webhook(self.cipher.open(row.webhook_id, row.secret)).sign(row.id, at, content.decode())
+        content = orjson.dumps({"type": type, "timestamp": clock.iso(clock.now()), "data": data})
+        signature = Webhook(self.cipher.open(hook.webhook_id, hook.secret)).sign(sent_id, at, content.decode())
         headers = {
             "content-type": "application/json",
             "content-length": str(len(content)),
             "user-agent": f"majlis/{__version__}",
             "accept-encoding": "identity",
-            "webhook-id": row.id,
+            "webhook-id": sent_id,
             "webhook-timestamp": str(int(at.timestamp())),
             "webhook-signature": signature,
         }
-        return Outgoing("POST", parse_target(row.url), headers, content)
+        return Outgoing("POST", parse_target(hook.url), headers, content)

@@ -1393,8 +1393,8 @@ export interface paths {
         put?: never;
         /**
          * Create an outgoing webhook
-         * @description Send events of a space to a URL, signed with the `secret`, which is shown once. For admins of the space; for all
-         *     your spaces: for the owner and admins.
+         * @description Send events of a space, or of an outside agent, to a URL, signed with the `secret`, which is shown once. For
+         *     admins of the space; for all your spaces and for agents: for the owner and admins.
          */
         post: operations["webhooks_create_sender"];
         delete?: never;
@@ -3583,10 +3583,15 @@ export interface components {
         /** NewOutgoingWebhook */
         NewOutgoingWebhook: {
             /**
-             * Events
-             * @description The types of events as in the live stream, or `*` for all.
+             * Agentid
+             * @description An outside agent: its events are sent with their leases. For owner and admins.
              */
-            events: ("*" | "space.message" | "message.reactions" | "space.member.joined" | "space.member.left" | "space.member.updated" | "space.updated" | "wait.updated" | "run.started" | "run.waiting_reply" | "run.waiting_tool" | "run.resumed" | "run.completed" | "run.failed" | "run.canceled" | "run.absorbed" | "agent.active" | "agent.inactive" | "agent.paused" | "agent.unpaused")[];
+            agentId?: string | null;
+            /**
+             * Events
+             * @description The types of events as in the live stream, or `*` for all. Needed except with `agentId`.
+             */
+            events?: ("*" | "space.message" | "message.reactions" | "space.member.joined" | "space.member.left" | "space.member.updated" | "space.updated" | "wait.updated" | "run.started" | "run.waiting_reply" | "run.waiting_tool" | "run.resumed" | "run.completed" | "run.failed" | "run.canceled" | "run.absorbed" | "agent.active" | "agent.inactive" | "agent.paused" | "agent.unpaused")[];
             /**
              * Spaceid
              * @description Only the events of this space. Default: of all your spaces, for owner and admins.
@@ -3603,6 +3608,8 @@ export interface components {
          * @description The secret is shown once.
          */
         NewOutgoingWebhookJson: {
+            /** Agentid */
+            agentId: string | null;
             /** Createdat */
             createdAt: string;
             /** Creatorid */
@@ -3788,6 +3795,8 @@ export interface components {
          *     read the events.
          */
         OutgoingWebhookJson: {
+            /** Agentid */
+            agentId: string | null;
             /** Createdat */
             createdAt: string;
             /** Creatorid */
@@ -13589,6 +13598,15 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

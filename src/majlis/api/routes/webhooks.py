@@ -69,8 +69,12 @@ class NewOutgoingWebhook(Body):
     space_id: IdText | None = Field(
         default=None, description="Only the events of this space. Default: of all your spaces, for owner and admins."
     )
-    events: Annotated[list[EventType], Field(min_length=1, max_length=50)] = Field(
-        description="The types of events as in the live stream, or `*` for all."
+    agent_id: IdText | None = Field(
+        default=None, description="An outside agent: its events are sent with their leases. For owner and admins."
+    )
+    events: Annotated[list[EventType], Field(max_length=50)] = Field(
+        default_factory=list,
+        description="The types of events as in the live stream, or `*` for all. Needed except with `agentId`.",
     )
 
 
@@ -125,15 +129,18 @@ async def post(request: Request, gateway: TheGateway, address: str) -> Response:
 
 
 @router.post(
-    "/api/outgoing-webhooks", status_code=201, response_model=NewOutgoingWebhookJson, responses=refusals(403, 404, 503)
+    "/api/outgoing-webhooks",
+    status_code=201,
+    response_model=NewOutgoingWebhookJson,
+    responses=refusals(403, 404, 409, 503),
 )
 async def create_sender(gateway: TheGateway, entry: TheEntry, body: NewOutgoingWebhook) -> Response:
-    """Send events of a space to a URL, signed with the `secret`, which is shown once. For admins of the space; for all
-    your spaces: for the owner and admins."""
+    """Send events of a space, or of an outside agent, to a URL, signed with the `secret`, which is shown once. For
+    admins of the space; for all your spaces and for agents: for the owner and admins."""
     caller = await entry.caller()
     await entry.read(require_may_create, body.space_id)
     await gateway.webhooks.check(check_url(body.url), caller.administers)
-    wanted = body.url, body.space_id, body.events
+    wanted = body.url, body.space_id, body.events, body.agent_id
     return reply(await entry.write(create_outgoing, gateway.webhooks.cipher, *wanted), 201)
 
 

@@ -46,6 +46,7 @@ REVISIONS = (
     "0043",
     "0044",
     "0045",
+    "0046",
 )
 
 # They change what the version before them uses, or lock a table with rows: stop all nodes. All others run online.

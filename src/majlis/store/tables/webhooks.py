@@ -29,6 +29,8 @@ outgoing_webhooks = sa.Table(
     sa.Column("url", sa.Text, nullable=False),
     # Null for all spaces of the creator.
     key("space_id", sa.ForeignKey("spaces.id")),
+    # An outside agent, whose events it gets instead of a space's.
+    key("agent_id"),
     # The types of events, or "*".
     sa.Column("events", Json, nullable=False),
     # Encrypted.

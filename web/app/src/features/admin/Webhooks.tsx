@@ -78,7 +78,7 @@ function Outgoing({ hook, onDelete }: { hook: OutgoingWebhook; onDelete: () => v
         <Button look="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? t('Hide deliveries') : t('Deliveries')}</Button>
         <ConfirmButton label={t('Delete')} confirm={t('Yes, delete webhook')} onConfirm={onDelete} />
       </p>
-      <p className="text-ink-soft">{space}{dot()}{hook.events.includes('*') ? t('all events') : hook.events.join(', ')}{dot()}{t('Created {time}', { time: brief(hook.createdAt) })}</p>
+      <p className="text-ink-soft">{hook.agentId ? t('Triggers an agent') : <>{space}{dot()}{hook.events.includes('*') ? t('all events') : hook.events.join(', ')}</>}{dot()}{t('Created {time}', { time: brief(hook.createdAt) })}</p>
       {hook.disabledAt && <p className="text-bad">{t('Disabled since {time}.', { time: fullTime(hook.disabledAt) })} {hook.reason ? t(REASONS[hook.reason]) : ''}</p>}
       {!hook.disabledAt && hook.failingSince && <p className="text-decide">{t('Failing since {time}', { time: fullTime(hook.failingSince) })}</p>}
       {open && <Deliveries list={() => client.outgoingWebhooks.deliveries(hook.id, { limit: 20 })} id={hook.id} />}
