@@ -49,7 +49,7 @@ async def test_d2_an_event_is_sent_signed_with_its_lease_and_answered(house: Hou
     assert received.event["type"] == "inbox.event"
     assert (event["trigger"]["text"], event["outcome"]) == ("hello", None)
     assert '"hello"  [NEW] ← TRIGGER' in event["context"]
-    # It is taken: nobody else gets it.
+    # It is taken, so a poll does not get it.
     assert await scout.take_all() == []
     question = await scout.send(event, space, "Which one?", wait=True)
     await house.owner.say(space, "the red one", replyTo=question["id"])
@@ -74,7 +74,7 @@ async def test_d2_an_event_that_is_not_accepted_is_sent_again_and_loses_no_attem
     events = [event_of(each) for each in await receiver.until_got(5)]
     assert len({event["id"] for event in events}) == 1
     assert len({event["lease"] for event in events}) == 5
-    # Who looks at webhook-id gets each sending: the event with the old lease is worth nothing.
+    # A program that drops known webhook-ids handles each sending, because an old lease has ended.
     assert len({each.id for each in receiver.got}) == 5
     assert refused(await scout.try_send(events[0], space, "Too late."), 409, "lease_ended")
     await scout.send(events[-1], space, "In time.")
