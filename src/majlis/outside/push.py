@@ -111,9 +111,11 @@ class Pusher:
         if error is None:
             self._failed.pop(hook.id, None)
         else:
-            failures = self._failed.get(hook.id, (0, 0.0))[0] + 1
-            pause = min(back_off(failures) / 1000, _LONGEST_PAUSE_SECONDS)
-            self._failed[hook.id] = failures, time.monotonic() + pause
+            failures, again_at = self._failed.get(hook.id, (0, 0.0))
+            # Those that were sent together fail together, which counts once.
+            if time.monotonic() >= again_at:
+                pause = min(back_off(failures + 1) / 1000, _LONGEST_PAUSE_SECONDS)
+                self._failed[hook.id] = failures + 1, time.monotonic() + pause
         await self._db.write(_settle, hook, event, status, error)
 
 
