@@ -28,7 +28,6 @@ from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
 from majlis.models.owner_hosts import model_hosts
 from majlis.outside.polls import Polls
-from majlis.outside.push import Pusher
 from majlis.runs.budget.check import Budgets
 from majlis.runs.engine import Configs, Engine
 from majlis.runs.worker import Worker
@@ -40,6 +39,7 @@ from majlis.summaries.summarise import Summaries
 from majlis.tools.toolbox import Allowed, Tools
 from majlis.waits.collect import strike_member
 from majlis.waits.deadlock import leave_to_agents
+from majlis.webhooks.push import Pusher
 from majlis.webhooks.send import WebhookSender
 
 

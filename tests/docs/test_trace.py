@@ -31,7 +31,7 @@ TIMERS = {
     "/audit/seal.py",
     "/webhooks/queue.py",
     "/webhooks/send.py",
-    "/outside/push.py",
+    "/webhooks/push.py",
     "/outage.py",
 }
 _SOURCE = str(Path(majlis.__file__).parent)
