@@ -115,6 +115,12 @@ class World:
         self._people.append(person)
         return person
 
+    async def same(self, person: Person) -> Person:
+        """The same person as a user of this node."""
+        found = Person(self.base_url, person.token, person.id, person.name)
+        self._people.append(found)
+        return found
+
     async def close(self) -> None:
         for person in self._people:
             await person.http.aclose()

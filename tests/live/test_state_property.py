@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import dataclasses
+import itertools
 import random
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 
 from majlis.client.follow import Event as ClientEvent
 from majlis.client.state import ClientState
+from majlis.settings import Settings
 from tests.follower import Event, Follower
-from tests.world import Person, World
+from tests.world import Person, World, serve_world
 
 STEPS = 120
 EVERY_TYPE = {
@@ -28,11 +30,13 @@ EVERY_TYPE = {
 
 
 class Client:
-    """A person's app: one stream over all spaces, and a state that only events change."""
+    """A person's app: one stream over all spaces, and a state that only events change. With every connection it moves
+    to the next node."""
 
-    def __init__(self, person: Person) -> None:
-        self.person = person
-        self.state = ClientState(person.id)
+    def __init__(self, *at_nodes: Person) -> None:
+        self._at_nodes = itertools.cycle(at_nodes)
+        self.person = at_nodes[0]
+        self.state = ClientState(self.person.id)
         self.stream: Follower | None = None
         self.types: set[str] = set()
         self.applied: list[Event] = []
@@ -40,6 +44,7 @@ class Client:
     async def connect(self) -> None:
         """Subscribes first, then loads: an event in between is in both and must count once."""
         first = self.stream is None
+        self.person = next(self._at_nodes)
         self.stream = self.person.follow(last_id=self.stream.last_id if self.stream else None)
         await self.stream.__aenter__()
         assert (await self.stream.next()).type == "connected"
@@ -115,10 +120,24 @@ def as_client(event: Event) -> ClientEvent:
 
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_fresh_state_equals_old_state_plus_events(world: World, seed: int) -> None:
-    chance = random.Random(seed)
     people = [world.owner, await world.person("Sara"), await world.person("Ahmad")]
+    await stay_the_same(world, random.Random(seed), people, [Client(person) for person in people])
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+async def test_fresh_state_equals_old_state_plus_events_of_two_nodes(settings: Settings, nats_url: str) -> None:
+    """People act on one node and follow on the other; every reconnection leads to the other one."""
+    settings = settings.model_copy(update={"bus_url": nats_url})
+    async with serve_world(settings) as one, serve_world(settings) as two:
+        people = [one.owner, await one.person("Sara"), await one.person("Ahmad")]
+        elsewhere = [await two.same(person) for person in people]
+        clients = [Client(*pair) for pair in zip(people, elsewhere, strict=True)]
+        acting = [people[0], elsewhere[1], elsewhere[2]]
+        await stay_the_same(one, random.Random(3), acting, clients)
+
+
+async def stay_the_same(world: World, chance: random.Random, people: list[Person], clients: list[Client]) -> None:
     spaces = [await world.owner.create_space(f"Space {n}", *people[1:]) for n in range(2)]
-    clients = [Client(person) for person in people]
     for client in clients:
         await client.connect()
     for step in range(STEPS):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import re
 import zlib
 from collections.abc import AsyncIterator
@@ -38,6 +40,11 @@ async def house(settings: Settings) -> AsyncIterator[House]:
         yield opened
 
 
+def _shared(before: str, after: str) -> int:
+    """The length of the beginning that they share."""
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+
+
 def _prompt(asked: Any) -> str:
     return "\n".join(str(message.get("content")) for message in asked.messages)
 
@@ -68,6 +75,31 @@ async def test_l1_an_agent_that_saw_the_message_gets_a_new_line_and_others_the_n
     assert '"The meeting is on Friday."' in bobs
     assert "Monday" not in bobs
     assert "edited:" not in bobs
+
+
+@pytest.mark.parametrize("mind", ["timeline", "roles"])
+async def test_l1_x8_requests_share_nine_tenths_with_the_one_before_also_when_messages_are_edited(
+    house: House, mind: str
+) -> None:
+    """In characters, as the body is sent: tools first. A deletion has to change its line, so there is none here."""
+    chance = random.Random(5)
+    ada = await house.agent("Ada", mind=mind)
+    space = await house.space("Plans", ada)
+    house.model.script = lambda asked: silent() if asked.step else say("I have written it down.")
+    said = []
+    for n in range(14):
+        said.append(
+            await house.owner.say(space, f"Point {n}: " + "we should look at it again. " * chance.randint(1, 8))
+        )
+        await house.until_idle()
+        of = chance.choice(said)["id"]
+        await house.owner.ok("PATCH", f"/api/messages/{of}", {"text": f"Point {n}, corrected."})
+        await house.owner.ok("PUT", f"/api/messages/{chance.choice(said)['id']}/reactions/🎉")
+        await house.until_idle()
+    bodies = [f"{asked.body['tools']}{asked.messages}" for asked in house.invocations("Ada")]
+    assert len(bodies) == 14
+    shares = [_shared(*pair) / len(pair[1]) for pair in itertools.pairwise(bodies)]
+    assert sum(shares) / len(shares) >= 0.9, shares
 
 
 @pytest.mark.parametrize("mind", ["timeline", "roles"])
