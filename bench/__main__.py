@@ -15,17 +15,22 @@ from rich.console import Console
 from bench import (
     assembly,
     context,
+    cycles,
     durability,
     flat,
     idle_streams,
     live,
     memory,
+    nodes,
     posting,
     prefix,
     queries,
     rooms,
+    runs,
     throughput,
+    transfer,
     wake,
+    woken,
 )
 from bench.results import ENGINES, Engine, Result
 from bench.stage import Stage, open_stage
@@ -43,10 +48,15 @@ MEASURES: dict[str, Measure] = {
     "durability": durability.measure,
     "wake": wake.measure,
     "context": context.measure,
+    "runs": runs.measure,
     "throughput": throughput.measure,
     "prefix": prefix.measure,
     "memory": memory.measure,
     "assembly": assembly.measure,
+    "woken": woken.measure,
+    "nodes": nodes.measure,
+    "cycles": cycles.measure,
+    "transfer": transfer.measure,
 }
 
 

@@ -133,12 +133,12 @@ def _rows(scene: Scene) -> Iterator[tuple[str, str, str, int]]:
         yield f"msg_f{number:015d}", sender, text, time.time_ns() // 1_000_000
 
 
-def _numbered(statement: str) -> str:
+def numbered(statement: str) -> str:
     numbers = itertools.count(1)
     return "".join(f"${next(numbers)}" if part == "?" else part for part in statement)
 
 
-_POSTGRES_NUMBER = _numbered(_NUMBER)
-_POSTGRES_MOVE = _numbered(_MOVE)
-_POSTGRES_MESSAGE = _numbered(_MESSAGE)
-_POSTGRES_EVENT = _numbered(_EVENT)
+_POSTGRES_NUMBER = numbered(_NUMBER)
+_POSTGRES_MOVE = numbered(_MOVE)
+_POSTGRES_MESSAGE = numbered(_MESSAGE)
+_POSTGRES_EVENT = numbered(_EVENT)

@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,23 +35,27 @@ _PATIENCE_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Office:
-    """One person and some agents in one space, where mentioned agents answer."""
+    """One person and some agents in one space or several, where mentioned agents answer."""
 
     gateway: Gateway
     person: Caller
     agents: tuple[str, ...]
-    space: str
+    spaces: tuple[str, ...]
 
-    async def say(self, text: str) -> MessageJson:
+    @property
+    def space(self) -> str:
+        return self.spaces[0]
+
+    async def say(self, text: str, space: str | None = None) -> MessageJson:
         """To all of the agents. Returns when the message is committed."""
-        return await self.gateway.db.write_brief(self._say, text)
+        return await self.gateway.db.write_brief(self._say, text, space or self.space)
 
-    def _say(self, tx: Tx, text: str) -> MessageJson:
-        return post_message(tx, self.person, self.space, Draft(text, mentions=list(self.agents)))
+    def _say(self, tx: Tx, text: str, space: str) -> MessageJson:
+        return post_message(tx, self.person, space, Draft(text, mentions=list(self.agents)))
 
-    async def say_to_all(self, text: str) -> MessageJson:
+    async def say_to_all(self, text: str, space: str | None = None) -> MessageJson:
         """Without mentions, as in a space where all agents respond."""
-        return await self.gateway.db.write(post_message, self.person, self.space, Draft(text))
+        return await self.gateway.db.write(post_message, self.person, space or self.space, Draft(text))
 
     async def until_ended(self, count: int) -> None:
         """Until so many runs have ended, each as it should."""
@@ -74,9 +78,11 @@ def open_office(
     model: Model | dict[str, Any],
     agents: int = 1,
     triggers: Triggers = "mentioned",
+    spaces: int = 1,
     **config: Any,
 ) -> Iterator[Office]:
-    """Every agent is given `model`: an object of this process, or what a config says of a real one."""
+    """Every agent is given `model`: an object of this process, or what a config says of a real one. All agents are
+    members of every space."""
     settings = Settings(database_url=url, data_dir=Path(tempfile.mkdtemp(dir=stage.folder)), port=0, demo=False)
     gateway = runner.run(open_gateway(settings))
     try:
@@ -84,27 +90,30 @@ def open_office(
             config["model"] = model
         else:
             gateway.engine.models = OneModel(model)
-        office = runner.run(_furnish(gateway, agents, triggers, config))
+        office = runner.run(_furnish(gateway, agents, triggers, spaces, config))
         runner.run(gateway.start())
         yield office
     finally:
         runner.run(gateway.close())
 
 
-async def _furnish(gateway: Gateway, agents: int, triggers: Triggers, config: dict[str, Any]) -> Office:
+async def _furnish(gateway: Gateway, agents: int, triggers: Triggers, spaces: int, config: dict[str, Any]) -> Office:
     owner = await gateway.db.read(owner_caller, gateway.owner_id)
     made = [(await create_agent(gateway.db, owner, f"Agent {n}", config))["id"] for n in range(agents)]
-    person, space = await gateway.db.write(_people, made, triggers)
-    return Office(gateway, person, tuple(made), space)
+    person, rooms = await gateway.db.write(_people, made, triggers, spaces)
+    return Office(gateway, person, tuple(made), tuple(rooms))
 
 
-def _people(tx: Tx, agents: list[str], triggers: Triggers) -> tuple[Caller, str]:
+def _people(tx: Tx, agents: list[str], triggers: Triggers, spaces: int) -> tuple[Caller, list[str]]:
     entity = add_entity(tx, "human", "Person")
     person = Caller(entity["id"], entity["name"], "human", "member", "bench")
-    space = create_space(tx, person, "Office", triggers=triggers)["id"]
-    for agent in agents:
-        add_member(tx, person, space, agent)
-    return person, space
+    # Only an admin may add an agent that remembers across spaces.
+    admin = replace(person, role="admin")
+    rooms = [create_space(tx, person, f"Office {n}", triggers=triggers)["id"] for n in range(spaces)]
+    for room in rooms:
+        for agent in agents:
+            add_member(tx, admin, room, agent)
+    return person, rooms
 
 
 def _by_status(tx: Tx) -> dict[str, int]:
