@@ -1,6 +1,7 @@
 /** Every screen of the app with realistic data: for screenshots, and for checks that look at all of them. */
 import type { Space } from '@majlis/client'
 import type { BrowserContextOptions, Page } from 'playwright-core'
+import { vi } from 'vitest'
 
 import arabic from '../../app/src/language/ar/index.ts'
 import { setLanguage, type Language } from '../../app/src/language/language.ts'
@@ -226,12 +227,11 @@ export async function makeScene(app: TestApp): Promise<Scene> {
 /** Scout answers, so that there is a run. */
 async function startedWriting(app: TestApp, { lina, project, startWriting }: SampleData): Promise<string> {
   await startWriting()
-  for (;;) {
+  const answer = async () => {
     app.model.release()
-    const { messages } = await lina.client.messages.list(project.id)
-    const found = messages.find((each) => each.text.includes('the checks are written'))
-    if (found) return found.id
+    return (await lina.client.messages.list(project.id)).messages.find((each) => each.text.includes('the checks are written'))?.id
   }
+  return vi.waitUntil(answer, { timeout: 60_000 }) as Promise<string>
 }
 
 async function filesOf(app: TestApp, lina: Person): Promise<{ files: Space; report: string }> {

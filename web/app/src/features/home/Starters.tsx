@@ -7,7 +7,7 @@ const STARTERS = [
   ['/admin/agents', msg('Create an agent'), msg('Give it instructions and a model, and add it to a space.')],
 ] as const
 
-const CARD = 'block h-full w-full rounded-lg border border-line bg-paper-high p-4 text-start hover:bg-hover'
+const CARD = 'flex h-full w-full flex-col rounded-lg border border-line bg-paper-high p-4 text-start hover:bg-hover'
 
 /** The first steps on a new server, for administrators. */
 export function Starters() {
