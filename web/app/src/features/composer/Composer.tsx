@@ -170,7 +170,7 @@ export function Composer({ spaceId, replyTo, onClearReply }: Props) {
         {replyTo && !editing && (
           <div className="flex items-center gap-2 border-b border-line py-1 pe-1 ps-4 text-small">
             <p className="flex min-w-0 flex-1 gap-1.5 text-ink-soft">
-              <span className="max-w-1/2 shrink-0 truncate">{rich('Replying to {name}:', { name: <bdi className="font-semibold text-ink">{replyTo.sender.name}</bdi> })}</span>
+              <span className="max-w-1/2 shrink-0 truncate">{rich('Replying to {name}:', { name: <bdi className="font-semibold text-ink">{replyTo.sender.name}</bdi> })}</span>{' '}
               <bdi className="truncate">{lineOf(replyTo)}</bdi>
             </p>
             <IconButton label={t('Cancel reply')} className="size-7" onClick={onClearReply}><Close className="size-4" /></IconButton>
