@@ -28,6 +28,7 @@ from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
 from majlis.models.owner_hosts import model_hosts
 from majlis.outside.polls import Polls
+from majlis.push.send import PushSender
 from majlis.runs.budget.check import Budgets
 from majlis.runs.engine import Configs, Engine
 from majlis.runs.worker import Worker
@@ -74,6 +75,7 @@ class Gateway:
         self.examiner = Examiner(self.models, guard)
         self.tools = Tools(Allowed.by(settings), self.secrets)
         self.webhooks = WebhookSender(db, Cipher(hasher.secret_key), settings.tool_hosts, settings.tool_private_hosts)
+        self.pushes = PushSender(db, Cipher(hasher.secret_key), settings.tool_private_hosts)
         budgets = Budgets(settings.timezone, settings.budget_usd_per_day)
         prices = Prices(settings.model_prices, settings.demo_model)
         self.files = Reader(self.uploads.store)
@@ -103,6 +105,7 @@ class Gateway:
             asyncio.create_task(seal_forever(self.db, self.hasher.audit_key), name="audit"),
             asyncio.create_task(self.webhooks.send_forever(), name="webhooks"),
             asyncio.create_task(self.pusher.push_forever(), name="events"),
+            asyncio.create_task(self.pushes.send_forever(), name="pushes"),
         ]
         if self.worker is not None:
             self.worker.start()

@@ -22,7 +22,7 @@ def settings(settings: Settings) -> Settings:
 
 
 # The gateway's own rounds, which belong to no request.
-_ROUNDS = {"janitor", "clock", "erasure", "audit", "webhooks"}
+_ROUNDS = {"janitor", "clock", "erasure", "audit", "webhooks", "pushes"}
 
 
 @pytest.fixture(autouse=True)

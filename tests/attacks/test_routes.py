@@ -18,6 +18,7 @@ EVERYONE = (
     *("GET /api/blocks", "PUT /api/blocks/{entity_id}", "DELETE /api/blocks/{entity_id}", "GET /v1/models"),
     *("POST /api/session", "DELETE /api/session", "GET /api/agents/config-schema", "POST /mcp"),
     *("GET /api/entities/{entity_id}", "GET /api/outgoing-webhooks", "GET /v1/models/{model}"),
+    *("GET /api/me/push", "PUT /api/me/push", "POST /api/me/push/unsubscribe", "PUT /api/me/active"),
     *("GET /api/me/preferences", "PATCH /api/me/preferences", "GET /api/pictures/{sha256}"),
 )
 SERVICES = ("POST /api/agents/{agent_id}/trigger",)

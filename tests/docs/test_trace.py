@@ -29,6 +29,8 @@ TIMERS = {
     "/live/presence.py",
     "/store/server_clock.py",
     "/audit/seal.py",
+    "/push/queue.py",
+    "/push/send.py",
     "/webhooks/queue.py",
     "/webhooks/send.py",
     "/webhooks/push.py",

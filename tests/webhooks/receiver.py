@@ -18,6 +18,7 @@ from tests.conditions import until
 class Received:
     headers: dict[str, str]
     body: bytes
+    path: str = "/"
 
     @property
     def id(self) -> str:
@@ -60,10 +61,10 @@ class Receiver:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[1:-2]
+            first, *head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[:-2]
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head)}
             body = await reader.readexactly(int(headers["content-length"]))
-            received = Received(headers, body)
+            received = Received(headers, body, first.split(" ")[1])
             self.got.append(received)
             status = self.answer(received)
             if status is None:

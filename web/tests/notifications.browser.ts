@@ -189,3 +189,69 @@ test('a click on a notification opens its message', async () => {
   await message(page, 'the one').waitFor()
   await expect.poll(() => new URL(page.url()).pathname).toBe(`/spaces/${space.id}/messages/${id}`)
 })
+
+test('a push is shown unless the user looks at the app', async () => {
+  const rami = await app.person('Rami')
+  const space = await app.space('Pushed', [rami])
+  const page = await app.open(rami, `/spaces/${space.id}`, WITH_WORKER)
+  const worker = await installed(page.context(), page)
+  // The test browser allows no notifications.
+  await worker.evaluate(() => {
+    const shown: unknown[] = []
+    Object.assign(self, { shown })
+    ServiceWorkerRegistration.prototype.showNotification = (title, options) => Promise.resolve(void shown.push({ title, body: options?.body, tag: options?.tag, path: (options?.data as { path: string }).path }))
+  })
+  const shown = () => worker.evaluate(() => (self as unknown as { shown: unknown[] }).shown)
+  // As the browser does it when its push service has something.
+  const session = await page.context().newCDPSession(page)
+  const registered = new Promise<string>((resolve) => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => registrations[0] && resolve(registrations[0].registrationId))
+  })
+  await session.send('ServiceWorker.enable')
+  const push = async (body: string) => {
+    const pushed = { title: 'Owner · Pushed', body, tag: space.id, path: `/spaces/${space.id}` }
+    await session.send('ServiceWorker.deliverPushMessage', { origin: app.gateway.url, registrationId: await registered, data: JSON.stringify(pushed) })
+    return pushed
+  }
+  const looked = () => worker.evaluate(async () => (await (self as unknown as { clients: { matchAll: (options: object) => Promise<{ focused: boolean; visibilityState: string }[]> } }).clients.matchAll({ type: 'window' })).some((each) => each.focused && each.visibilityState === 'visible'))
+  await page.bringToFront()
+  await expect.poll(looked).toBe(true)
+  await push('while you look')
+  await page.goto('about:blank')
+  await expect.poll(looked).toBe(false)
+  const pushed = await push('while you are away')
+  await expect.poll(shown).toEqual([pushed])
+})
+
+test('a browser subscribes with the keys of its push service, and no longer when it is chosen away', async () => {
+  const dana = await app.person('Dana')
+  await app.space('Subscribed', [dana])
+  const page = await app.open(dana, '/page/icon.svg', WITH_WORKER)
+  await record(page)
+  // The test browser has no push service.
+  await page.addInitScript(() => {
+    let made: unknown = null
+    const keys = { p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4', auth: 'BTBZMqHH6r4Tts7J_aSIgg' }
+    const endpoint = 'https://8.8.8.8/push/dana'
+    Object.assign(PushManager.prototype, {
+      subscribe: ({ applicationServerKey }: { applicationServerKey: string }) => {
+        made = { endpoint, toJSON: () => ({ endpoint, keys }), unsubscribe: () => Promise.resolve((made = null) === null) }
+        Object.assign(window, { applicationServerKey })
+        return Promise.resolve(made)
+      },
+      getSubscription: () => Promise.resolve(made),
+    })
+  })
+  await page.goto('/')
+  await composer(page).waitFor()
+  const browsers = async () => (await dana.client.push.get()).browsers
+  await page.getByRole('button', { name: /account menu/ }).click()
+  await page.getByRole('menuitem', { name: 'Your profile' }).click()
+  const choice = page.getByRole('checkbox', { name: 'Notify this browser while Majlis is closed' })
+  await choice.check()
+  await expect.poll(browsers).toBe(1)
+  expect(await page.evaluate(() => (window as unknown as { applicationServerKey: string }).applicationServerKey)).toBe((await dana.client.push.get()).publicKey)
+  await expect.poll(() => choice.isEnabled()).toBe(true)
+  await choice.uncheck()
+  await expect.poll(browsers).toBe(0)
+})

@@ -41,6 +41,7 @@ from majlis.api.routes import (
     openai,
     pages,
     pictures,
+    push,
     runs,
     secrets,
     session,
@@ -89,6 +90,7 @@ _ROUTERS = (
     oidc,
     pages,
     pictures,
+    push,
     web,
 )
 

@@ -42,6 +42,7 @@ Kind = Literal[
     "whd",
     "sum",
     "inv",
+    "psh",
 ]
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -36,6 +36,9 @@ NOT_EXPORTED = {
     "agent_versions": "the history of one gateway; the current config is exported",
     "invites": "their links belong to one gateway",
     "conversations": "names that clients of one gateway use; their next request begins a new space",
+    "push_subscriptions": "browsers subscribe with the key of one gateway",
+    "push_cursors": "positions in the live log of one gateway",
+    "pushes": "the queue of one gateway",
     "summaries": "made again by the target's own model when it needs them",
     "summary_requests": "what one gateway has spent",
     "erasures": "the work of one gateway; the messages have no text any more",
@@ -217,7 +220,9 @@ def describe(metadata: sa.MetaData) -> tuple[Kind, ...]:
     """In an order in which no line refers to a later one."""
     table = metadata.tables
     return (
-        Kind("entity", table["entities"], {"name_key": _NAME, "look_key": _NAME, "event_seq": _LOG}),
+        Kind(
+            "entity", table["entities"], {"name_key": _NAME, "look_key": _NAME, "event_seq": _LOG, "active_until": _LOG}
+        ),
         Kind("picture", table["pictures"], key=("entity_id",), page=50),
         Kind("preferences", table["preferences"], key=("entity_id",)),
         Kind(

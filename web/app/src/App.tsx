@@ -9,6 +9,7 @@ import { useVisit } from './features/home/lastVisit.ts'
 import KeyboardMap from './features/keyboard/KeyboardMap.tsx'
 import { useShortcuts } from './features/keyboard/shortcuts.ts'
 import { useNotifications } from './features/notifications/useNotifications.ts'
+import { usePush } from './features/notifications/usePush.ts'
 import { usePreferenceSync } from './features/profile/usePreferenceSync.ts'
 import { isSilent, usePreferences } from './features/spaces/preferences.ts'
 import { NewSpaceForm } from './features/spaces/NewSpace.tsx'
@@ -43,6 +44,7 @@ export function App() {
   useShortcuts({ setOver, toggleSidebar })
   useNotifications()
   usePreferenceSync()
+  usePush()
   useReloadOnUserChange(me?.id)
   useVisit(me?.id)
   usePreload(me !== null)

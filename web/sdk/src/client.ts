@@ -48,6 +48,16 @@ export function createClient(options: ClientOptions = {}) {
       /** Replaces the fields that are set. */
       change: (body: Bodies['Preferences']) => data(http.PATCH('/api/me/preferences', { body })),
     },
+    /** Notifications of browsers in which the app is not open. */
+    push: {
+      /** The key to subscribe with, and how many browsers of the person are subscribed. */
+      get: () => data(http.GET('/api/me/push')),
+      /** Lasts until the session ends. */
+      subscribe: (body: Bodies['NewPushSubscription']) => empty(http.PUT('/api/me/push', { body })),
+      unsubscribe: (endpoint: string) => empty(http.POST('/api/me/push/unsubscribe', { body: { endpoint } })),
+      /** While the user looks at the app, pushes wait. Repeat it every 40 seconds. */
+      setActive: (active: boolean) => data(http.PUT('/api/me/active', { body: { active } })),
+    },
     health: () => data(http.GET('/api/health')),
     signIn: (body: { token: string } | { code: string }) => data(http.POST('/api/session', { body })),
     signOut: () => empty(http.DELETE('/api/session')),

@@ -44,6 +44,15 @@ async function openPage(event) {
   }
 }
 
+addEventListener('push', (event) => event.waitUntil(showPushed(event.data.json())));
+
+async function showPushed({ title, body, tag, path }) {
+  const windows = await clients.matchAll({ type: 'window' });
+  // Browsers allow a push without a notification only while a window is visible.
+  if (windows.some((each) => each.visibilityState === 'visible' && each.focused)) return;
+  await registration.showNotification(title, { body, tag, icon: '/page/icon-192.png', data: { path } });
+}
+
 addEventListener('notificationclick', (event) => {
   event.notification.close();
   event.waitUntil(showInApp(event.notification.data.path));

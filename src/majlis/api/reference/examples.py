@@ -13,6 +13,16 @@ _CONFIG = {"instructions": "You review releases.", "model": "demo", "mind": "tim
 EXAMPLES: dict[str, Any] = {
     "messages_create": {"text": "@Scout is the release ready?", "clientId": "release-42"},
     "messages_change": {"text": "@Scout is release 42 ready?"},
+    "entities_put_push": {
+        "endpoint": "https://push.example.com/v2/3f9a",
+        "keys": {
+            "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+            "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+        },
+        "timeZone": "Asia/Baghdad",
+    },
+    "entities_unsubscribe_push": {"endpoint": "https://push.example.com/v2/3f9a"},
+    "entities_put_active": {"active": True},
     "entities_patch_preferences": {"theme": "dark", "quiet": {"from": "22:00", "to": "07:00"}},
     "spaces_create": {"name": "Releases", "description": "What ships, and when.", "triggers": "mentioned"},
     "spaces_direct": {"entityId": _AGENT},

@@ -47,6 +47,7 @@ REVISIONS = (
     "0044",
     "0045",
     "0046",
+    "0047",
 )
 
 # They change what the version before them uses, or lock a table with rows: stop all nodes. All others run online.

@@ -15,6 +15,7 @@ from majlis.store.tables.live import events
 from majlis.store.tables.messages import erasures, messages, versions
 from majlis.store.tables.pictures import pictures
 from majlis.store.tables.preferences import preferences
+from majlis.store.tables.push import push_cursors, push_subscriptions, pushes
 from majlis.store.tables.runs import cycles, deliveries, pasts, runs, steps, tickets, views, wait_answers
 from majlis.store.tables.secrets import secrets
 from majlis.store.tables.spaces import additions, members, phases, spaces, turns
@@ -26,6 +27,7 @@ __all__ = [
     "budgets", "cards", "causes", "connected_models", "conversations", "cycles", "deliveries", "entities",
     "erasures", "events", "files", "gateway", "goals", "incoming_webhooks", "invites", "members", "memories",
     "messages", "metadata", "outgoing_webhooks", "pasts", "phases", "pictures", "plan_firings", "plans", "preferences",
-    "runs", "secrets", "spaces", "spend", "steps", "summaries", "summary_requests", "tickets", "tokens", "turns",
-    "versions", "views", "wait_answers", "webhook_cursors", "webhook_deliveries",
+    "push_cursors", "push_subscriptions", "pushes", "runs", "secrets", "spaces", "spend", "steps", "summaries",
+    "summary_requests", "tickets", "tokens", "turns", "versions", "views", "wait_answers", "webhook_cursors",
+    "webhook_deliveries",
 ]  # fmt: skip

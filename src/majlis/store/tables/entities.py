@@ -22,6 +22,8 @@ entities = sa.Table(
     moment("deleted_at"),
     # When the person last opened or closed the app.
     moment("seen_at"),
+    # Until then the person is taken to look at the app; nothing is pushed.
+    moment("active_until"),
     one_of("type", "human", "agent", "service"),
     one_of("role", "owner", "admin", "member"),
 )

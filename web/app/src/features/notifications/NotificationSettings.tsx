@@ -1,9 +1,12 @@
-import { useMe } from '@majlis/client/react'
+import { useMe, useStore } from '@majlis/client/react'
+import { useState } from 'react'
 
 import { msg, t } from '../../language/words.ts'
 import { Button } from '../../ui/Button.tsx'
+import { toast } from '../../ui/toast.tsx'
 import { changePreferences, usePreferences, type Preferences } from '../spaces/preferences.ts'
 import { usePermission, type Permission } from './permission.ts'
+import { canPush, subscribe, unsubscribe, wantsPush } from './push.ts'
 import { playSound } from './sound.ts'
 
 const STATES: Record<Permission, string> = {
@@ -13,6 +16,30 @@ const STATES: Record<Permission, string> = {
   unsupported: msg('This browser can’t show notifications here. They need https.'),
 }
 const NIGHT = { from: '22:00', to: '07:00' }
+
+/** Lets the server notify this browser while the app is not open. */
+function PushChoice({ me }: { me: string }) {
+  const { client } = useStore()
+  const [wanted, setWanted] = useState(() => wantsPush(me))
+  const [busy, setBusy] = useState(false)
+  const choose = async (on: boolean) => {
+    setBusy(true)
+    setWanted(on)
+    try {
+      await (on ? subscribe(client, me) : unsubscribe(client, me))
+    } catch (error) {
+      setWanted(wantsPush(me))
+      toast(t('This browser could not be subscribed: {problem}', { problem: (error as Error).message }))
+    }
+    setBusy(false)
+  }
+  return (
+    <label className="flex items-center gap-2">
+      <input type="checkbox" checked={wanted} disabled={busy} className="size-4 accent-link" onChange={(event) => void choose(event.target.checked)} />
+      {t('Notify this browser while Majlis is closed')}
+    </label>
+  )
+}
 
 /** Notifications in this browser: permission, sound and quiet hours. */
 export function NotificationSettings() {
@@ -25,6 +52,7 @@ export function NotificationSettings() {
       <legend className="mb-1 text-ink-soft">{t('Notifications')}</legend>
       <p>{t(STATES[permission])}</p>
       {permission === 'default' && <Button onClick={ask}>{t('Allow notifications')}</Button>}
+      {canPush() && permission !== 'denied' && <PushChoice me={me.id} />}
       <label className="flex items-center gap-2">
         <input
           type="checkbox"

@@ -3,7 +3,7 @@
 const LOOKED_AT = 'majlis.looked-at'
 const SHOWS = 'majlis.shows-notifications'
 
-const looking = (): boolean => document.visibilityState === 'visible' && document.hasFocus()
+export const looking = (): boolean => document.visibilityState === 'visible' && document.hasFocus()
 
 let shows = false
 let release: (() => void) | null = null

@@ -144,6 +144,8 @@ const texts: Catalogue = {
   'This browser can’t show notifications here. They need https.': 'لا يعرض هذا المتصفح إشعارات هنا، فهي تتطلب https.',
   'This browser can’t show notifications here': 'لا يعرض هذا المتصفح إشعارات هنا',
   'Allow notifications': 'السماح بالإشعارات',
+  'Notify this browser while Majlis is closed': 'إرسال الإشعارات إلى هذا المتصفح حين يكون مجلس مغلقًا',
+  'This browser could not be subscribed: {problem}': 'تعذّر اشتراك هذا المتصفح: {problem}',
   'Play a sound': 'تشغيل صوت',
   'Quiet hours': 'ساعات الهدوء',
   'from': 'من',

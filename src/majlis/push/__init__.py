@@ -1,0 +1,1 @@
+"""Web push: notifications of browsers in which the app is not open."""
