@@ -88,7 +88,14 @@ test('a failed delivery is retried from its notice, and all members see the resu
   await his.getByRole('dialog', { name: 'Read by' }).getByRole('button', { name: 'Retry' }).waitFor()
   await his.keyboard.press('Escape')
   app.model.interpret({ 'Are you there?': 'say: Here I am.' })
+  // His page is busy meanwhile, so that it gets the beginning and the end of the run at once.
+  const busy = his.evaluate(() => {
+    const end = Date.now() + 2000
+    while (Date.now() < end);
+  })
   await hers.getByRole('button', { name: 'Retry' }).click()
+  await message(hers, 'Here I am.').waitFor()
+  await busy
   for (const page of [his, hers]) {
     await message(page, 'Here I am.').waitFor()
     await page.getByRole('button', { name: 'Retry' }).waitFor({ state: 'detached' })

@@ -45,11 +45,13 @@ export interface AgentsState {
   readonly unsent: Readonly<Record<string, UnsentEvent>>
   /** How many questions were asked, answered or ended. Clients load the open ones again when it changes. */
   readonly waitChanges: number
+  /** How many events of runs there were. A run that starts and ends at once leaves no other trace. */
+  readonly runChanges: number
   /** Ended streams, whose late events are ignored. */
   readonly finished: ReadonlySet<string>
 }
 
-export const noActivity: AgentsState = { working: {}, waiting: {}, streams: {}, pending: {}, progress: {}, unsent: {}, waitChanges: 0, finished: new Set() }
+export const noActivity: AgentsState = { working: {}, waiting: {}, streams: {}, pending: {}, progress: {}, unsent: {}, waitChanges: 0, runChanges: 0, finished: new Set() }
 
 const FINISHED_KEPT = 500
 
@@ -85,10 +87,15 @@ export function loadRuns(state: AgentsState, runs: readonly Run[], calls: readon
       waiting[run.id] = { runId: run.id, agentId: run.agentId, spaceId, for: what, wait: run.wait, since }
     }
   }
-  return { ...state, working, waiting, pending: asPending(calls) }
+  return { ...state, working, waiting, pending: asPending(calls), runChanges: state.runChanges + 1 }
 }
 
 export function applyRun(state: AgentsState, event: RunEvent, now: number): AgentsState {
+  const next = changeRun(state, event, now)
+  return next === state ? state : { ...next, runChanges: state.runChanges + 1 }
+}
+
+function changeRun(state: AgentsState, event: RunEvent, now: number): AgentsState {
   const { runId, agentId, spaceId } = event
   switch (event.type) {
     case 'agent.active':

@@ -49,10 +49,10 @@ export default function Deliveries({ messageId, mayWrite }: { messageId: string;
   )
 }
 
-/** Reloads when a run starts or ends. */
+/** Reloads with each event of a run: it may have started or ended. */
 export function useDeliveries(messageId: string) {
   const { client } = useStore()
-  const version = useMajlis((state) => Object.keys(state.agents.working).join(' '))
+  const version = useMajlis((state) => String(state.agents.runChanges))
   const { data: list, problem, reload } = useQuery<readonly MessageDelivery[]>(messageId, () => client.messages.deliveries(messageId), version)
   const [refused, setRefused] = useState('')
   const retry = (agentId: string) => void client.messages.retryDelivery(messageId, agentId).then(reload, (error: Error) => setRefused(error.message))

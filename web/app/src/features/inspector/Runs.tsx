@@ -24,7 +24,7 @@ export function Runs({ space }: { space: SpaceState }) {
   const store = useStore()
   const spaceId = space.facts.id
   // Changes when a run starts, ends or waits.
-  const version = useMajlis((state) => [...Object.keys(state.agents.working), '|', ...Object.keys(state.agents.waiting)].join(' '))
+  const version = useMajlis((state) => String(state.agents.runChanges))
   const { data, problem } = useQuery(`runs ${spaceId}`, () => store.client.runs.list({ spaceId, limit: PAGE }), version)
   const [more, setMore] = useState<{ runs: readonly Run[]; hasMore: boolean }>({ runs: [], hasMore: true })
   const runs = joined(data?.runs ?? [], more.runs)
