@@ -89,6 +89,28 @@ test('what a person chooses in one browser follows them to another, where it is 
   expect(await theme(first)).toBe('dark')
 })
 
+test('times and days are in the time zone that a person chose, in all their browsers', async () => {
+  const rima = await app.person('Rima')
+  const space = await app.space('Observatory', [rima])
+  await rima.client.messages.post(space.id, { text: 'What time is it?' })
+  const [first, second] = [await app.open(rima, `/spaces/${space.id}`), await app.open(rima, `/spaces/${space.id}`)]
+  await Promise.all([message(first, 'What time is it?').waitFor(), message(second, 'What time is it?').waitFor()])
+  const { createdAt } = (await rima.client.messages.list(space.id)).messages.at(-1)!
+  const timeIn = (timeZone: string) => new Intl.DateTimeFormat('en', { timeStyle: 'short', timeZone }).format(new Date(createdAt))
+  const choose = async (zone: string) => {
+    await first.getByRole('button', { name: /account menu/ }).click()
+    await first.getByRole('menuitem', { name: 'Your profile' }).click()
+    await first.getByRole('combobox', { name: 'Time zone' }).selectOption(zone)
+  }
+  for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+    await choose(zone)
+    for (const page of [first, second]) await message(page, 'What time is it?').getByText(timeIn(zone)).waitFor()
+  }
+  expect((await rima.client.preferences.get()).timeZone).toBe('Pacific/Pago_Pago')
+  await choose('')
+  await expect.poll(async () => (await rima.client.preferences.get()).timeZone).toBe(null)
+})
+
 test('a choice made without a connection is sent when it is back', async () => {
   const sami = await app.person('Sami')
   const space = await app.space('Quay', [sami])

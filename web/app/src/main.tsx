@@ -10,6 +10,7 @@ import { isRightToLeft, startLanguage, useLanguage } from './language/language.t
 import './styles/app.css'
 import { showSavedTheme } from './theme.ts'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
+import { useTimeZone } from './ui/timeZone.ts'
 import { showSavedWide } from './wide.ts'
 
 showSavedTheme()
@@ -19,13 +20,14 @@ reconnectOnWake(store)
 const root = createRoot(document.getElementById('root')!)
 void startLanguage().then(() => root.render(<Root />))
 
-/** Another language remounts the app. Drafts and the address are kept outside of it. */
+/** Another language or time zone remounts the app. Drafts and the address are kept outside of it. */
 function Root() {
   const language = useLanguage()
+  const timeZone = useTimeZone()
   return (
     <MajlisProvider store={store}>
       <Direction.Provider dir={isRightToLeft() ? 'rtl' : 'ltr'}>
-        <ErrorBoundary key={language}>
+        <ErrorBoundary key={`${language} ${timeZone ?? ''}`}>
           <App />
         </ErrorBoundary>
       </Direction.Provider>

@@ -4,13 +4,16 @@ import { useSyncExternalStore } from 'react'
 import { byLocale } from '../language/language.ts'
 import { t } from '../language/words.ts'
 import { oneDecimal } from './format.ts'
+import { timeZone } from './timeZone.ts'
 
-const clock = byLocale((locale) => new Intl.DateTimeFormat(locale, { timeStyle: 'short' }))
-const day = byLocale((locale) => new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' }))
-const dayAndYear = byLocale((locale) => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', year: 'numeric' }))
-const full = byLocale((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' }))
+const clock = inZone({ timeStyle: 'short' })
+const day = inZone({ weekday: 'long', day: 'numeric', month: 'long' })
+const dayAndYear = inZone({ day: 'numeric', month: 'long', year: 'numeric' })
+const full = inZone({ dateStyle: 'full', timeStyle: 'medium' })
+const short = inZone({ day: 'numeric', month: 'short' })
 const inUtc = byLocale((locale) => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }))
-const short = byLocale((locale) => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' }))
+const date = inZone({ year: 'numeric', month: '2-digit', day: '2-digit' }, 'sv')
+const hours = inZone({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }, 'sv')
 
 const DAY = 86_400_000
 
@@ -18,19 +21,21 @@ export const timeOf = (iso: string): string => clock().format(new Date(iso))
 export const fullTime = (iso: string): string => full().format(new Date(iso))
 /** The name of a day of the server, such as 2026-11-16. */
 export const utcDay = (day: string): string => inUtc().format(new Date(day))
-export const dayKey = (iso: string): string => new Date(iso).toDateString()
+/** As "2026-11-16", in the zone that is shown. */
+export const dayKey = (when: string | number): string => date().format(new Date(when))
+/** As "22:00", in the zone that is shown. */
+export const timeOfDay = (when: Date): string => hours().format(when)
 
 export function dayName(iso: string, now = Date.now()): string {
-  const date = new Date(iso)
-  if (date.toDateString() === new Date(now).toDateString()) return t('Today')
-  if (date.toDateString() === new Date(now - DAY).toDateString()) return t('Yesterday')
-  return now - date.getTime() < 300 * DAY ? day().format(date) : dayAndYear().format(date)
+  const then = new Date(iso)
+  if (dayKey(iso) === dayKey(now)) return t('Today')
+  if (dayKey(iso) === dayKey(now - DAY)) return t('Yesterday')
+  return now - then.getTime() < 300 * DAY ? day().format(then) : dayAndYear().format(then)
 }
 
 /** The time if it is today, otherwise the date. */
 export function brief(iso: string, now = Date.now()): string {
-  const date = new Date(iso)
-  return date.toDateString() === new Date(now).toDateString() ? clock().format(date) : short().format(date)
+  return dayKey(iso) === dayKey(now) ? clock().format(new Date(iso)) : short().format(new Date(iso))
 }
 
 const relative = byLocale((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
@@ -59,7 +64,7 @@ const DAY_CHECK_MS = 20_000
 
 /** The current day. Renders again at midnight, so that "Today" becomes "Yesterday". */
 export function useToday(): string {
-  return useSyncExternalStore(checkDay, () => new Date().toDateString())
+  return useSyncExternalStore(checkDay, () => dayKey(Date.now()))
 }
 
 function checkDay(listener: () => void): () => void {
@@ -83,5 +88,15 @@ function subscribe(listener: () => void): () => void {
     if (listeners.size > 0) return
     clearInterval(timer)
     timer = undefined
+  }
+}
+
+/** A formatter for the language and the time zone that are shown now. */
+function inZone(options: Intl.DateTimeFormatOptions, always?: string): () => Intl.DateTimeFormat {
+  let made: { zone: string | undefined; formatter: () => Intl.DateTimeFormat } | null = null
+  return () => {
+    const zone = timeZone()
+    if (made?.zone !== zone || !made) made = { zone, formatter: byLocale((locale) => new Intl.DateTimeFormat(always ?? locale, { ...options, ...(zone && { timeZone: zone }) })) }
+    return made.formatter()
   }
 }

@@ -1,4 +1,6 @@
-/** Hours without notifications, in the time of this computer. They may span midnight. */
+import { timeOfDay } from '../../ui/time.ts'
+
+/** Hours without notifications, in the time zone that is shown. They may span midnight. */
 export interface QuietHours {
   /** As "22:00". */
   from: string
@@ -7,7 +9,7 @@ export interface QuietHours {
 
 export function isQuiet(hours: QuietHours | null, now: Date): boolean {
   if (!hours || hours.from === hours.to) return false
-  const time = `${String(now.getHours()).padStart(2, '0')}:${String(now.getMinutes()).padStart(2, '0')}`
+  const time = timeOfDay(now)
   const [after, before] = [time >= hours.from, time < hours.to]
   return hours.from < hours.to ? after && before : after || before
 }

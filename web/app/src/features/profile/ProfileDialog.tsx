@@ -9,6 +9,7 @@ import { chooseTheme, THEMES, useTheme, type Theme } from '../../theme.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { QueryStatus } from '../../ui/QueryStatus.tsx'
+import { chosenTimeZone, keepTimeZone } from '../../ui/timeZone.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useQuery } from '../../ui/useQuery.ts'
 import { PictureField } from './PictureField.tsx'
@@ -29,6 +30,7 @@ export default function ProfileDialog({ onClose }: { onClose: () => void }) {
         <Name attempt={attempt} />
         <Appearance />
         <LanguageChoice />
+        <TimeZoneChoice />
         <NotificationSettings />
         <section aria-labelledby="access">
           <h3 id="access" className="mb-1 font-sans text-ink-soft">{t('Where you are signed in')}</h3>
@@ -86,5 +88,24 @@ function LanguageChoice() {
         {Object.entries(LANGUAGES).map(([value, name]) => <option key={value} value={value} lang={value}>{name}</option>)}
       </select>
     </label>
+  )
+}
+
+/** It counts at once, for times, days and quiet hours. */
+function TimeZoneChoice() {
+  const chosen = chosenTimeZone()
+  const names = Intl.supportedValuesOf('timeZone')
+  const choose = (value: string) => {
+    keepTimeZone(value === '' ? null : value)
+    noteChange('timeZone')
+  }
+  return (
+    <div>
+      <label htmlFor="time-zone" className="mb-1 block text-ink-soft">{t('Time zone')}</label>
+      <select id="time-zone" value={chosen ?? ''} className="field w-auto max-w-full" onChange={(event) => choose(event.target.value)}>
+        <option value="">{t('Same as the computer')}</option>
+        {(chosen === null || names.includes(chosen) ? names : [chosen, ...names]).map((name) => <option key={name} value={name}>{name.replaceAll('_', ' ')}</option>)}
+      </select>
+    </div>
   )
 }

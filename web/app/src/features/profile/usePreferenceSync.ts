@@ -5,6 +5,7 @@ import { useEffect } from 'react'
 
 import { chooseLanguage, chosenLanguage } from '../../language/language.ts'
 import { adoptTheme, savedTheme } from '../../theme.ts'
+import { chosenTimeZone, keepTimeZone } from '../../ui/timeZone.ts'
 import { toast } from '../../ui/toast.tsx'
 import { adoptPreferences, preferencesOf } from '../spaces/preferences.ts'
 import { noteChange, noteSent, onUnsent, openUnsent, unsent, type Choices } from './unsent.ts'
@@ -72,11 +73,12 @@ function adopt(me: string, saved: Preferences): void {
   if (saved.revision === 0) return
   if (changed('theme')) adoptTheme(saved.theme)
   if (changed('language')) void chooseLanguage(saved.language).catch(() => {})
+  if (changed('timeZone')) keepTimeZone(saved.timeZone)
   const part = Object.fromEntries(Object.keys(preferencesOf(me)).filter((name) => changed(name as Name)).map((name) => [name, saved[name as Name]]))
   if (Object.keys(part).length > 0) adoptPreferences(me, part)
 }
 
-const choices = (me: string) => ({ theme: savedTheme(), language: chosenLanguage(), ...preferencesOf(me) }) as unknown as Choices
+const choices = (me: string) => ({ theme: savedTheme(), language: chosenLanguage(), timeZone: chosenTimeZone(), ...preferencesOf(me) }) as unknown as Choices
 const names = (me: string): Name[] => Object.keys(choices(me)) as Name[]
 const isRefused = (error: unknown): error is MajlisError => error instanceof MajlisError && error.status === 422
 /** Objects from the server and from the browser may name their keys in another order. */

@@ -121,6 +121,8 @@ const texts: Catalogue = {
   'Save': 'حفظ',
   'Language': 'اللغة',
   'Same as the browser': 'لغة المتصفح',
+  'Time zone': 'المنطقة الزمنية',
+  'Same as the computer': 'كما في الحاسوب',
   'Where you are signed in': 'أين سجّلت الدخول',
   'Token': 'رمز وصول',
   'Browser session': 'جلسة متصفح',
