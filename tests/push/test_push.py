@@ -231,6 +231,7 @@ async def test_only_https_endpoints_at_public_hosts_and_valid_keys_are_accepted(
         "https://10.0.0.8:8443/push",
         "ftp://8.8.8.8/push",
         "https://user@8.8.8.8/push",
+        "https://nowhere.invalid/push",
     ):
         assert_error(await omar.http.put(PATH, json={"endpoint": endpoint, "keys": keys}), 422, "invalid_request")
     for wrong in ({"p256dh": text(b"\4" + b"x" * 64)}, {"auth": text(b"short")}, {"p256dh": "AAAA"}):

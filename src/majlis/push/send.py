@@ -11,7 +11,7 @@ import sqlalchemy as sa
 import structlog
 
 from majlis import clock
-from majlis.errors import Forbidden, Invalid, MajlisError
+from majlis.errors import Forbidden, Invalid, MajlisError, Unavailable
 from majlis.hosts import HostRule, parse_target
 from majlis.outage import Outage
 from majlis.push.encrypt import encrypt
@@ -57,7 +57,7 @@ class PushSender:
             if target.scheme != "https" and not allowed:
                 raise Invalid("bad_url", "its URL has to begin with https.")
             await self._reaches[by_admin].addresses(target)
-        except (Forbidden, Invalid) as error:
+        except (Forbidden, Invalid, Unavailable) as error:
             problem = f"This is not the endpoint of a push service: {error.message}"
             raise Invalid("invalid_request", problem, {"path": "endpoint"}) from None
 
