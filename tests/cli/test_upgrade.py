@@ -29,7 +29,8 @@ async def _undo_newest(settings: Settings) -> None:
     """Drops the tables and columns that the newest migration adds."""
     [file] = VERSIONS.glob(f"{REVISIONS[-1]}_*.py")
     text = file.read_text("utf-8")
-    undone = [f"DROP TABLE {table}" for table in re.findall(r'create_table\(\s*"(\w+)"', text)]
+    # The last one first: it may refer to those before it.
+    undone = [f"DROP TABLE {table}" for table in reversed(re.findall(r'create_table\(\s*"(\w+)"', text))]
     columns = re.findall(r'add_column\(\s*"(\w+)", sa\.Column\(\s*"(\w+)"', text)
     undone += [f"ALTER TABLE {table} DROP COLUMN {column}" for table, column in columns]
     db = open_database(settings.database)

@@ -18,7 +18,7 @@ const texts: Catalogue = {
   'Window': 'النافذة',
   'How many messages of a space the agent sees.': 'كم رسالة من المساحة يرى الوكيل.',
   'Context tokens': 'رموز السياق',
-  'How many tokens a request may have. Without it, what is known of the model, or else 32,000.': 'كم رمزًا يمكن أن يحوي الطلب. إن تُرك فارغًا فحسب المعروف عن النموذج، وإلا فـ 32,000.',
+  'How many tokens a request may have. Without it, what is known of the model, what its server says, or 32,000.': 'كم رمزًا يمكن أن يحوي الطلب. إن تُرك فارغًا فحسب المعروف عن النموذج، أو ما يقوله خادمه، وإلا فـ 32,000.',
   'Vision': 'الصور',
   'Shows the model pictures. Without it, they are shown until its provider refuses them.': 'عرض الصور على النموذج. إن لم يُحدَّد فإنها تُعرض إلى أن يرفضها المزوّد.',
   'Timezone': 'المنطقة الزمنية',
