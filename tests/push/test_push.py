@@ -11,14 +11,14 @@ import pytest
 import sqlalchemy as sa
 from cryptography.hazmat.primitives.asymmetric import ec
 
-import majlis.push.queue
+import majlis.push.fill
 import majlis.push.send
 from majlis import clock
 from majlis.entities.preferences import QuietHours
 from majlis.gateway import open_gateway
 from majlis.push.encrypt import encrypt
+from majlis.push.fill import fill_queue
 from majlis.push.keys import push_key
-from majlis.push.queue import fill_queue
 from majlis.push.send import PushSender
 from majlis.push.subscriptions import MAX_BROWSERS
 from majlis.push.wanted import is_quiet
@@ -35,7 +35,7 @@ from tests.world import World
 @pytest.fixture
 async def service(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Receiver]:
     monkeypatch.setattr(majlis.push.send, "_EVERY_SECONDS", 0.05)
-    monkeypatch.setattr(majlis.push.queue, "WAIT_MILLIS", 0)
+    monkeypatch.setattr(majlis.push.fill, "WAIT_MILLIS", 0)
     async with open_receiver() as opened:
         yield opened
 
@@ -144,7 +144,7 @@ async def test_nothing_is_pushed_to_a_person_who_looks_has_read_it_left_or_signe
     browsers = {each.name: Browser(service, each.name) for each in people}
     for each in people:
         await browsers[each.name].subscribe(each)
-    monkeypatch.setattr(majlis.push.queue, "WAIT_MILLIS", 3_600_000)
+    monkeypatch.setattr(majlis.push.fill, "WAIT_MILLIS", 3_600_000)
     message = await world.owner.say(space, "@Huda @Rami @Lina @Omar @Sara soon")
     waiting = sa.select(sa.func.count()).select_from(pushes).where(pushes.c.due_at.is_not(None))
 

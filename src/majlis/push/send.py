@@ -15,8 +15,9 @@ from majlis.errors import Forbidden, Invalid, MajlisError, Unavailable
 from majlis.hosts import HostRule, parse_target
 from majlis.outage import Outage
 from majlis.push.encrypt import encrypt
+from majlis.push.fill import fill_queue
 from majlis.push.keys import authorization, decoded, public_part, push_key
-from majlis.push.queue import claim_pushes, fill_queue, has_work, settle_push
+from majlis.push.queue import claim_pushes, has_work, settle_push
 from majlis.push.subscriptions import drop, drop_signed_out
 from majlis.secret_store import Cipher
 from majlis.store.transactions import Database

@@ -12,6 +12,9 @@ from zoneinfo import ZoneInfo
 from majlis.clock import Millis
 from majlis.entities.preferences import Preferences, QuietHours
 
+# Older messages are not pushed, for example after the server was down.
+RECENT_MILLIS = 10 * 60_000
+
 
 def is_wanted(chosen: Preferences, message: Any, person_id: str, direct: bool) -> bool:
     """`message` is a row of the table."""
