@@ -244,6 +244,20 @@ async def test_only_https_endpoints_at_public_hosts_and_valid_keys_are_accepted(
     assert (await omar.http.put(PATH, json=valid)).status_code == 204
 
 
+async def test_a_subscription_needs_the_scope_read_because_pushes_contain_messages(
+    world: World, service: Receiver
+) -> None:
+    browser = Browser(service)
+    keys = {"p256dh": text(browser.point), "auth": text(browser.auth)}
+    body = {"endpoint": "https://8.8.8.8/push", "keys": keys}
+    for scopes, status in ((["write"], 403), (["admin", "write", "approve"], 403), (["read", "write"], 204)):
+        limited = await world.with_token(world.owner.id, "Owner", scopes=scopes)
+        answer = await limited.http.put(PATH, json=body)
+        assert answer.status_code == status
+        if status == 403:
+            assert_error(answer, 403, "missing_scope")
+
+
 async def test_a_person_has_a_few_browsers_and_a_browser_one_person(world: World, service: Receiver) -> None:
     sara, omar = await admin(world, "Sara"), await admin(world, "Omar")
     browsers = [Browser(service, f"b{n}") for n in range(MAX_BROWSERS + 2)]

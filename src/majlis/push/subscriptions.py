@@ -49,6 +49,8 @@ def count_browsers(tx: Tx, caller: Caller) -> int:
 def subscribe(tx: Tx, caller: Caller, endpoint: str, p256dh: str, auth: str, origin: str, time_zone: str) -> None:
     """A browser that another person had subscribed is theirs no longer."""
     require_person(caller)
+    # Pushes contain messages.
+    caller.require_scope("read")
     tx.execute(sa.select(entities.c.id).where(entities.c.id == caller.id).with_for_update(key_share=True))
     values = {"p256dh": p256dh, "auth": auth, "origin": origin, "time_zone": time_zone, "token_id": caller.token_id}
     same = _subs.endpoint == endpoint, _subs.entity_id == caller.id

@@ -1066,7 +1066,8 @@ export interface paths {
         get: operations["entities_get_push"];
         /**
          * Subscribe a browser to push notifications
-         * @description Subscribes a browser until the session of this request ends, or renews its subscription.
+         * @description Subscribes a browser until the session of this request ends, or renews its subscription. Pushes contain messages,
+         *     so the token also needs the scope `read`.
          */
         put: operations["entities_put_push"];
         post?: never;

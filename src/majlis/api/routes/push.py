@@ -59,7 +59,8 @@ async def get_push(entry: TheEntry, gateway: TheGateway) -> Response:
 
 @router.put("/api/me/push", status_code=204, responses=refusals())
 async def put_push(entry: TheEntry, gateway: TheGateway, request: Request, body: NewPushSubscription) -> Response:
-    """Subscribes a browser until the session of this request ends, or renews its subscription."""
+    """Subscribes a browser until the session of this request ends, or renews its subscription. Pushes contain messages,
+    so the token also needs the scope `read`."""
     caller = await entry.caller()
     require_person(caller)
     if not is_timezone(body.time_zone):
