@@ -8,6 +8,7 @@ import struct
 from typing import Any
 
 import orjson
+import sqlalchemy as sa
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -16,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
+from majlis.store.tables import pushes
 from tests.conditions import until
 from tests.webhooks.receiver import Received, Receiver
 from tests.world import Person, World
@@ -84,3 +86,13 @@ def claims(received: Received, public_key: str) -> dict[str, Any]:
 async def admin(world: World, name: str) -> Person:
     """Only admins may name hosts on this machine."""
     return await world.person(name, role="admin")
+
+
+async def until_over(world: World) -> None:
+    """Nothing is in the queue."""
+    left = sa.select(pushes.c.message_id).where(pushes.c.due_at.is_not(None)).limit(1)
+
+    async def holds() -> bool:
+        return await world.gateway.db.read(lambda tx: tx.one(left)) is None
+
+    await until(holds)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -27,32 +26,9 @@ from majlis.settings import Settings
 from majlis.store.tables import gateway, push_subscriptions, pushes
 from tests.api.test_bad_input import assert_error
 from tests.conditions import until
-from tests.push.browser import PATH, Browser, admin, claims, text
-from tests.webhooks.receiver import Receiver, open_receiver
+from tests.push.browser import PATH, Browser, admin, claims, text, until_over
+from tests.webhooks.receiver import Receiver
 from tests.world import World
-
-
-@pytest.fixture
-async def service(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Receiver]:
-    monkeypatch.setattr(majlis.push.send, "_EVERY_SECONDS", 0.05)
-    monkeypatch.setattr(majlis.push.fill, "WAIT_MILLIS", 0)
-    async with open_receiver() as opened:
-        yield opened
-
-
-@pytest.fixture
-def settings(settings: Settings, service: Receiver) -> Settings:
-    return settings.model_copy(update={"tool_private_hosts": [service.host]})
-
-
-async def until_over(world: World) -> None:
-    """Nothing is in the queue."""
-    left = sa.select(pushes.c.message_id).where(pushes.c.due_at.is_not(None)).limit(1)
-
-    async def holds() -> bool:
-        return await world.gateway.db.read(lambda tx: tx.one(left)) is None
-
-    await until(holds)
 
 
 async def subscribed(world: World) -> int:

@@ -81,12 +81,18 @@ const lookAway = (page: Page): Promise<void> =>
     dispatchEvent(new Event('blur'))
   })
 
-/** Keeps the titles of notifications and counts the tones, since the test browser shows and plays nothing. */
+/** Keeps the titles and texts of notifications and counts the tones, since the test browser shows and plays nothing. */
 const record = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
-    const seen = { shown: [] as string[], tones: 0 }
-    Object.assign(window, { seen })
-    window.Notification = class { static permission = 'granted'; constructor(title: string) { seen.shown.push(title) } } as unknown as typeof Notification
+    const [seen, bodies] = [{ shown: [] as string[], tones: 0 }, [] as unknown[]]
+    Object.assign(window, { seen, bodies })
+    window.Notification = class {
+      static permission = 'granted'
+      constructor(title: string, options?: NotificationOptions) {
+        seen.shown.push(title)
+        bodies.push(options?.body)
+      }
+    } as unknown as typeof Notification
     const start = OscillatorNode.prototype.start
     OscillatorNode.prototype.start = function (...when) {
       seen.tones++
@@ -123,6 +129,22 @@ test('each space notifies of all messages, mentions, decisions or nothing', asyn
   await app.owner.client.messages.post(spaces[2]!.id, { text: '@Hakim approve: May I?', mentions: [asking.id] })
   const wanted = ['Owner · All messages', 'Owner · All messages', 'Owner · Mentions and decisions', 'Hakim · Decisions only']
   await expect.poll(async () => (await seen(page)).shown).toEqual(wanted)
+})
+
+test('calls of visible tools cause no notification', async () => {
+  const maya = await app.person('Maya')
+  const space = await app.space('Tools', [maya])
+  const advisor = await app.agent('Advisor', { tools: [{ name: 'advise', type: 'static', visible: true, description: 'Advises.', inputSchema: { type: 'object', properties: {} }, execution: { output: 'sleep on it' } }] })
+  await app.owner.client.spaces.add(space.id, { entityId: advisor.id, role: 'member' })
+  await maya.client.preferences.change({ notify: { [space.id]: 'all' } })
+  const page = await openRecorded(maya, `/spaces/${space.id}`)
+  await lookAway(page)
+  await app.owner.client.messages.post(space.id, { text: 'use: advise', mentions: [advisor.id] })
+  await page.locator('summary', { hasText: 'advise' }).filter({ hasText: 'done' }).waitFor()
+  await app.owner.client.messages.post(space.id, { text: 'the last' })
+  const bodies = () => page.evaluate(() => (window as unknown as { bodies: string[] }).bodies)
+  await expect.poll(bodies).toContain('the last')
+  expect(await bodies()).not.toContain('')
 })
 
 test('quiet hours hold notifications and the sound back, in all tabs', async () => {

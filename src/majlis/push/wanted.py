@@ -24,7 +24,8 @@ def is_wanted(chosen: Preferences, message: Any, person_id: str, direct: bool) -
         return False
     tool = message.tool or {}
     decision = tool.get("ui") is not None and tool.get("status") == "running"
-    if level == "decisions":
+    # Of the messages of tools, only an open card is news.
+    if level == "decisions" or message.kind == "tool":
         return decision
     # In a direct conversation every message is for the person.
     return level == "all" or decision or direct or person_id in (message.mentions or ())
