@@ -212,37 +212,73 @@ test('a click on a notification opens its message', async () => {
   await expect.poll(() => new URL(page.url()).pathname).toBe(`/spaces/${space.id}/messages/${id}`)
 })
 
-test('a push is shown unless the user looks at the app', async () => {
-  const rami = await app.person('Rami')
-  const space = await app.space('Pushed', [rami])
-  const page = await app.open(rami, `/spaces/${space.id}`, WITH_WORKER)
-  const worker = await installed(page.context(), page)
-  // The test browser allows no notifications.
+interface Shown { title: string; body: string; tag: string; path: string; renotify: boolean }
+
+/** Keeps what the service worker shows: the test browser allows no notifications. */
+async function recordWorker(worker: Worker): Promise<() => Promise<Shown[]>> {
   await worker.evaluate(() => {
     const shown: unknown[] = []
     Object.assign(self, { shown })
-    ServiceWorkerRegistration.prototype.showNotification = (title, options) => Promise.resolve(void shown.push({ title, body: options?.body, tag: options?.tag, path: (options?.data as { path: string }).path }))
+    ServiceWorkerRegistration.prototype.showNotification = (title, { body, tag, data, renotify }: NotificationOptions & { renotify?: boolean } = {}) => Promise.resolve(void shown.push({ title, body, tag, path: (data as { path: string }).path, renotify }))
   })
-  const shown = () => worker.evaluate(() => (self as unknown as { shown: unknown[] }).shown)
-  // As the browser does it when its push service has something.
+  return () => worker.evaluate(() => (self as unknown as { shown: Shown[] }).shown)
+}
+
+/** Gives pushes to the service worker, as the browser does it when its push service has something. */
+async function pushesTo(page: Page): Promise<(pushed: Omit<Shown, 'renotify'>) => Promise<void>> {
   const session = await page.context().newCDPSession(page)
   const registered = new Promise<string>((resolve) => {
     session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => registrations[0] && resolve(registrations[0].registrationId))
   })
   await session.send('ServiceWorker.enable')
-  const push = async (body: string) => {
-    const pushed = { title: 'Owner · Pushed', body, tag: space.id, path: `/spaces/${space.id}` }
+  return async (pushed) => {
     await session.send('ServiceWorker.deliverPushMessage', { origin: app.gateway.url, registrationId: await registered, data: JSON.stringify(pushed) })
-    return pushed
   }
-  const looked = () => worker.evaluate(async () => (await (self as unknown as { clients: { matchAll: (options: object) => Promise<{ focused: boolean; visibilityState: string }[]> } }).clients.matchAll({ type: 'window' })).some((each) => each.focused && each.visibilityState === 'visible'))
+}
+
+const looked = (worker: Worker): Promise<boolean> =>
+  worker.evaluate(async () => (await (self as unknown as { clients: { matchAll: (options: object) => Promise<{ focused: boolean; visibilityState: string }[]> } }).clients.matchAll({ type: 'window' })).some((each) => each.focused && each.visibilityState === 'visible'))
+
+test('a push is shown unless the user looks at the app', async () => {
+  const rami = await app.person('Rami')
+  const space = await app.space('Pushed', [rami])
+  const page = await app.open(rami, `/spaces/${space.id}`, WITH_WORKER)
+  const worker = await installed(page.context(), page)
+  const shown = await recordWorker(worker)
+  const push = await pushesTo(page)
+  const pushed = { title: 'Owner · Pushed', body: 'while you look', tag: space.id, path: `/spaces/${space.id}` }
   await page.bringToFront()
-  await expect.poll(looked).toBe(true)
-  await push('while you look')
+  await expect.poll(() => looked(worker)).toBe(true)
+  await push(pushed)
   await page.goto('about:blank')
-  await expect.poll(looked).toBe(false)
-  const pushed = await push('while you are away')
-  await expect.poll(shown).toEqual([pushed])
+  await expect.poll(() => looked(worker)).toBe(false)
+  await push({ ...pushed, body: 'while you are away' })
+  await expect.poll(shown).toEqual([{ ...pushed, body: 'while you are away', renotify: true }])
+})
+
+test('a push of a message that a tab has shown is not shown again, and the next message is heard', async () => {
+  const zain = await app.person('Zain')
+  const space = await app.space('Once', [zain])
+  const page = await app.open(zain, '/page/icon.svg', WITH_WORKER)
+  await record(page)
+  await page.goto(`/spaces/${space.id}`)
+  await composer(page).waitFor()
+  const worker = await installed(page.context(), page)
+  const shown = await recordWorker(worker)
+  const push = await pushesTo(page)
+  const pushed = async (body: string) => {
+    const { id } = await app.owner.client.messages.post(space.id, { text: body })
+    return { title: 'Owner · Once', body, tag: space.id, path: `/spaces/${space.id}/messages/${id}` }
+  }
+  await lookAway(page)
+  const first = await pushed('@Zain first')
+  await expect.poll(shown).toEqual([{ ...first, renotify: true }])
+  await page.goto('about:blank')
+  await expect.poll(() => looked(worker)).toBe(false)
+  await push(first)
+  const second = await pushed('@Zain second')
+  await push(second)
+  await expect.poll(shown).toEqual([{ ...first, renotify: true }, { ...second, renotify: true }])
 })
 
 test('a browser subscribes with the keys of its push service, and no longer when it is chosen away', async () => {

@@ -1,11 +1,13 @@
 /**
- * Shows a page of its own while the server cannot be reached, and desktop notifications. It stores that page only: the
- * app and its data always come from the server, so they are never older than the server.
+ * Shows a page of its own while the server cannot be reached, and desktop notifications. It stores that page and which
+ * messages it showed: the app and its data always come from the server, so they are never older than the server.
  *
  * The server puts `const VERSION` before this text. It changes with the files below.
  */
 const PREFIX = 'majlis-offline-';
 const CACHE = PREFIX + VERSION;
+const NOTIFIED = 'majlis-notified';
+const MOST_NOTIFIED = 50;
 const OFFLINE = '/offline';
 const FILES = [OFFLINE, '/page/offline.js', '/page/theme.js', '/page/pages.css', '/page/icon.svg', '/page/source-sans.woff2', '/page/source-serif.woff2'];
 
@@ -45,12 +47,24 @@ async function openPage(event) {
 }
 
 addEventListener('push', (event) => event.waitUntil(showPushed(event.data.json())));
+// From the app in a tab in the background.
+addEventListener('message', (event) => event.waitUntil(show(event.data.show)));
 
-async function showPushed({ title, body, tag, path }) {
+async function showPushed(pushed) {
   const windows = await clients.matchAll({ type: 'window' });
   // Browsers allow a push without a notification only while a window is visible.
-  if (windows.some((each) => each.visibilityState === 'visible' && each.focused)) return;
-  await registration.showNotification(title, { body, tag, icon: '/page/icon-192.png', data: { path } });
+  if (!windows.some((each) => each.visibilityState === 'visible' && each.focused)) await show(pushed);
+}
+
+/** Once for each message, although a tab and a push may both have it. */
+async function show({ title, body, tag, path }) {
+  const notified = await caches.open(NOTIFIED);
+  if (await notified.match(path)) return;
+  await notified.put(path, new Response());
+  const old = (await notified.keys()).slice(0, -MOST_NOTIFIED);
+  await Promise.all(old.map((each) => notified.delete(each)));
+  // The next message of a space replaces the one before, and is heard like it.
+  await registration.showNotification(title, { body, tag, renotify: true, icon: '/page/icon-192.png', data: { path } });
 }
 
 addEventListener('notificationclick', (event) => {

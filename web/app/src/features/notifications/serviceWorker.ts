@@ -11,7 +11,7 @@ export function registerWorker(): void {
 }
 
 /** Null until it is installed. */
-export const activeWorker = async (): Promise<ServiceWorkerRegistration | null> => {
+export const activeWorker = async (): Promise<ServiceWorker | null> => {
   const registration = 'serviceWorker' in navigator ? await navigator.serviceWorker.getRegistration() : undefined
-  return registration?.active ? registration : null
+  return registration?.active ?? null
 }

@@ -44,11 +44,11 @@ async function notify(me: string, space: SpaceState, message: Message): Promise<
   const title = space.facts.direct ? message.sender.name : `${message.sender.name} · ${space.facts.name}`
   const path = messagePath(space.facts.id, message.id)
   // The newest message of a space replaces the one before.
-  const options = { body: lineOf(message), tag: space.facts.id, icon: '/page/icon-192.png', data: { path } }
+  const shown = { title, body: lineOf(message), tag: space.facts.id, path }
   const worker = await activeWorker()
-  // Phones show notifications of service workers only.
-  if (worker) return worker.showNotification(title, options)
-  const note = new Notification(title, options)
+  // Phones show notifications of service workers only. The worker also gets a push of the message, and shows it once.
+  if (worker) return worker.postMessage({ show: shown })
+  const note = new Notification(title, { ...shown, icon: '/page/icon-192.png' })
   note.onclick = () => {
     window.focus()
     go(path)
