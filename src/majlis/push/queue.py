@@ -1,6 +1,7 @@
 """The queue of pushes, which `fill.py` fills.
 
-A push waits a moment, in which the person may read the message. A claim sets `due_at` to the end of the lease.
+A push waits a moment, in which the person may read the message, and longer while they look at the app. So its reasons
+are checked again when it is claimed. A claim sets `due_at` to the end of the lease.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.clock import Millis
+from majlis.entities.preferences import preferences_of
 from majlis.push.fill import has_news
-from majlis.push.wanted import RECENT_MILLIS
-from majlis.store.tables import entities, members, messages, push_subscriptions, pushes, spaces, tokens
+from majlis.push.wanted import RECENT_MILLIS, is_quiet, is_wanted
+from majlis.store.tables import entities, members, messages, preferences, push_subscriptions, pushes, spaces, tokens
 from majlis.store.transactions import Tx
 
 # Longer than an attempt may take.
@@ -28,6 +31,9 @@ _DUE = (
         pushes,
         push_subscriptions,
         messages.c.space_id,
+        messages.c.kind,
+        messages.c.tool,
+        messages.c.mentions,
         messages.c.text,
         messages.c.files,
         _sender.c.name.label("sender_name"),
@@ -35,13 +41,14 @@ _DUE = (
         spaces.c.direct_key,
         _person.c.role.in_(("owner", "admin")).label("by_admin"),
         _person.c.active_until,
+        preferences.c.value.label("preferences"),
         # Not read, not deleted, still signed in and still a member.
         sa.and_(
             members.c.entity_id.is_not(None),
             members.c.seen_seq < messages.c.seq,
             messages.c.deleted_at.is_(None),
             _SIGNED_IN,
-        ).label("wanted"),
+        ).label("may_get"),
     )
     .join(push_subscriptions, _subs.id == _queue.subscription_id)
     .join(_person, _person.c.id == _subs.entity_id)
@@ -49,6 +56,7 @@ _DUE = (
     .join(_sender, _sender.c.id == messages.c.sender_id)
     .join(spaces, spaces.c.id == messages.c.space_id)
     .outerjoin(members, sa.and_(members.c.space_id == messages.c.space_id, members.c.entity_id == _subs.entity_id))
+    .outerjoin(preferences, preferences.c.entity_id == _subs.entity_id)
     .where(_queue.due_at <= sa.bindparam("now"))
     .order_by(_queue.due_at)
     .limit(sa.bindparam("most"))
@@ -68,7 +76,7 @@ def claim_pushes(tx: Tx, most: int) -> list[sa.Row[Any]]:
     """Those to be sent now. Ends those that are not wanted any more. While the person looks at the app, they wait."""
     claimed = []
     for row in tx.all(_DUE, {"now": tx.now, "most": most}):
-        if not row.wanted or row.created_at < tx.now - RECENT_MILLIS:
+        if row.created_at < tx.now - RECENT_MILLIS or not _is_wanted(row, tx.now):
             _set(tx, row, due_at=None)
         elif row.active_until is not None and row.active_until >= tx.now:
             _set(tx, row, due_at=row.active_until + 1)
@@ -76,6 +84,15 @@ def claim_pushes(tx: Tx, most: int) -> list[sa.Row[Any]]:
             _set(tx, row, due_at=tx.now + LEASE_MILLIS, attempts=row.attempts + 1)
             claimed.append(row)
     return claimed
+
+
+def _is_wanted(row: sa.Row[Any], now: Millis) -> bool:
+    if not row.may_get:
+        return False
+    chosen = preferences_of(row.preferences)
+    if is_quiet(chosen.quiet, now, chosen.time_zone or row.time_zone):
+        return False
+    return is_wanted(chosen, row, row.entity_id, row.direct_key is not None)
 
 
 def settle_push(tx: Tx, row: sa.Row[Any], again: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,9 +17,10 @@ from majlis.hosts import HostRule, parse_target
 from majlis.outage import Outage
 from majlis.push.encrypt import encrypt
 from majlis.push.fill import fill_queue
-from majlis.push.keys import authorization, decoded, public_part, push_key
+from majlis.push.keys import authorization, decoded, encoded, public_part, push_key
 from majlis.push.queue import claim_pushes, has_work, settle_push
 from majlis.push.subscriptions import drop, drop_signed_out
+from majlis.push.wanted import RECENT_MILLIS
 from majlis.secret_store import Cipher
 from majlis.store.transactions import Database
 from majlis.tools.http.exchange import Exchange
@@ -28,11 +30,11 @@ from majlis.tools.reach.reach import Reach
 _EVERY_SECONDS = 1.0
 TIMEOUT_SECONDS = 15.0
 MAX_SENDING = 16
-# How long a push service keeps it for a browser that is off.
-_KEPT_SECONDS = 12 * 3600
 _MAX_BODY = 200
 _MAX_TITLE = 100
 _GONE = (404, 410)
+# 32 characters, the longest topic.
+_TOPIC_BYTES = 24
 _logger = structlog.get_logger(__name__)
 
 
@@ -116,7 +118,9 @@ class PushSender:
             "content-type": "application/octet-stream",
             "content-encoding": "aes128gcm",
             "content-length": str(len(content)),
-            "ttl": str(_KEPT_SECONDS),
+            # How long the push service keeps it for a browser that is off. A newer push of the topic replaces it.
+            "ttl": str(RECENT_MILLIS // 1000),
+            "topic": topic_of(row),
             "urgency": "high",
             "authorization": authorization(await self._private_key(), audience, row.origin, clock.now()),
         }
@@ -139,6 +143,12 @@ def content_of(row: sa.Row[Any]) -> bytes:
         "path": f"/spaces/{row.space_id}/messages/{row.message_id}",
     }
     return orjson.dumps(shown)
+
+
+def topic_of(row: sa.Row[Any]) -> str:
+    """Stands for the space. The push service does not know the browser's secret, so it learns neither the space's id
+    nor that two browsers get pushes of the same space."""
+    return encoded(hmac.digest(decoded(row.auth), f"topic {row.space_id}".encode(), "sha256")[:_TOPIC_BYTES])
 
 
 def _cut(text: str, length: int) -> str:
