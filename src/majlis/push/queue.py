@@ -6,6 +6,8 @@ are checked again when it is claimed. A claim sets `due_at` to the end of the le
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +15,7 @@ import sqlalchemy as sa
 from majlis.clock import Millis
 from majlis.entities.preferences import preferences_of
 from majlis.push.fill import has_news
+from majlis.push.subscriptions import drop, note_response
 from majlis.push.wanted import RECENT_MILLIS, is_quiet, is_wanted
 from majlis.store.tables import entities, members, messages, preferences, push_subscriptions, pushes, spaces, tokens
 from majlis.store.transactions import Tx
@@ -20,6 +23,10 @@ from majlis.store.transactions import Tx
 # Longer than an attempt may take.
 LEASE_MILLIS = 60_000
 MAX_ATTEMPTS = 5
+# At once to one person in one process: a member may subscribe endpoints that never respond.
+MAX_PER_PERSON = 2
+_LOOKED_AT_ONCE = 50
+_GONE = (404, 410)
 
 _subs, _queue = push_subscriptions.c, pushes.c
 _ANY = sa.select(_subs.id).limit(1)
@@ -57,9 +64,9 @@ _DUE = (
     .join(spaces, spaces.c.id == messages.c.space_id)
     .outerjoin(members, sa.and_(members.c.space_id == messages.c.space_id, members.c.entity_id == _subs.entity_id))
     .outerjoin(preferences, preferences.c.entity_id == _subs.entity_id)
-    .where(_queue.due_at <= sa.bindparam("now"))
+    .where(_queue.due_at <= sa.bindparam("now"), _subs.entity_id.not_in(sa.bindparam("busy", expanding=True)))
     .order_by(_queue.due_at)
-    .limit(sa.bindparam("most"))
+    .limit(_LOOKED_AT_ONCE)
     .with_for_update(of=pushes, skip_locked=True)
 )
 _IS_DUE = sa.select(_queue.message_id).where(_queue.due_at <= sa.bindparam("now", type_=sa.BigInteger)).limit(1)
@@ -67,23 +74,30 @@ _IS_DUE = sa.select(_queue.message_id).where(_queue.due_at <= sa.bindparam("now"
 
 def has_work(tx: Tx) -> bool:
     """A cheap look, without a lock: most gateways have no subscriptions."""
-    if tx.one(_ANY) is None:
-        return False
-    return tx.one(_IS_DUE, {"now": tx.now}) is not None or has_news(tx)
+    return tx.one(_ANY) is not None and (is_due(tx) or has_news(tx))
 
 
-def claim_pushes(tx: Tx, most: int) -> list[sa.Row[Any]]:
-    """Those to be sent now. Ends those that are not wanted any more. While the person looks at the app, they wait."""
-    claimed = []
-    for row in tx.all(_DUE, {"now": tx.now, "most": most}):
+def is_due(tx: Tx) -> bool:
+    return tx.one(_IS_DUE, {"now": tx.now}) is not None
+
+
+def claim_pushes(tx: Tx, sending: Mapping[str, int], most: int) -> tuple[list[sa.Row[Any]], bool]:
+    """Those to be sent now, and whether more may be due. Ends those that are not wanted any more. While the person
+    looks at the app, or the push service does not respond, they wait. `sending` counts those under way per person."""
+    counts: Counter[str] = Counter(sending)
+    claimed: list[sa.Row[Any]] = []
+    busy = sorted(person for person, count in counts.items() if count >= MAX_PER_PERSON)
+    found = tx.all(_DUE, {"now": tx.now, "busy": busy})
+    for row in found:
         if row.created_at < tx.now - RECENT_MILLIS or not _is_wanted(row, tx.now):
             _set(tx, row, due_at=None)
-        elif row.active_until is not None and row.active_until >= tx.now:
-            _set(tx, row, due_at=row.active_until + 1)
-        else:
+        elif (held_until := max((row.active_until or -1) + 1, row.retry_at or 0)) > tx.now:
+            _set(tx, row, due_at=held_until)
+        elif len(claimed) < most and counts[row.entity_id] < MAX_PER_PERSON:
             _set(tx, row, due_at=tx.now + LEASE_MILLIS, attempts=row.attempts + 1)
+            counts[row.entity_id] += 1
             claimed.append(row)
-    return claimed
+    return claimed, bool(found)
 
 
 def _is_wanted(row: sa.Row[Any], now: Millis) -> bool:
@@ -95,10 +109,15 @@ def _is_wanted(row: sa.Row[Any], now: Millis) -> bool:
     return is_wanted(chosen, row, row.entity_id, row.direct_key is not None)
 
 
-def settle_push(tx: Tx, row: sa.Row[Any], again: bool) -> None:
+def settle_push(tx: Tx, row: sa.Row[Any], status: int | None) -> None:
+    """`status` is None if the push service did not respond."""
+    if status in _GONE:
+        drop(tx, row.subscription_id)
+        return
+    note_response(tx, row.subscription_id, status is not None)
     attempt = row.attempts + 1
-    later = tx.now + 5_000 * 4 ** (attempt - 1) if again and attempt < MAX_ATTEMPTS else None
-    _set(tx, row, due_at=later)
+    again = attempt < MAX_ATTEMPTS and (status is None or status == 429 or status >= 500)
+    _set(tx, row, due_at=tx.now + 5_000 * 4 ** (attempt - 1) if again else None)
 
 
 def _set(tx: Tx, row: sa.Row[Any], **values: Any) -> None:

@@ -1,9 +1,15 @@
-"""Sends the queue of pushes: encrypted for each browser, in parallel, within limits. Redirects are not followed."""
+"""Sends the queue of pushes: encrypted for each browser, in parallel, within limits. Redirects are not followed.
+
+A push service that does not respond holds at most a few of the slots, however many browsers its person has subscribed.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
+import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,8 +24,8 @@ from majlis.outage import Outage
 from majlis.push.encrypt import encrypt
 from majlis.push.fill import fill_queue
 from majlis.push.keys import authorization, decoded, encoded, public_part, push_key
-from majlis.push.queue import claim_pushes, has_work, settle_push
-from majlis.push.subscriptions import drop, drop_signed_out
+from majlis.push.queue import claim_pushes, has_work, is_due, settle_push
+from majlis.push.subscriptions import drop_signed_out
 from majlis.push.wanted import RECENT_MILLIS
 from majlis.secret_store import Cipher
 from majlis.store.transactions import Database
@@ -29,10 +35,10 @@ from majlis.tools.reach.reach import Reach
 
 _EVERY_SECONDS = 1.0
 TIMEOUT_SECONDS = 15.0
-MAX_SENDING = 16
+# At once in this process.
+MAX_SENDING = 32
 _MAX_BODY = 200
 _MAX_TITLE = 100
-_GONE = (404, 410)
 # 32 characters, the longest topic.
 _TOPIC_BYTES = 24
 _logger = structlog.get_logger(__name__)
@@ -46,7 +52,9 @@ class PushSender:
         # Only admins of the gateway may name private hosts, which the owner lists for tools.
         self._reaches = {True: Reach(["*"], private_hosts), False: Reach(["*"])}
         self._exchanges = {by_admin: Exchange(reach) for by_admin, reach in self._reaches.items()}
-        self._sending: set[asyncio.Task[None]] = set()
+        # Each with the id of its person.
+        self._sending: dict[asyncio.Task[None], str] = {}
+        self._freed = asyncio.Event()
         self._key: str | None = None
 
     async def public_key(self) -> str:
@@ -68,12 +76,14 @@ class PushSender:
         outage = Outage("sending push notifications")
         try:
             while True:
+                due_at = time.monotonic() + _EVERY_SECONDS
                 try:
                     await self.send_due()
+                    await self._claim_until(due_at)
                     outage.worked()
                 except Exception as error:
                     outage.failed(error)
-                await asyncio.sleep(_EVERY_SECONDS)
+                    await asyncio.sleep(_EVERY_SECONDS)
         finally:
             for task in self._sending:
                 task.cancel()
@@ -85,30 +95,46 @@ class PushSender:
             return 0
         await self._db.write(drop_signed_out)
         await self._db.write(fill_queue)
-        room = MAX_SENDING - len(self._sending)
-        claimed = await self._db.write(claim_pushes, room) if room > 0 else []
-        for row in claimed:
-            task = asyncio.create_task(self._send(row))
-            self._sending.add(task)
-            task.add_done_callback(self._done)
-        return len(claimed)
+        return await self._claim()
+
+    async def _claim_until(self, end: float) -> None:
+        """Uses slots that become free at once."""
+        while await self._is_freed_before(end):
+            self._freed.clear()
+            if await self._db.read(is_due):
+                await self._claim()
+
+    async def _is_freed_before(self, end: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            return await asyncio.wait_for(self._freed.wait(), end - time.monotonic())
+        return False
+
+    async def _claim(self) -> int:
+        count, more = 0, True
+        while more and (room := MAX_SENDING - len(self._sending)) > 0:
+            claimed, more = await self._db.write(claim_pushes, Counter(self._sending.values()), room)
+            count += len(claimed)
+            for row in claimed:
+                task = asyncio.create_task(self._send(row))
+                self._sending[task] = row.entity_id
+                task.add_done_callback(self._done)
+        return count
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        self._sending.discard(task)
+        self._sending.pop(task, None)
+        self._freed.set()
         if not task.cancelled() and task.exception() is not None:
             _logger.warning("a push could not be sent", error=type(task.exception()).__name__)
 
     async def _send(self, row: sa.Row[Any]) -> None:
+        status = None
         try:
+            outgoing = await self._outgoing(row)
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                status = await self._exchanges[row.by_admin].send_only(await self._outgoing(row))
+                status = await self._exchanges[row.by_admin].send_only(outgoing)
         except (TimeoutError, MajlisError) as error:
             _logger.info("a push service cannot be reached", error=type(error).__name__)
-            status = 0
-        if status in _GONE:
-            await self._db.write(drop, row.subscription_id)
-        else:
-            await self._db.write(settle_push, row, not status or status == 429 or status >= 500)
+        await self._db.write(settle_push, row, status)
 
     async def _outgoing(self, row: sa.Row[Any]) -> Outgoing:
         target = parse_target(row.endpoint)

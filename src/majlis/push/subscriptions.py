@@ -9,12 +9,15 @@ from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, Invalid
 from majlis.push.encrypt import encrypt
 from majlis.push.keys import decoded
+from majlis.push.wanted import RECENT_MILLIS
 from majlis.store import ids
 from majlis.store.tables import entities, push_subscriptions, pushes, tokens
 from majlis.store.transactions import Tx
 
 MAX_BROWSERS = 10
 ACTIVE_MILLIS = 60_000
+# Grows up to the age at which messages are no longer pushed.
+_FIRST_BACK_OFF_MILLIS = 30_000
 _subs = push_subscriptions.c
 
 
@@ -71,6 +74,22 @@ def unsubscribe(tx: Tx, caller: Caller, endpoint: str) -> None:
 def drop(tx: Tx, subscription_id: str) -> None:
     """The push service says that it is gone."""
     _end(tx, _subs.id == subscription_id)
+
+
+def note_response(tx: Tx, subscription_id: str, responded: bool) -> None:
+    """Each time that the push service does not respond, nothing is sent to it for longer. Of attempts at the same time
+    the first counts."""
+    which = _subs.id == subscription_id
+    if responded:
+        healthy = push_subscriptions.update().where(which, _subs.failures > 0)
+        tx.execute(healthy.values(failures=0, retry_at=None))
+        return
+    sent_to = which, sa.or_(_subs.retry_at.is_(None), _subs.retry_at <= tx.now)
+    row = tx.one(sa.select(_subs.failures).where(*sent_to).with_for_update())
+    if row is not None:
+        back_off = min(_FIRST_BACK_OFF_MILLIS * 4**row.failures, RECENT_MILLIS)
+        later = push_subscriptions.update().where(which)
+        tx.execute(later.values(failures=_subs.failures + 1, retry_at=tx.now + back_off))
 
 
 def drop_signed_out(tx: Tx) -> None:

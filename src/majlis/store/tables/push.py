@@ -19,6 +19,9 @@ push_subscriptions = sa.Table(
     sa.Column("origin", sa.String(256), nullable=False),
     # Of the browser, for quiet hours.
     sa.Column("time_zone", sa.String(64), nullable=False),
+    # How often in a row its push service did not respond, and until when nothing is sent to it because of that.
+    sa.Column("failures", sa.Integer, nullable=False, server_default="0"),
+    moment("retry_at"),
     moment("created_at", nullable=False),
 )
 

@@ -22,6 +22,8 @@ def upgrade() -> None:
         sa.Column("auth", sa.String(length=64), nullable=False),
         sa.Column("origin", sa.String(length=256), nullable=False),
         sa.Column("time_zone", sa.String(length=64), nullable=False),
+        sa.Column("failures", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("retry_at", sa.BigInteger(), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["entity_id"], ["entities.id"], name="fk_push_subscriptions_entity_id"),
         sa.PrimaryKeyConstraint("id", name="pk_push_subscriptions"),
