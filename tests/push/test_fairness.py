@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
 
 import pytest
 import sqlalchemy as sa
@@ -15,29 +14,13 @@ from majlis.push.fill import fill_queue
 from majlis.push.queue import MAX_PER_PERSON
 from majlis.push.send import MAX_SENDING, PushSender
 from majlis.push.subscriptions import MAX_BROWSERS
-from majlis.secret_store import Cipher
-from majlis.settings import Settings
 from majlis.store.tables import push_subscriptions
 from tests.conditions import until
 from tests.push.browser import Browser, admin
 from tests.webhooks.receiver import Receiver
 from tests.world import World
 
-
-@pytest.fixture
-def settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """The served gateway looks into the queue once, at its start; the tests have a sender of their own."""
-    monkeypatch.setattr(majlis.push.send, "_EVERY_SECONDS", 3600)
-    return settings
-
-
-@pytest.fixture
-async def sender(world: World, service: Receiver) -> AsyncIterator[PushSender]:
-    made = PushSender(world.gateway.db, Cipher(world.gateway.hasher.secret_key), [service.host])
-    yield made
-    for task in made._sending:
-        task.cancel()
-    await asyncio.gather(*made._sending, return_exceptions=True)
+pytestmark = pytest.mark.usefixtures("asleep")
 
 
 async def test_one_person_holds_a_few_slots_however_many_browsers_do_not_respond(

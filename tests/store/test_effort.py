@@ -19,6 +19,8 @@ import sqlalchemy as sa
 from majlis import clock, erase, janitor, retention
 from majlis.audit import seal
 from majlis.live import log
+from majlis.push import queue as push
+from majlis.push.fill import fill_queue
 from majlis.runs.budget.park import release_parked
 from majlis.runs.claim.claim import claim
 from majlis.runs.claim.lease import new_owner
@@ -69,6 +71,14 @@ _HISTORY = (
     "INSERT INTO plans (id, agent_id, name, instruction, status, created_at) "
     "{n} SELECT {x}, '{agent}', {x}, 'i', 'completed', {at} FROM n",
 )
+# Of today: quiet spaces that a person follows, and pushes that are over.
+_PUSHES = (
+    "INSERT INTO push_subscriptions (id, entity_id, token_id, endpoint, p256dh, auth, origin, time_zone, created_at) "
+    "VALUES ('psh_1', '{owner}', 'tok_1', 'https://example.org/', 'k', 'a', 'o', 'UTC', {at})",
+    "INSERT INTO pushes (subscription_id, message_id, created_at) {n} SELECT 'psh_1', {x}, {today} FROM n",
+    "INSERT INTO push_cursors (space_id, seq) VALUES ('{space}', 3)",
+    "INSERT INTO spaces (id, name, event_at, created_at) {n} SELECT 'spc_'||{x}, 'quiet', {today}, {at} FROM n",
+)
 _WEBHOOK = (
     "INSERT INTO outgoing_webhooks (id, url, events, secret, creator_id, created_at) "
     "VALUES ('whk_1', 'https://example.org/', '[\"*\"]', 's', '{owner}', {at})"
@@ -87,6 +97,7 @@ async def db(world: World) -> Database:
         "json": "'{}'" if sqlite else "CAST('{}' AS JSON)",
         "body": "x'00'" if sqlite else "CAST('x' AS BYTEA)",
         "at": at,
+        "today": clock.now(),
         "space": space,
         "agent": agent.id,
         "owner": world.owner.id,
@@ -94,7 +105,7 @@ async def db(world: World) -> Database:
     }
 
     def fill(tx: Tx) -> None:
-        for statement in (_WEBHOOK, *_HISTORY):
+        for statement in (_WEBHOOK, *_HISTORY, *_PUSHES):
             text = statement.format(**given)
             tx.execute(sa.text(text.replace(":", "\\:")))
         head = {"seq": 1000 + ROWS, "id": space}
@@ -125,6 +136,10 @@ async def test_standing_work_reads_few_rows(world: World, db: Database) -> None:
         "webhooks": lambda: world.gateway.webhooks.send_due(),
         "queue": lambda: db.write(queue.fill_queue),
         "claim of webhooks": lambda: db.write(queue.claim_deliveries, (), 4),
+        "push": lambda: db.read(push.has_work),
+        "queue of pushes": lambda: db.write(fill_queue),
+        "claim of pushes": lambda: db.write(push.claim_pushes, {}, 4),
+        "clean-up of pushes": lambda: db.write(push.clean),
         "seal": lambda: db.read(seal._has_unsealed),
         "erase": lambda: erase.erase(db, deleted),
         "janitor": lambda: janitor.clean(db, settings),

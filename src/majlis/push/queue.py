@@ -15,13 +15,14 @@ import sqlalchemy as sa
 from majlis.clock import Millis
 from majlis.entities.preferences import preferences_of
 from majlis.push.fill import has_news
-from majlis.push.subscriptions import drop, note_response
+from majlis.push.subscriptions import drop, drop_signed_out, note_response
 from majlis.push.wanted import RECENT_MILLIS, is_quiet, is_wanted
 from majlis.store.tables import entities, members, messages, preferences, push_subscriptions, pushes, spaces, tokens
 from majlis.store.transactions import Tx
 
 # Longer than an attempt may take.
 LEASE_MILLIS = 60_000
+KEPT_MILLIS = 3_600_000
 MAX_ATTEMPTS = 5
 # At once to one person in one process: a member may subscribe endpoints that never respond.
 MAX_PER_PERSON = 2
@@ -118,6 +119,11 @@ def settle_push(tx: Tx, row: sa.Row[Any], status: int | None) -> None:
     attempt = row.attempts + 1
     again = attempt < MAX_ATTEMPTS and (status is None or status == 429 or status >= 500)
     _set(tx, row, due_at=tx.now + 5_000 * 4 ** (attempt - 1) if again else None)
+
+
+def clean(tx: Tx) -> None:
+    drop_signed_out(tx)
+    tx.execute(pushes.delete().where(_queue.created_at < tx.now - KEPT_MILLIS))
 
 
 def _set(tx: Tx, row: sa.Row[Any], **values: Any) -> None:

@@ -24,8 +24,7 @@ from majlis.outage import Outage
 from majlis.push.encrypt import encrypt
 from majlis.push.fill import fill_queue
 from majlis.push.keys import authorization, decoded, encoded, public_part, push_key
-from majlis.push.queue import claim_pushes, has_work, is_due, settle_push
-from majlis.push.subscriptions import drop_signed_out
+from majlis.push.queue import claim_pushes, clean, has_work, is_due, settle_push
 from majlis.push.wanted import RECENT_MILLIS
 from majlis.secret_store import Cipher
 from majlis.store.transactions import Database
@@ -34,6 +33,7 @@ from majlis.tools.http.request import Outgoing
 from majlis.tools.reach.reach import Reach
 
 _EVERY_SECONDS = 1.0
+_CLEAN_MILLIS = 60_000
 TIMEOUT_SECONDS = 15.0
 # At once in this process.
 MAX_SENDING = 32
@@ -55,6 +55,7 @@ class PushSender:
         # Each with the id of its person.
         self._sending: dict[asyncio.Task[None], str] = {}
         self._freed = asyncio.Event()
+        self._clean_at = 0
         self._key: str | None = None
 
     async def public_key(self) -> str:
@@ -93,9 +94,15 @@ class PushSender:
         """Begins to send what is due, and returns how many pushes those are."""
         if not await self._db.read(has_work):
             return 0
-        await self._db.write(drop_signed_out)
-        await self._db.write(fill_queue)
-        return await self._claim()
+        if clock.now() >= self._clean_at:
+            self._clean_at = clock.now() + _CLEAN_MILLIS
+            await self._db.write(clean)
+        count = 0
+        after: str | None = ""
+        while after is not None:
+            after = await self._db.write(fill_queue, after)
+            count += await self._claim()
+        return count
 
     async def _claim_until(self, end: float) -> None:
         """Uses slots that become free at once."""
