@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { messages, send, timeline } from './harness/locators.ts'
+import { composer, messages, send, timeline } from './harness/locators.ts'
 import { NetworkProxy } from './harness/networkProxy.ts'
 import { TestApp } from './harness/testApp.ts'
 
@@ -46,6 +46,30 @@ test.each(['drop', 'silence'] as const)('after a network failure (%s) during a t
   await messages(fresh).getByText('Are you still there?').waitFor()
   await expect.poll(() => timeline(hers)).toEqual(await timeline(fresh))
   await expect.poll(() => hers.getByRole('button', { name: /members/ }).innerText()).toBe(await fresh.getByRole('button', { name: /members/ }).innerText())
+  network.close()
+  await app.closePages()
+})
+
+test('a choice made without a network changes only its own entry of a list that was changed elsewhere meanwhile', async () => {
+  const zaid = await app.person('Zaid')
+  const [here, elsewhere] = [await app.space('Depot', [zaid]), await app.space('Forge', [zaid])]
+  const network = await new NetworkProxy(app.gateway.url).open()
+  const page = await app.open(zaid)
+  await page.goto(`${network.url}/spaces/${here.id}`)
+  await composer(page).waitFor()
+  const options = page.getByRole('button', { name: 'Space options' })
+  // The menu loads when it is opened for the first time. Its first choice is the state that both know.
+  await options.click()
+  await page.getByRole('menuitem', { name: 'Pin to top' }).click()
+  await expect.poll(async () => (await zaid.client.preferences.get()).pinned).toEqual([here.id])
+  network.drop()
+  await zaid.client.preferences.change({ muted: [elsewhere.id], pinned: [here.id, elsewhere.id] })
+  await options.click()
+  await page.getByRole('menuitem', { name: 'Mute' }).click()
+  await page.getByText('Reconnecting').waitFor()
+  network.restore()
+  await expect.poll(async () => (await zaid.client.preferences.get()).muted.toSorted()).toEqual([here.id, elsewhere.id].toSorted())
+  await page.getByRole('list', { name: 'Pinned', exact: true }).getByText('Forge').waitFor()
   network.close()
   await app.closePages()
 })

@@ -111,6 +111,32 @@ test('times and days are in the time zone that a person chose, in all their brow
   await expect.poll(async () => (await rima.client.preferences.get()).timeZone).toBe(null)
 })
 
+test('another tab of the same browser follows, and the next person in it starts without the choices', async () => {
+  const [amal, next] = [await app.person('Amal'), await app.person('Basel')]
+  await app.space('Library', [amal, next])
+  const first = await app.open(amal, '/')
+  const second = await app.openTab(first.context())
+  await second.goto('/')
+  const theme = (page: Page) => page.evaluate(() => document.documentElement.dataset['theme'] ?? 'system')
+  await Promise.all([first, second].map((page) => page.getByRole('button', { name: /account menu/ }).waitFor()))
+  await first.getByRole('button', { name: /account menu/ }).click()
+  await first.getByRole('menuitemradio', { name: 'Dark' }).click()
+  await expect.poll(() => theme(second)).toBe('dark')
+  await first.getByRole('button', { name: /account menu/ }).click()
+  await first.getByRole('menuitem', { name: 'Your profile' }).click()
+  await first.getByRole('combobox', { name: 'Language' }).selectOption('ar')
+  await expect.poll(() => second.evaluate(() => document.documentElement.dir)).toBe('rtl')
+  await expect.poll(async () => (await amal.client.preferences.get()).language).toBe('ar')
+  await second.close()
+  await first.context().clearCookies()
+  await first.context().request.post('/api/session', { data: { token: next.token }, headers: { Origin: new URL(first.url()).origin } })
+  await first.goto('/')
+  await first.getByRole('button', { name: /account menu/ }).waitFor()
+  await expect.poll(() => first.evaluate(() => document.documentElement.dir)).toBe('ltr')
+  expect(await theme(first)).toBe('system')
+  expect((await next.client.preferences.get()).revision).toBe(0)
+})
+
 test('a choice made without a connection is sent when it is back', async () => {
   const sami = await app.person('Sami')
   const space = await app.space('Quay', [sami])

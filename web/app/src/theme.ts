@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 import { noteChange } from './features/profile/unsent.ts'
 import { msg } from './language/words.ts'
-import { loadItem, saveItem } from './ui/storage.ts'
+import { loadItem, onOtherTab, saveItem } from './ui/storage.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
 export const THEMES: Record<Theme, string> = { system: msg('System'), light: msg('Light'), dark: msg('Dark') }
@@ -14,6 +14,7 @@ export const useTheme = (): Theme => useSyncExternalStore(subscribe, savedTheme)
 
 export function showSavedTheme(): void {
   show(savedTheme())
+  onOtherTab(KEY, () => showNow(savedTheme()))
 }
 
 export function chooseTheme(theme: Theme): void {
@@ -24,6 +25,10 @@ export function chooseTheme(theme: Theme): void {
 /** The choice that was made in another browser. */
 export function adoptTheme(theme: Theme): void {
   saveItem(KEY, theme)
+  showNow(theme)
+}
+
+function showNow(theme: Theme): void {
   show(theme)
   listeners.forEach((each) => each())
 }

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from 'react'
 
 import { retryImport } from '../ui/retryImport.ts'
-import { loadItem, removeItem, saveItem } from '../ui/storage.ts'
+import { loadItem, onOtherTab, removeItem, saveItem } from '../ui/storage.ts'
 
 export type Language = 'en' | 'ar'
 
@@ -35,6 +35,11 @@ export const chosenLanguage = (): Language | null => known(loadItem(KEY))
 
 /** Shows the language that applies. Resolves when its texts are there; without them the app is in English. */
 export function startLanguage(): Promise<void> {
+  onOtherTab(KEY, () => void showChosen())
+  return showChosen()
+}
+
+function showChosen(): Promise<void> {
   return show(chosenLanguage() ?? ofBrowser()).catch(() => show('en'))
 }
 

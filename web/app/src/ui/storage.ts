@@ -20,6 +20,15 @@ export function removeItem(key: string): void {
   attempt(() => localStorage.removeItem(key))
 }
 
+/** Calls back when another tab has changed the item. Returns a function that ends this. */
+export function onOtherTab(item: string, listener: () => void): () => void {
+  const onStorage = ({ key }: StorageEvent) => {
+    if (key === null || key === item) listener()
+  }
+  addEventListener('storage', onStorage)
+  return () => removeEventListener('storage', onStorage)
+}
+
 export const itemKeys = (): string[] => [...new Set([...memory.keys(), ...(attempt(() => Object.keys(localStorage)) ?? [])])]
 
 function attempt<Result>(work: () => Result): Result | null {

@@ -23,13 +23,15 @@ export const fullTime = (iso: string): string => full().format(new Date(iso))
 export const utcDay = (day: string): string => inUtc().format(new Date(day))
 /** As "2026-11-16", in the zone that is shown. */
 export const dayKey = (when: string | number): string => date().format(new Date(when))
+/** Of a date such as 2026-11-16. Days have 23 to 25 hours. */
+const dayBefore = (key: string): string => new Date(Date.parse(key) - DAY).toISOString().slice(0, 10)
 /** As "22:00", in the zone that is shown. */
 export const timeOfDay = (when: Date): string => hours().format(when)
 
 export function dayName(iso: string, now = Date.now()): string {
   const then = new Date(iso)
   if (dayKey(iso) === dayKey(now)) return t('Today')
-  if (dayKey(iso) === dayKey(now - DAY)) return t('Yesterday')
+  if (dayKey(iso) === dayBefore(dayKey(now))) return t('Yesterday')
   return now - then.getTime() < 300 * DAY ? day().format(then) : dayAndYear().format(then)
 }
 

@@ -1,7 +1,7 @@
 /** The time zone in which times are shown: what the person chose, otherwise that of the computer. */
 import { useSyncExternalStore } from 'react'
 
-import { loadItem, removeItem, saveItem } from './storage.ts'
+import { loadItem, onOtherTab, removeItem, saveItem } from './storage.ts'
 
 const KEY = 'majlis.time-zone'
 const listeners = new Set<() => void>()
@@ -18,7 +18,11 @@ export const useTimeZone = (): string | undefined => useSyncExternalStore(subscr
 export function keepTimeZone(chosen: string | null): void {
   if (chosen === null) removeItem(KEY)
   else saveItem(KEY, chosen)
-  shown = known(chosen)
+  show()
+}
+
+function show(): void {
+  shown = known(chosenTimeZone())
   listeners.forEach((each) => each())
 }
 
@@ -33,5 +37,9 @@ function known(name: string | null): string | undefined {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  return () => listeners.delete(listener)
+  const end = onOtherTab(KEY, show)
+  return () => {
+    listeners.delete(listener)
+    end()
+  }
 }

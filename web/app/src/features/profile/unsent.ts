@@ -40,4 +40,37 @@ function save(names: ReadonlySet<Name>): void {
   else removeItem(keyOf(me))
 }
 
+/** The choices as both the server and this browser last had them. What was changed here since then is added to what
+ * was changed elsewhere: a list or map is never replaced as a whole by one of an older state. */
+export function keepShared(person: string, saved: Choices): void {
+  saveItem(sharedKeyOf(person), JSON.stringify(saved))
+}
+
+export function merged(person: string, name: Name, mine: unknown, saved: Choices): unknown {
+  const before = shared(person) ?? saved
+  if (name === 'notify') return mergedMaps(before.notify, mine as Choices['notify'], saved.notify)
+  if (Array.isArray(mine)) return mergedLists(before[name] as string[], mine as string[], saved[name] as string[])
+  return mine
+}
+
+function shared(person: string): Choices | null {
+  try {
+    return JSON.parse(loadItem(sharedKeyOf(person)) ?? 'null') as Choices | null
+  } catch {
+    return null
+  }
+}
+
+function mergedLists(before: readonly string[], mine: readonly string[], theirs: readonly string[]): string[] {
+  const removed = before.filter((each) => !mine.includes(each))
+  const added = mine.filter((each) => !before.includes(each))
+  return [...theirs.filter((each) => !removed.includes(each) && !added.includes(each)), ...added]
+}
+
+function mergedMaps<Value>(before: Readonly<Record<string, Value>>, mine: Readonly<Record<string, Value>>, theirs: Readonly<Record<string, Value>>): Record<string, Value> {
+  const left = Object.entries(theirs).filter(([key]) => before[key] === mine[key])
+  return Object.fromEntries([...left, ...Object.entries(mine).filter(([key, value]) => before[key] !== value)])
+}
+
+const sharedKeyOf = (person: string): string => `majlis.shared-preferences.${person}`
 const keyOf = (person: string): string => `majlis.unsent-preferences.${person}`

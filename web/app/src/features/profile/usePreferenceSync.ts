@@ -5,12 +5,15 @@ import { useEffect } from 'react'
 
 import { chooseLanguage, chosenLanguage } from '../../language/language.ts'
 import { adoptTheme, savedTheme } from '../../theme.ts'
+import { loadItem, saveItem } from '../../ui/storage.ts'
 import { chosenTimeZone, keepTimeZone } from '../../ui/timeZone.ts'
 import { toast } from '../../ui/toast.tsx'
 import { adoptPreferences, preferencesOf } from '../spaces/preferences.ts'
-import { noteChange, noteSent, onUnsent, openUnsent, unsent, type Choices } from './unsent.ts'
+import { keepShared, merged, noteChange, noteSent, onUnsent, openUnsent, unsent, type Choices } from './unsent.ts'
 
 type Name = keyof Choices
+
+const LAST_PERSON = 'majlis.preferences-of'
 
 export function usePreferenceSync(): void {
   const store = useStore()
@@ -18,7 +21,7 @@ export function usePreferenceSync(): void {
   const live = useConnection() === 'live'
   const saved = useMajlis((state) => state.preferences)
   useEffect(() => {
-    if (me) openUnsent(me)
+    if (me) startAs(me)
   }, [me])
   useEffect(() => {
     if (!me || !live) return
@@ -34,6 +37,7 @@ async function load(store: Store, me: string): Promise<void> {
   try {
     const saved = await store.client.preferences.get()
     store.change((state) => applyPreferences(state, saved))
+    adopt(me, saved)
     // Choices from before the server kept them.
     if (saved.revision === 0) noteChange(...names(me).filter((name) => !same(choices(me)[name], saved[name])))
   } catch {
@@ -42,40 +46,61 @@ async function load(store: Store, me: string): Promise<void> {
   await send(store, me)
 }
 
+const RETRY_MS = 5000
 let sending = false
+let retry: ReturnType<typeof setTimeout> | undefined
 
 async function send(store: Store, me: string): Promise<void> {
   if (sending) return
+  clearTimeout(retry)
   sending = true
   try {
+    let oneByOne = false
     for (let left = [...unsent()]; left.length > 0; left = [...unsent()]) {
       const now = choices(me)
-      const part = Object.fromEntries(left.map((name) => [name, now[name]]))
-      const saved = await store.client.preferences.change(part).catch((error: unknown) => {
+      const sent = oneByOne ? left.slice(0, 1) : left
+      const saved = await store.client.preferences.change(Object.fromEntries(sent.map((name) => [name, now[name]]))).catch((error: unknown) => {
         if (!isRefused(error)) throw error
-        toast(error.message)
+        if (sent.length === 1) toast(error.message)
         return null
       })
-      noteSent(left.filter((name) => !saved || same(choices(me)[name], now[name])))
       if (saved) store.change((state) => applyPreferences(state, saved))
+      // One that is refused does not hold back the others.
+      if (!saved && sent.length > 1) oneByOne = true
+      else noteSent(sent.filter((name) => !saved || same(choices(me)[name], now[name])))
     }
-  } catch {
-    // Sent with the next connection.
+  } catch (error) {
+    // Otherwise with the next connection or choice.
+    if (error instanceof MajlisError && error.retryable) retry = setTimeout(() => void send(store, me), RETRY_MS)
   } finally {
     sending = false
   }
 }
 
 function adopt(me: string, saved: Preferences): void {
+  if (saved.revision === 0) return
   const kept = unsent()
   const now = choices(me)
-  const changed = (name: Name): boolean => !kept.has(name) && !same(now[name], saved[name])
-  if (saved.revision === 0) return
-  if (changed('theme')) adoptTheme(saved.theme)
-  if (changed('language')) void chooseLanguage(saved.language).catch(() => {})
-  if (changed('timeZone')) keepTimeZone(saved.timeZone)
-  const part = Object.fromEntries(Object.keys(preferencesOf(me)).filter((name) => changed(name as Name)).map((name) => [name, saved[name as Name]]))
+  const next = Object.fromEntries(names(me).map((name) => [name, kept.has(name) ? merged(me, name, now[name], saved) : saved[name]])) as unknown as Choices
+  const changed = (name: Name): boolean => !same(now[name], next[name])
+  keepShared(me, saved)
+  if (changed('theme')) adoptTheme(next.theme)
+  if (changed('language')) void chooseLanguage(next.language).catch(() => {})
+  if (changed('timeZone')) keepTimeZone(next.timeZone)
+  const part = Object.fromEntries(Object.keys(preferencesOf(me)).filter((name) => changed(name as Name)).map((name) => [name, next[name as Name]]))
   if (Object.keys(part).length > 0) adoptPreferences(me, part)
+}
+
+/** Appearance, language and time zone are kept per browser, so that they are right before anyone has signed in. They are
+ * of the person who was here last; the next one starts without them. */
+function startAs(me: string): void {
+  const before = loadItem(LAST_PERSON)
+  saveItem(LAST_PERSON, me)
+  openUnsent(me)
+  if (before === null || before === me) return
+  adoptTheme('system')
+  keepTimeZone(null)
+  void chooseLanguage(null).catch(() => {})
 }
 
 const choices = (me: string) => ({ theme: savedTheme(), language: chosenLanguage(), timeZone: chosenTimeZone(), ...preferencesOf(me) }) as unknown as Choices

@@ -67,7 +67,7 @@ function load(me: string): Preferences {
 
 // Another tab has changed them.
 addEventListener('storage', ({ key }) => {
-  if (!known || key !== keyOf(known.me)) return
+  if (!known || (key !== null && key !== keyOf(known.me))) return
   known = null
   listeners.forEach((each) => each())
 })
