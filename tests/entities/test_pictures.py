@@ -54,6 +54,14 @@ async def test_a_picture_is_the_middle_of_the_upload_small_and_without_metadata(
         assert pixel[2] > 200 > 60 > pixel[0]
 
 
+async def test_a_photo_of_several_megabytes_is_a_picture(world: World) -> None:
+    sara, out = await world.person("Sara"), io.BytesIO()
+    Image.effect_noise((2400, 1800), 90).convert("RGB").save(out, "JPEG", quality=95)
+    assert len(out.getvalue()) > 3_000_000
+    await set_own(sara, out.getvalue())
+    assert_error(await sara.http.get("/api/pictures/%00"), 422, "invalid_request")
+
+
 async def test_members_of_common_spaces_hear_of_a_new_picture_and_everyone_signed_in_can_load_it(world: World) -> None:
     sara, omar = await world.person("Sara"), await world.person("Omar")
     space = await world.owner.create_space("Plans", sara)

@@ -24,7 +24,7 @@ STATUS = "majlis.status"
 
 _TRACED = ("/api/", "/v1/", "/mcp", "/hooks/")
 _NOT_TRACED = "/api/health"
-_UPLOAD = re.compile(r"/api/spaces/[^/]+/files")
+_UPLOAD = re.compile(r"POST /api/spaces/[^/]+/files|PUT /api/entities/[^/]+/picture")
 _WITHOUT_DATABASE = frozenset({"/api/health/live", "/api/openapi.json", "/api/reference"})
 _SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
@@ -123,7 +123,7 @@ def _responded(span: telemetry.Span, scope: Scope, status: int) -> None:
 
 async def _limited(scope: Scope, receive: Receive) -> Receive:
     """Rejects a body by its Content-Length, and buffers a chunked body up to the limit."""
-    if scope["method"] == "POST" and _UPLOAD.fullmatch(scope["path"]):
+    if _UPLOAD.fullmatch(f"{scope['method']} {scope['path']}"):
         # Streamed, with a limit of its own.
         return receive
     headers = dict(scope["headers"])
