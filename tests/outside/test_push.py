@@ -136,6 +136,55 @@ async def test_d2_a_receiver_that_is_gone_leaves_the_events_for_polls(house: Hou
     assert (await hooked(house, receiver, scout))["id"] != hook["id"]
 
 
+async def test_d2_a_failure_long_after_another_does_not_count_as_failing_for_a_day(
+    house: House, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(majlis.webhooks.push, "back_off", lambda failures: 50)
+    scout = await outside(house)
+    await hooked(house, receiver, scout)
+    space = await house.space("Project Alpha", scout.agent)
+
+    async def failures() -> int:
+        return len(receiver.got) if (await hook())["failingSince"] else 0
+
+    async def hook() -> Any:
+        [listed] = await house.owner.ok("GET", "/api/outgoing-webhooks")
+        return listed
+
+    receiver.answer = lambda received: 500
+    await house.owner.say(space, "hello")
+    await until(failures)
+    # The program asks for the event instead.
+    begun = (await hook())["failingSince"]
+
+    events: list[Any] = []
+
+    async def taken() -> list[Any]:
+        events.extend(await scout.take_all())
+        return events
+
+    await until(taken)
+    await scout.settle(events[0])
+    house.advance(25 * 3600)
+    tries = len(receiver.got)
+    await house.owner.say(space, "and again")
+    await receiver.until_got(tries + 2)
+    listed = await hook()
+    assert listed["disabledAt"] is None
+    assert listed["failingSince"] > begun
+    # From now on it fails for a day.
+    for _ in range(28):
+        house.advance(3000)
+        await receiver.until_got(len(receiver.got) + 1)
+    assert (await hook())["disabledAt"] is None
+    house.advance(3000)
+
+    async def disabled() -> bool:
+        return (await hook())["disabledAt"] is not None
+
+    await until(disabled)
+
+
 async def test_d2_only_admins_point_the_events_of_an_agent_somewhere(house: House, receiver: Receiver) -> None:
     scout, lively = await outside(house), await house.agent("Lively")
     body = {"url": receiver.url, "agentId": scout.id}

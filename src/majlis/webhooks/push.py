@@ -81,8 +81,15 @@ class Pusher:
     async def push_due(self) -> int:
         """Begins to send what is due, and returns how many events those are."""
         begun = 0
+        problem: Exception | None = None
         for hook in await self._db.read(hooks_with_events):
-            begun += await self._push_from(hook)
+            try:
+                begun += await self._push_from(hook)
+            except Exception as error:
+                # The other agents' events are sent.
+                problem = problem or error
+        if problem is not None:
+            raise problem
         return begun
 
     async def _push_from(self, hook: sa.Row[Any]) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Collection
 from typing import Any, Literal
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis.hosts import parse_target
@@ -35,8 +36,11 @@ DAY_MILLIS = 24 * 3_600_000
 # Longer than an attempt may take.
 LEASE_MILLIS = 60_000
 _BACK_OFF_SECONDS = (5, 30, 120, 600, 1800, 3600, 7200)
+# More than the longest pause between two tries of an agent's event.
+_FORGOTTEN_MILLIS = 2 * 3_600_000
 _EVENTS_AT_ONCE = 500
 _PLACES_AT_ONCE = 50
+_logger = structlog.get_logger(__name__)
 Reason = Literal["failing", "gone", "creator_left"]
 
 _hooks, _queue = outgoing_webhooks.c, webhook_deliveries.c
@@ -218,7 +222,11 @@ def note_health(tx: Tx, webhook_id: str, delivered: bool, gone: bool) -> None:
         healthy = outgoing_webhooks.update().where(one, _hooks.failing_since.is_not(None))
         tx.execute(healthy.values(failing_since=None))
         return
-    tx.execute(outgoing_webhooks.update().where(one, _hooks.failing_since.is_(None)).values(failing_since=tx.now))
+    # An agent's event may leave without a success: its run was canceled, or it was taken over HTTP. So a failure long
+    # after the last one is the first of its kind.
+    forgotten = sa.and_(_hooks.agent_id.is_not(None), _hooks.failed_at < tx.now - _FORGOTTEN_MILLIS)
+    begins = sa.case((sa.or_(_hooks.failing_since.is_(None), forgotten), tx.now), else_=_hooks.failing_since)
+    tx.execute(outgoing_webhooks.update().where(one).values(failing_since=begins, failed_at=tx.now))
     hook = tx.one(sa.select(outgoing_webhooks).where(one, _ENABLED))
     if hook is not None and (gone or tx.now - hook.failing_since >= DAY_MILLIS):
         disable(tx, hook, "gone" if gone else "failing")
@@ -231,7 +239,9 @@ def disable(tx: Tx, hook: sa.Row[Any], reason: Reason) -> None:
         return
     pending = webhook_deliveries.update().where(_queue.webhook_id == hook.id, _queue.state == word("pending"))
     tx.execute(pending.values(state="failed", error="The webhook was disabled.", ended_at=tx.now))
-    if hook.space_id is not None and reason != "creator_left":
+    if hook.space_id is None:
+        _logger.warning("the webhook of an agent was disabled", webhook=hook.id, reason=reason)
+    elif reason != "creator_left":
         host = parse_target(hook.url).authority
         why = "the receiver answered that it is gone" if reason == "gone" else "it has failed for a day"
         text = f"The webhook to {host} was disabled: {why}. An admin can create it again."

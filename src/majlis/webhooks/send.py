@@ -112,6 +112,9 @@ class WebhookSender:
             return None, f"No response within {TIMEOUT_SECONDS:g} s."
         except MajlisError as error:
             return None, error.message
+        except Exception as error:
+            _logger.warning("a webhook could not be sent", webhook=hook.webhook_id, error=error.__class__.__name__)
+            return None, "Majlis could not send it. Its log says more."
         return status, None if 200 <= status < 300 else f"The receiver responded {status}."
 
     def _outgoing(self, hook: sa.Row[Any], sent_id: str, type: str, data: Any) -> Outgoing:

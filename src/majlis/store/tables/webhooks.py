@@ -39,6 +39,8 @@ outgoing_webhooks = sa.Table(
     key("creator_id", sa.ForeignKey("entities.id"), nullable=False),
     # Since the last success.
     moment("failing_since"),
+    # The last failure.
+    moment("failed_at"),
     moment("disabled_at"),
     # Why it is disabled: `failing`, `gone` or `creator_left`.
     sa.Column("reason", sa.String(16)),

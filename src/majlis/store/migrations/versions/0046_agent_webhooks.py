@@ -13,3 +13,4 @@ _KEY = sa.String(length=64).with_variant(sa.String(length=64, collation="C"), "p
 
 def upgrade() -> None:
     op.add_column("outgoing_webhooks", sa.Column("agent_id", _KEY, nullable=True))
+    op.add_column("outgoing_webhooks", sa.Column("failed_at", sa.BigInteger(), nullable=True))
