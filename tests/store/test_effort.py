@@ -22,6 +22,7 @@ from majlis.live import log
 from majlis.push import queue as push
 from majlis.push.fill import fill_queue
 from majlis.runs.budget.park import release_parked
+from majlis.runs.claim.capacity import known_agents
 from majlis.runs.claim.claim import claim
 from majlis.runs.claim.lease import new_owner
 from majlis.runs.claim.poll import count_open, lost, poll
@@ -158,6 +159,27 @@ async def test_standing_work_reads_few_rows(world: World, db: Database) -> None:
             if effort is not None:
                 costly.append(f"{name}: {effort}\n{statement}")
     assert costly == [], "\n\n".join(costly)
+
+
+async def test_a_long_queue_of_an_agent_is_not_read_with_each_claim(world: World, db: Database) -> None:
+    [agent] = [each["id"] for each in await world.owner.ok("GET", "/api/agents") if each["name"] == "Scout"]
+    one, json = ids.new("dlv")[:-7], "'{}'" if db.dialect == "sqlite" else "CAST('{}' AS JSON)"
+    queued = (
+        "INSERT INTO deliveries (id, agent_id, event_id, type, payload, state, created_at) "
+        f"{_N.format(rows=ROWS)} SELECT '{one}'||CAST(1000000 + x AS TEXT), '{agent}', 'q'||CAST(x AS TEXT), 'plan', "
+        f"{json}, 'pending', {clock.now()} FROM n"
+    )
+
+    def fill(tx: Tx) -> None:
+        tx.execute(sa.text(queued))
+        if db.dialect == "postgresql":
+            tx.execute(sa.text("ANALYZE deliveries"))
+
+    await db.write(fill)
+    with captured(db) as statements:
+        await db.write(known_agents, {agent})
+    assert len(statements) == (1 if db.dialect == "sqlite" else 2)
+    assert [await measure(db, *each) for each in statements] == [None] * len(statements)
 
 
 @contextmanager

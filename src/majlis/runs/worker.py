@@ -206,7 +206,9 @@ class Worker:
             claim, self.owner, free, self._full, dead, self._engine.configs, held, unfinished
         )
         self._full = set() if self._stale else claimed.full
-        self._left = bool(claimed.full or claimed.lanes or claimed.behind or claimed.parked or claimed.closed)
+        # A claim that got nothing may have met another node's, whose locks it passed over.
+        left = claimed.full or claimed.lanes or claimed.behind or claimed.parked or claimed.closed
+        self._left = bool(left) or not claimed.runs
         self._behind = claimed.behind if unfinished else self._behind
         for run in claimed.runs:
             self._start(run, claimed.scenes.get(run.id))

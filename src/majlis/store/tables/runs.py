@@ -116,6 +116,7 @@ index_where("ix_deliveries_owed", deliveries.c.agent_id, deliveries.c.id, where=
 # As text: SQLite uses a partial index only if the query's condition reads like the index's.
 _GATHERING = sa.text("state = 'pending' AND gather_until IS NOT NULL")
 index_where("ix_deliveries_gathering", deliveries.c.space_id, deliveries.c.cause_id, where=_GATHERING)
+index_where("ix_deliveries_gathering_agent", deliveries.c.agent_id, where=_GATHERING)
 
 # The answers that a run has gathered, by the number of its wait (W4). A member's first answer counts.
 wait_answers = sa.Table(
