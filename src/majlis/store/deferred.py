@@ -7,6 +7,7 @@ next ones, until a statement of the transaction may depend on it, or the commit.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,7 +28,8 @@ class OneByOne(BaseException):
 class Deferred:
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._writes: list[tuple[Prepared, list[dict[str, Any]], bool]] = []
+        # With the values of each row as they were when it was added.
+        self._writes: list[tuple[Prepared, list[Sequence[Any]], bool]] = []
         self._tables: set[str] = set()
         self._rows = 0
 
@@ -39,7 +41,7 @@ class Deferred:
         # The parts of one statement do not see each other's rows.
         if self._rows + len(rows) > _MOST or prepared.target in self._tables:
             self.flush()
-        self._writes.append((prepared, rows, checked))
+        self._writes.append((prepared, [prepared.bound(row) for row in rows], checked))
         self._tables.add(prepared.target)
         self._rows += len(rows)
         return True
@@ -56,7 +58,7 @@ class Deferred:
         if not writes:
             return
         text = _together(tuple(prepared.text for prepared, rows, _ in writes for _ in rows))
-        given = [value for prepared, rows, _ in writes for row in rows for value in prepared.bound(row)]
+        given = [value for _, rows, _ in writes for row in rows for value in row]
         try:
             [counts], _ = self._driver.run(text, [given], True)
         except sa.exc.IntegrityError as error:

@@ -73,7 +73,8 @@ class PostgresDatabase:
             return result, tx.outbox
 
         one_by_one = False
-        for attempt in range(_TRIES):
+        tries = 0
+        while True:
             committing = False
             try:
                 async with self._engine.begin() as conn:
@@ -86,7 +87,8 @@ class PostgresDatabase:
                 # A lost connection rolls back, unless the commit was already sent: then its outcome is unknown.
                 lost = error.connection_invalidated and not committing
                 rolled_back = lost or getattr(error.orig, "sqlstate", None) in _RETRYABLE
-                if attempt == _TRIES - 1 or not rolled_back:
+                tries += 1
+                if tries == _TRIES or not rolled_back:
                     raise
         if outbox:
             self.after_commit(outbox)
