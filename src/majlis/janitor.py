@@ -113,7 +113,9 @@ def delete_ended_webhook_deliveries(tx: Tx, kept_millis: int) -> int:
 def delete_messages_of_deleted_spaces(tx: Tx, kept_millis: int) -> int:
     """The space's own row stays, since runs and exports may refer to it. Its members go last."""
     left = [sa.exists().where(table.c.space_id == spaces.c.id) for table in (messages, members)]
-    found = sa.select(spaces.c.id).where(spaces.c.deleted_at < tx.now - kept_millis, sa.or_(*left)).limit(_SPACES)
+    found = sa.select(spaces.c.id).where(spaces.c.deleted_at < tx.now - kept_millis, sa.or_(*left))
+    # The newest first: those that are empty stay, and are passed over each time.
+    found = found.order_by(spaces.c.deleted_at.desc()).limit(_SPACES)
     deleted = [row.id for row in tx.all(found)]
     if not deleted:
         return 0

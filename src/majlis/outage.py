@@ -23,7 +23,7 @@ class Outage:
         self._latest = time.monotonic()
         if self.failures == 0:
             self._began = self._latest
-            _logger.warning(f"{self._what} failed; trying again", error=repr(error))
+            _logger.warning(f"{self._what} failed; trying again", error=_about(error))
         self.failures += 1
 
     def worked(self) -> None:
@@ -31,3 +31,13 @@ class Outage:
             seconds = round(self._latest - self._began, 1)
             _logger.info(f"{self._what} works again", failures=self.failures, seconds=seconds)
             self.failures = 0
+
+
+def _about(error: BaseException) -> str:
+    """Without content: some errors quote the row or the bytes that they are about."""
+    cause = getattr(error, "orig", None) or error
+    kind = type(cause).__name__
+    if isinstance(cause, ValueError):
+        return kind
+    line = str(cause).partition("\n")[0].partition(" with text ")[0]
+    return f"{kind}: {line}" if line else kind

@@ -17,7 +17,9 @@ from majlis.errors import MajlisError
 
 router = APIRouter(tags=["entities"])
 
-Sha256 = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="Of the content. `picture` of a member is the whole path.")]
+Sha256 = Annotated[
+    str, Path(pattern="^[0-9a-f]{64}$", description="Of the content. `picture` of a member is the whole path.")
+]
 
 
 @router.put(

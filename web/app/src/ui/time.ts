@@ -23,7 +23,7 @@ export const fullTime = (iso: string): string => full().format(new Date(iso))
 export const utcDay = (day: string): string => inUtc().format(new Date(day))
 /** As "2026-11-16", in the zone that is shown. */
 export const dayKey = (when: string | number): string => date().format(new Date(when))
-/** Of a date such as 2026-11-16. Days have 23 to 25 hours. */
+/** The date before one such as 2026-11-16. Days have 23 to 25 hours. */
 const dayBefore = (key: string): string => new Date(Date.parse(key) - DAY).toISOString().slice(0, 10)
 /** As "22:00", in the zone that is shown. */
 export const timeOfDay = (when: Date): string => hours().format(when)

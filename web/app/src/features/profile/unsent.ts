@@ -40,8 +40,8 @@ function save(names: ReadonlySet<Name>): void {
   else removeItem(keyOf(me))
 }
 
-/** The choices as both the server and this browser last had them. What was changed here since then is added to what
- * was changed elsewhere: a list or map is never replaced as a whole by one of an older state. */
+/** The choices as both the server and this browser last had them. Changes made here since then are added to those made
+ * elsewhere: a list or map is never replaced as a whole by one of an older state. */
 export function keepShared(person: string, saved: Choices): void {
   saveItem(sharedKeyOf(person), JSON.stringify(saved))
 }
