@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import orjson
+import pytest
 
 from majlis.prove.loop import Machine, SimulatedLoop
 from majlis.prove.many import PROMISES, Outcome
@@ -21,6 +22,12 @@ SCHEDULES = 1000 if os.environ.get("THOROUGH") else 8
 def test_schedules_keep_every_promise(tmp_path: Path) -> None:
     broken = {seed: run_schedule(seed, tmp_path).broken for seed in range(1, SCHEDULES + 1)}
     assert {seed: found for seed, found in broken.items() if found} == {}
+
+
+def test_a_schedule_leaves_no_event_loop_open(tmp_path: Path) -> None:
+    run_schedule(1, tmp_path)
+    with pytest.raises(RuntimeError, match="no current event loop"):
+        asyncio.get_event_loop_policy().get_event_loop()
 
 
 def test_the_same_seed_gives_the_same_trace_in_another_process(tmp_path: Path) -> None:

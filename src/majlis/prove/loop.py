@@ -93,6 +93,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def dispose(self) -> None:
         """Tasks of dead machines have not ended. Closing them runs their clean-up, which reaches nothing any more."""
         logging.disable()
+        # Otherwise a clean-up that asks for the loop, such as `asyncio.gather`, opens one that nobody closes.
+        asyncio.set_event_loop(self)
         for task in self._tasks:
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             coroutine = task.get_coro()
@@ -102,6 +104,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._tasks.clear()
         self._timers.clear()
         self.machines.clear()
+        asyncio.set_event_loop(None)
         self.close()
         logging.disable(logging.NOTSET)
 
