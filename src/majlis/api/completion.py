@@ -124,7 +124,8 @@ class Completion(Response):
                     f"{self._turn.model.name} is still working. Send the same request again to keep waiting.",
                 )
             try:
-                await asyncio.wait_for(self._changed.wait(), min(left, _POLL_SECONDS))
+                async with asyncio.timeout(min(left, _POLL_SECONDS)):
+                    await self._changed.wait()
             except TimeoutError:
                 self._drafts.stale = True
 

@@ -78,8 +78,10 @@ async def hold(engine: Engine, run: Run, entry: Entry, entries: list[Entry]) -> 
             if held is not None:
                 return held
             while await engine.db.read(is_taken, run, space_id):
+                # Not `wait_for`, which loses a cancellation that comes with the result.
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(happened.wait(), _LOOK_SECONDS)
+                    async with asyncio.timeout(_LOOK_SECONDS):
+                        await happened.wait()
                 happened.clear()
     finally:
         unwatch()
