@@ -93,7 +93,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def dispose(self) -> None:
         """Tasks of dead machines have not ended. Closing them runs their clean-up, which reaches nothing any more."""
         logging.disable()
-        # Otherwise a clean-up that asks for the loop, such as `asyncio.gather`, opens one that nobody closes.
+        # Otherwise a clean-up that asks for the loop, such as `asyncio.gather`, opens another one, which stays open.
         asyncio.set_event_loop(self)
         for task in self._tasks:
             task._log_destroy_pending = False  # type: ignore[attr-defined]
