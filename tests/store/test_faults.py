@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+import structlog
 
+from majlis.outage import Outage
 from majlis.store.faults import is_full, is_passing
 from majlis.store.open import open_database
 
@@ -41,3 +43,17 @@ async def test_mistakes_of_ours_are_not_passing_faults(tmp_path: Path) -> None:
     assert not is_passing(caught.value)
     assert not is_passing(ValueError("no"))
     await db.close()
+
+
+def test_a_logged_outage_quotes_no_content() -> None:
+    damaged = sqlite3.OperationalError("Could not decode to UTF-8 column 'data' with text 'a secret'")
+    refused = OSError("failing row\nDETAIL: (a secret)")
+    for error, said in (
+        (UnicodeDecodeError("utf-8", b"a secret", 0, 1, "invalid start byte"), "UnicodeDecodeError"),
+        (sa.exc.OperationalError("SELECT", {}, damaged), "OperationalError: Could not decode to UTF-8 column 'data'"),
+        (sa.exc.OperationalError("SELECT", {}, refused), "OSError: failing row"),
+        (ConnectionRefusedError(111, "Connection refused"), "ConnectionRefusedError: [Errno 111] Connection refused"),
+    ):
+        with structlog.testing.capture_logs() as logs:
+            Outage("polling").failed(error)
+        assert [each["error"] for each in logs] == [said]

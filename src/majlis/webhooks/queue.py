@@ -240,7 +240,8 @@ def disable(tx: Tx, hook: sa.Row[Any], reason: Reason) -> None:
     pending = webhook_deliveries.update().where(_queue.webhook_id == hook.id, _queue.state == word("pending"))
     tx.execute(pending.values(state="failed", error="The webhook was disabled.", ended_at=tx.now))
     if hook.space_id is None:
-        _logger.warning("the webhook of an agent was disabled", webhook=hook.id, reason=reason)
+        # It sends the events of an agent, or of all spaces of its creator, so there is no space to tell.
+        _logger.warning("a webhook was disabled", webhook=hook.id, reason=reason)
     elif reason != "creator_left":
         host = parse_target(hook.url).authority
         why = "the receiver answered that it is gone" if reason == "gone" else "it has failed for a day"

@@ -24,6 +24,7 @@ export function rowsOf(
 ): Row[] {
   const rows: Row[] = []
   let before: Message | null = null
+  let lastDay = ''
   const days = new Set<string>()
   const owners = new Map<string, Extract<Row, { kind: 'message' }>>()
   for (const message of history) {
@@ -34,15 +35,17 @@ export function rowsOf(
       if (last?.kind === 'message') last.lastSeq = message.seq
       continue
     }
-    const sameDay = before !== null && dayKey(before.createdAt) === dayKey(message.createdAt)
+    const day = dayKey(message.createdAt)
+    const sameDay = before !== null && day === lastDay
     const startsNew = newAfter !== null && message.seq > newAfter && (before?.seq ?? message.seq - 1) <= newAfter
-    if (!sameDay) rows.push({ kind: 'day', key: dayRowKey(message, days), at: message.createdAt })
+    if (!sameDay) rows.push({ kind: 'day', key: dayRowKey(day, message.id, days), at: message.createdAt })
     if (startsNew) rows.push({ kind: 'new', key: 'new' })
     const first = !sameDay || startsNew || !continuesGroup(before, message)
     const row: Row = { kind: 'message', key: keyOf(message, me), message, first, notices: NONE, lastSeq: message.seq }
     owners.set(message.id, row)
     rows.push(row)
     before = message
+    lastDay = day
   }
   for (const stream of streams) rows.push({ kind: 'stream', key: stream.streamId, stream })
   outgoing.forEach((each, n) => {
@@ -53,8 +56,7 @@ export function rowsOf(
 }
 
 /** The same day can appear twice if the server's clock was set back. */
-function dayRowKey({ createdAt, id }: Message, days: Set<string>): string {
-  const day = dayKey(createdAt)
+function dayRowKey(day: string, id: string, days: Set<string>): string {
   const key = days.has(day) ? `day ${day} ${id}` : `day ${day}`
   days.add(day)
   return key
