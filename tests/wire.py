@@ -1,7 +1,7 @@
 """A proxy in front of a PostgreSQL server that counts what a client waits for, as seen on the wire.
 
-A round trip is a statement, or many rows of one, that the client sends and then waits for. Preparing a statement is not
-counted: it happens once per connection.
+A round trip is what the client sends before it waits: a statement, or several. Preparing a statement is not counted: it
+happens once per connection.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ _ENCRYPT = 80877103
 
 @dataclass
 class Transaction:
-    """From BEGIN to its end: the statements, one for each round trip."""
+    """From BEGIN to its end: the statements of each round trip."""
 
-    statements: list[str] = field(default_factory=list)
+    trips: list[list[str]] = field(default_factory=list)
+
+    @property
+    def statements(self) -> list[str]:
+        return [each for trip in self.trips for each in trip]
 
     def does(self, *words: str) -> bool:
         whole = " ".join(self.statements)
@@ -65,26 +69,26 @@ class _Client:
         self._ended = ended
         self._prepared: dict[bytes, str] = {}
         self._current: Transaction | None = None
-        self._bound: str | None = None
+        self._bound: list[str] = []
 
     def sends(self, kind: bytes, body: bytes) -> None:
         if kind == b"P":
             name, text, _ = body.split(b"\0", 2)
             self._prepared[name] = text.decode()
         elif kind == b"B":
-            self._bound = self._prepared[body.split(b"\0", 2)[1]]
-        elif kind == b"S" and self._bound is not None:
+            self._bound.append(self._prepared[body.split(b"\0", 2)[1]])
+        elif kind == b"S" and self._bound:
             self._waits_for(self._bound)
-            self._bound = None
+            self._bound = []
         elif kind == b"Q":
-            self._waits_for(body.rstrip(b"\0").decode())
+            self._waits_for([body.rstrip(b"\0").decode()])
 
-    def _waits_for(self, statement: str) -> None:
-        if statement.startswith("BEGIN"):
+    def _waits_for(self, trip: list[str]) -> None:
+        if trip[0].startswith("BEGIN"):
             self._current = Transaction()
         if self._current is None:
             return
-        self._current.statements.append(statement)
-        if statement.startswith(("COMMIT", "ROLLBACK")):
+        self._current.trips.append(trip)
+        if trip[-1].startswith(("COMMIT", "ROLLBACK")):
             self._ended.append(self._current)
             self._current = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 import sqlalchemy as sa
 
@@ -49,7 +51,9 @@ async def _refuse_writes(db: Database, refuse: bool) -> None:
 
         await db.write(alter)
         # For new connections.
-        await db._engine.dispose()
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+        with suppress(sa.exc.DBAPIError):
+            await db.read(lambda tx: tx.execute(sa.text(others)))
     else:
         made = "CREATE TRIGGER refuse BEFORE INSERT ON gateway BEGIN SELECT RAISE(ABORT, 'full'); END"
         await db.write(lambda tx: tx.execute(sa.text("DELETE FROM gateway WHERE key = 'last_write_probe'")))

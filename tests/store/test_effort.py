@@ -176,8 +176,10 @@ async def test_a_long_queue_of_an_agent_is_not_read_with_each_claim(world: World
             tx.execute(sa.text("ANALYZE deliveries"))
 
     await db.write(fill)
-    with captured(db) as statements:
+    with captured(db) as all_statements:
         await db.write(known_agents, {agent})
+    # Others may run at the same time.
+    statements = [each for each in all_statements if "FROM agents" in each[0] or "FROM deliveries" in each[0]]
     assert len(statements) == (1 if db.dialect == "sqlite" else 2)
     assert [await measure(db, *each) for each in statements] == [None] * len(statements)
 

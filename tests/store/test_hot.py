@@ -188,19 +188,18 @@ _SLOW_COMMIT = (
 _USUAL_COMMIT = ("DROP TRIGGER hang ON gateway", "DROP FUNCTION hang")
 _IN_COMMIT = sa.text(
     "SELECT pid FROM pg_stat_activity"
-    " WHERE datname = current_database() AND query = 'COMMIT;' AND wait_event = 'PgSleep'"
+    " WHERE datname = current_database() AND query = 'COMMIT' AND wait_event = 'PgSleep'"
 )
 
 
 @pytest.mark.parametrize("way", _WAYS)
-async def test_a_table_that_was_changed_meanwhile_is_read_again_after_one_error(postgres: Database, way: str) -> None:
+async def test_a_table_that_was_changed_meanwhile_is_read_again(postgres: Database, way: str) -> None:
     """A newer version has migrated it while this process runs."""
     look = marked(way, sa.select(sa.text("*")).select_from(gateway))
-    await postgres.read(lambda tx: tx.all(look))
+    for _ in range(10):  # After a few times SQLAlchemy's way is prepared, too.
+        await postgres.read(lambda tx: tx.all(look))
     other = open_database(postgres.engine.url.render_as_string(hide_password=False))
     await other.write(lambda tx: tx.execute(sa.text("ALTER TABLE gateway ADD COLUMN more text")))
-    with pytest.raises(sa.exc.DBAPIError):
-        await postgres.read(lambda tx: tx.all(look))
     assert await postgres.read(lambda tx: tx.all(look)) == []
     await other.close()
 

@@ -36,6 +36,7 @@ async def test_writes_go_on_while_postgresql_builds_an_index(database_url: str) 
     older = open_database(database_url)
     async with asyncio.timeout(60):
         async with older._engine.connect() as holder:  # type: ignore[attr-defined]
+            await holder.execution_options(isolation_level="READ COMMITTED")
             await holder.execute(sa.text("UPDATE gateway SET value = value"))
             building = asyncio.create_task(
                 _migrate(database_url, lambda: online.add_index("ix_new", "gateway", ["value"]))
@@ -112,6 +113,7 @@ async def test_a_migration_that_cannot_get_a_lock_lets_others_pass_and_tries_aga
 
     async with asyncio.timeout(60):
         async with db._engine.connect() as reader:  # type: ignore[attr-defined]
+            await reader.execution_options(isolation_level="READ COMMITTED")
             await reader.execute(sa.text("SELECT * FROM gateway"))
             altering = asyncio.create_task(_migrate(database_url, alter))
             await until(lambda: tries > 2)

@@ -8,22 +8,22 @@ tests cover both ways.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol, TypeVar, cast
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from majlis.store.tables.columns import metadata
-
 S = TypeVar("S", bound=sa.Executable)
 Process = Callable[[Any], Any]
+# A named tuple.
+Row = Any
 _MARK = "_majlis_hot"
-_WORD = re.compile(r"\w+")
 
 
 def hot(statement: S) -> S:
@@ -33,9 +33,19 @@ def hot(statement: S) -> S:
 
 
 class Driver(Protocol):
-    """Runs a statement once, or once per row of parameters. Raises SQLAlchemy's errors."""
+    """Runs prepared statements, once for each row of parameters. Raises SQLAlchemy's errors."""
 
-    def run(self, text: str, given: list[list[Any]], has_rows: bool) -> tuple[Sequence[Any], int]: ...
+    def run(self, prepared: Prepared, rows: list[Sequence[Any]]) -> HotResult: ...
+
+    def later(self, prepared: Prepared, rows: list[Sequence[Any]], checked: bool) -> bool:
+        """False if no row was changed, as far as that is known."""
+        ...
+
+    def ask(self, prepared: Prepared, values: Sequence[Any]) -> HotResult: ...
+
+    def flush(self) -> None:
+        """Sends what waits, before a statement that goes through SQLAlchemy."""
+        ...
 
 
 def prepare(conn: sa.Connection, statement: Any, parameters: Any) -> Prepared | None:
@@ -56,64 +66,68 @@ def _has_listeners(conn: sa.Connection) -> bool:
     return (conn._has_events or conn.engine._has_events) and bool(conn.dispatch.before_cursor_execute)
 
 
-@dataclass(slots=True, eq=False)
 class HotResult:
     """The part of SQLAlchemy's result that we use."""
 
-    _rows: list[Any]
-    rowcount: int
+    __slots__ = ("_rows", "rowcount")
 
-    def all(self) -> Sequence[Any]:
+    def __init__(self, rows: Sequence[Row], rowcount: int) -> None:
+        self._rows = rows
+        self.rowcount = rowcount
+
+    def all(self) -> Sequence[Row]:
         return self._rows
 
-    def one(self) -> Any:
-        if len(self._rows) != 1:
-            raise sa.exc.NoResultFound if not self._rows else sa.exc.MultipleResultsFound
-        return self._rows[0]
+    def one(self) -> Row:
+        rows = self.all()
+        if len(rows) != 1:
+            raise sa.exc.NoResultFound if not rows else sa.exc.MultipleResultsFound
+        return rows[0]
 
-    def one_or_none(self) -> Any:
-        return self.one() if self._rows else None
+    def one_or_none(self) -> Row:
+        return self.one() if self.all() else None
 
     def scalar_one(self) -> Any:
         return self.one()[0]
 
     def scalar_one_or_none(self) -> Any:
-        return self.one()[0] if self._rows else None
+        rows = self.all()
+        return self.one()[0] if rows else None
 
 
 def _prepare(conn: sa.Connection, statement: Any, keys: list[str]) -> Prepared | None:
-    compiled = statement.compile(dialect=conn.dialect, column_keys=keys or None)
+    dialect = conn.dialect if conn.dialect.name == "sqlite" else _numbered_postgres()
+    compiled = statement.compile(dialect=dialect, column_keys=keys or None)
     assert isinstance(compiled, SQLCompiler)
     # The text of a statement with a list parameter depends on the list's length.
-    return None if compiled.post_compile_params else Prepared(conn, compiled, statement)
+    return None if compiled.post_compile_params else Prepared(dialect, compiled)
+
+
+@cache
+def _numbered_postgres() -> sa.Dialect:
+    """A dialect whose parameters are `$1`, `$2`, as libpq has them. Only statements are compiled with it."""
+    from sqlalchemy.dialects.postgresql.asyncpg import dialect
+
+    made: sa.Dialect = dialect(json_serializer=dump_json)  # type: ignore[no-untyped-call]
+    return made
 
 
 class Prepared:
     """A statement of one dialect, with the conversions of its parameters and rows."""
 
-    def __init__(self, conn: sa.Connection, compiled: SQLCompiler, statement: Any) -> None:
+    def __init__(self, dialect: sa.Dialect, compiled: SQLCompiler) -> None:
         self.text = str(compiled)
-        self.is_select: bool = statement.is_select
-        # The table that it writes.
-        self.target: str | None = statement.table.name if statement.is_dml else None
-        # All it may touch: every word of the text that is a table's name.
-        self.tables = metadata.tables.keys() & set(_WORD.findall(self.text))
         processors = cast("dict[str, Process]", compiled._bind_processors)
         constants = compiled.params
         self._binds = [(name, processors.get(name), constants.get(name)) for name in compiled.positiontup or ()]
         columns = compiled._result_columns
-        out = (column.type._cached_result_processor(conn.dialect, None) for column in columns)
+        out = (column.type._cached_result_processor(dialect, None) for column in columns)
         self._out = [(index, convert) for index, convert in enumerate(out) if convert is not None]
         self._row = _row_class([column.name for column in columns]) if columns else None
-
-    @property
-    def has_rows(self) -> bool:
-        return self._row is not None
-
-    def run(self, driver: Driver, parameters: Any) -> HotResult:
-        given = parameters if isinstance(parameters, list) else [parameters or {}]
-        rows, count = driver.run(self.text, [self.bound(each) for each in given], self.has_rows)
-        return HotResult([self._made(row) for row in rows], count)
+        # None for a statement without rows.
+        self.make_row: Callable[[Sequence[Any]], Row] | None = None
+        if self._row is not None:
+            self.make_row = self._converted if self._out else self._row._make
 
     def bound(self, given: dict[str, Any]) -> list[Any]:
         bound = []
@@ -122,16 +136,13 @@ class Prepared:
             bound.append(process(value) if process is not None else value)
         return bound
 
-    def _made(self, row: Sequence[Any]) -> Any:
-        assert self._row is not None
-        if not self._out:
-            return self._row._make(row)
+    def _converted(self, row: Sequence[Any]) -> Row:
         values = list(row)
         for index, convert in self._out:
             # All our types convert NULL to None.
             if values[index] is not None:
                 values[index] = convert(values[index])
-        return self._row._make(values)
+        return cast(Any, self._row)._make(values)
 
 
 def _row_class(names: list[str]) -> Any:
@@ -147,16 +158,30 @@ def _row_class(names: list[str]) -> Any:
 
 @dataclass(slots=True, eq=False)
 class SqliteDriver:
+    """Runs each statement at once, since there are no round trips."""
+
     _raw: sqlite3.Connection
 
-    def run(self, text: str, given: list[list[Any]], has_rows: bool) -> tuple[Sequence[Any], int]:
+    def run(self, prepared: Prepared, rows: list[Sequence[Any]]) -> HotResult:
+        text, make_row = prepared.text, prepared.make_row
         try:
-            cursor = self._raw.execute(text, given[0]) if len(given) == 1 else self._raw.executemany(text, given)
-            return _fetch_all(cursor) if has_rows else (), cursor.rowcount
+            cursor = self._raw.execute(text, rows[0]) if len(rows) == 1 else self._raw.executemany(text, rows)
+            if make_row is None:
+                return HotResult((), cursor.rowcount)
+            return HotResult([make_row(row) for row in _fetch_all(cursor)], cursor.rowcount)
         except sqlite3.IntegrityError as error:
             raise sa.exc.IntegrityError(text, None, error) from error
         except sqlite3.DatabaseError as error:
             raise sa.exc.DBAPIError.instance(text, None, error, sqlite3.Error) from error
+
+    def later(self, prepared: Prepared, rows: list[Sequence[Any]], checked: bool) -> bool:
+        return self.run(prepared, rows).rowcount != 0
+
+    def ask(self, prepared: Prepared, values: Sequence[Any]) -> HotResult:
+        return self.run(prepared, [values])
+
+    def flush(self) -> None:
+        """Nothing waits."""
 
 
 def _fetch_all(cursor: sqlite3.Cursor) -> list[Any]:
@@ -169,26 +194,5 @@ def _fetch_all(cursor: sqlite3.Cursor) -> list[Any]:
         raise
 
 
-@dataclass(slots=True, eq=False)
-class PostgresDriver:
-    """Uses SQLAlchemy's cursor over asyncpg, which begins the transaction, prepares a statement once per connection and
-    translates errors."""
-
-    _conn: sa.Connection
-
-    def run(self, text: str, given: list[list[Any]], has_rows: bool) -> tuple[Sequence[Any], int]:
-        conn = self._conn
-        dialect: Any = conn.dialect
-        cursor: Any = conn.connection.cursor()
-        # Makes the cursor prepare statements again that were prepared before a schema change.
-        cursor._invalidate_schema_cache_asof = dialect._invalidate_schema_cache_asof
-        try:
-            if len(given) == 1:
-                cursor.execute(text, given[0])
-            else:
-                cursor.executemany(text, given)
-            return cursor.fetchall() if has_rows else (), cursor.rowcount
-        except BaseException as error:
-            if isinstance(error, dialect.dbapi.InvalidCachedStatementError):
-                dialect._invalidate_schema_cache()
-            conn._handle_dbapi_exception(error, text, None, cursor, None)
+def dump_json(value: Any) -> str:
+    return orjson.dumps(value).decode()

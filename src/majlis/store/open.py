@@ -18,7 +18,7 @@ def open_database(url: str) -> Database:
     parsed = parse_database_url(url)
     if parsed.get_backend_name() == "sqlite":
         return SqliteDatabase(_prepared(Path(parsed.database or "")))
-    # Imported here, so that users of SQLite do not wait for the import of asyncpg.
+    # Imported here, so that users of SQLite do not wait for the import of psycopg.
     from majlis.store.postgres import PostgresDatabase
 
     return PostgresDatabase(parsed)
@@ -29,7 +29,7 @@ def parse_database_url(url: str) -> sa.URL:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
         raise ConfigurationError(f"The database URL is not valid. Use {_EXAMPLES}.") from None
-    if parsed.drivername not in ("sqlite", "postgresql", "postgres", "postgresql+asyncpg"):
+    if parsed.drivername not in ("sqlite", "postgresql", "postgres", "postgresql+asyncpg", "postgresql+psycopg"):
         raise ConfigurationError(f"A {parsed.drivername} database is not supported. Use {_EXAMPLES}.")
     if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
         raise ConfigurationError(f"SQLite needs a file. Use {_EXAMPLES}.")

@@ -27,8 +27,8 @@ from sqlalchemy.ext.compiler import compiles
 
 from majlis import clock, telemetry
 from majlis.errors import Unavailable
-from majlis.store.hot import SqliteDriver
-from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, dump_json, keep_inside
+from majlis.store.hot import SqliteDriver, dump_json
+from majlis.store.transactions import AfterCommit, Dialect, Hooks, P, T, Tx, keep_inside
 
 _BATCH = 128
 _LOOP_BATCH = 64

@@ -1,7 +1,7 @@
 """Transactions.
 
 Domain code that uses the database is synchronous code over a `Tx`. On SQLite it runs in the writer's thread, on
-PostgreSQL in a greenlet over asyncpg. It cannot await, so it makes no network call between two statements. Whatever
+PostgreSQL in a greenlet over psycopg. It cannot await, so it makes no network call between two statements. Whatever
 must leave the process goes into `tx.outbox` and is sent after the commit. A function given to `write` may run more than
 once (after a deadlock), so it must have no side effects beside its `Tx`.
 """
@@ -13,12 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
-import orjson
 import sqlalchemy as sa
 
 from majlis import clock
-from majlis.store.deferred import Deferred
-from majlis.store.hot import Driver, prepare
+from majlis.store.hot import Driver, Prepared, prepare
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,43 +55,62 @@ class Hooks:
 class Tx:
     """One transaction: its connection, its start time, and what is sent after its commit."""
 
-    conn: sa.Connection
+    _conn: sa.Connection
     hooks: Hooks
-    driver: Driver
+    # None in migrations.
+    driver: Driver | None
     now: int = field(default_factory=lambda: clock.now())
     outbox: list[object] = field(default_factory=list)
     # The span that it is part of, for the runs that it causes (D7).
     trace: str | None = None
-    # None where each statement runs at once: on SQLite, which has no round trips.
-    deferred: Deferred | None = None
+
+    @property
+    def conn(self) -> sa.Connection:
+        if self.driver is not None:
+            self.driver.flush()
+        return self._conn
 
     @property
     def dialect(self) -> Dialect:
-        return "sqlite" if self.conn.dialect.name == "sqlite" else "postgresql"
+        return "sqlite" if self._conn.dialect.name == "sqlite" else "postgresql"
 
     def execute(self, statement: sa.Executable, parameters: Any = None) -> sa.CursorResult[Any]:
-        prepared = prepare(self.conn, statement, parameters)
-        if self.deferred is not None and self.deferred.concerns(prepared):
-            self.deferred.flush()
-        if prepared is None:
+        driver = self.driver
+        prepared = prepare(self._conn, statement, parameters) if driver is not None else None
+        if driver is None or prepared is None:
             return self.conn.execute(statement, parameters)
-        return cast("sa.CursorResult[Any]", prepared.run(self.driver, parameters))
+        return cast("sa.CursorResult[Any]", driver.run(prepared, _bound(prepared, parameters)))
 
     def later(self, statement: sa.Executable, parameters: Any, checked: bool = False) -> bool:
-        """Writes now, or together with the writes after it: before this transaction reads one of their tables, and at
-        the latest before its commit. With `checked` it is False if no row was changed. If that, or a broken constraint,
-        turns out only later, the work runs again from its beginning, and there each statement at once."""
-        if self.deferred is not None:
-            prepared = prepare(self.conn, statement, parameters)
-            if prepared is not None and self.deferred.add(prepared, parameters, checked):
-                return True
-        return self.execute(statement, parameters).rowcount != 0
+        """Writes now, or on PostgreSQL in the round trip of the next statement that is not written later, or of the
+        commit. With `checked` it is False if no row was changed. If that, or a broken constraint, turns out only later,
+        the work runs again from its beginning, and there each statement at once."""
+        driver = self.driver
+        prepared = prepare(self._conn, statement, parameters) if driver is not None else None
+        if driver is None or prepared is None:
+            return self.execute(statement, parameters).rowcount != 0
+        return driver.later(prepared, _bound(prepared, parameters), checked)
+
+    def ask(self, statement: sa.Executable, parameters: dict[str, Any]) -> sa.CursorResult[Any]:
+        """Reads now, or on PostgreSQL in the round trip of the next statement. Reads that do not depend on each other
+        are asked first, and then looked at."""
+        driver = self.driver
+        prepared = prepare(self._conn, statement, parameters) if driver is not None else None
+        if driver is None or prepared is None:
+            return self.execute(statement, parameters)
+        return cast("sa.CursorResult[Any]", driver.ask(prepared, prepared.bound(parameters)))
 
     def one(self, statement: sa.Executable, parameters: Any = None) -> sa.Row[Any] | None:
         return self.execute(statement, parameters).one_or_none()
 
     def all(self, statement: sa.Executable, parameters: Any = None) -> Sequence[sa.Row[Any]]:
         return self.execute(statement, parameters).all()
+
+
+def _bound(prepared: Prepared, parameters: Any) -> list[Sequence[Any]]:
+    if isinstance(parameters, list):
+        return [prepared.bound(each) for each in parameters]
+    return [prepared.bound(parameters or {})]
 
 
 AfterCommit = Callable[[list[object]], None]
@@ -142,7 +159,3 @@ class Database(Protocol):
 
 def keep_inside(outbox: list[object]) -> None:
     """The default for `after_commit`: sends nothing."""
-
-
-def dump_json(value: Any) -> str:
-    return orjson.dumps(value).decode()

@@ -63,11 +63,24 @@ async def test_writes_that_nothing_waits_for_are_one_round_trip(watched: Databas
 
     await watched.write(write)
     [transaction] = wire.transactions
-    _, read, together, _ = transaction.statements
-    assert "entities" in read
-    assert "INSERT INTO gateway" in together
-    assert "UPDATE entities" in together
+    first, second = transaction.trips
+    assert [_verb(each) for each in first] == ["BEGIN", "INSERT INTO gateway", "INSERT INTO gateway", "SELECT count(*)"]
+    assert [_verb(each) for each in second] == ["UPDATE entities", "COMMIT"]
     assert await watched.read(count) == 2
+
+
+async def test_reads_that_are_asked_for_together_are_one_round_trip(watched: Database, wire: Wire) -> None:
+    def look(tx: Tx) -> tuple[int, int]:
+        here, elsewhere = tx.ask(_COUNT, {}), tx.ask(_ELSEWHERE, {})
+        return here.scalar_one(), elsewhere.scalar_one()
+
+    assert await watched.snapshot(look) == (await watched.read(count), 1)
+    [transaction] = wire.transactions
+    assert [len(trip) for trip in transaction.trips] == [3, 1]
+
+
+def _verb(statement: str) -> str:
+    return " ".join(statement.split()[: 3 if statement.startswith("INSERT") else 2])
 
 
 @pytest.mark.parametrize("look", [_COUNT, _NOT_MARKED], ids=["hot", "usual"])
@@ -136,8 +149,6 @@ async def test_a_broken_constraint_is_an_error_of_the_write_that_broke_it(db: Da
 
 
 async def test_many_rows_are_written_at_once(watched: Database, wire: Wire) -> None:
-    """One statement has room for a few rows. The driver sends more rows of one statement in one go."""
-
     def write(tx: Tx) -> None:
         tx.later(_INSERT, row("first"))
         tx.later(_INSERT, [row(str(n)) for n in range(100)])
@@ -147,7 +158,7 @@ async def test_many_rows_are_written_at_once(watched: Database, wire: Wire) -> N
     await watched.write(write)
     assert await watched.read(count) == before + 102
     [transaction] = wire.transactions
-    assert len(transaction.statements) == 5
+    assert len(transaction.trips) == 1
 
 
 async def test_what_was_deferred_is_gone_with_its_transaction(db: Database) -> None:
