@@ -50,6 +50,7 @@ MEASURES: dict[str, Measure] = {
     "context": context.measure,
     "runs": runs.measure,
     "throughput": throughput.measure,
+    "peers": throughput.measure_peers,
     "prefix": prefix.measure,
     "memory": memory.measure,
     "assembly": assembly.measure,

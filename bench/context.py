@@ -114,7 +114,7 @@ def _flat(stage: Stage, name: str, ours: Sampler, floor: Sampler) -> Result:
 def _beside(stage: Stage, ours: Sampler) -> list[Result]:
     name = f"next request, {MIDDLE:,} : openai-agents"
     try:
-        with open_peer("openai_session.py", str(stage.folder / "session.db"), str(MIDDLE)) as peer:
+        with open_peer("openai_session", str(stage.folder / "session.db"), str(MIDDLE)) as peer:
             found = compare(peer.times, ours, stage.rounds, _EACH)
     except Unavailable as error:
         alone = median(ours(stage.rounds)) * 1000

@@ -36,6 +36,10 @@ class Stage:
     def fresh(self) -> str:
         return self._keep(self.databases.fresh())
 
+    def empty(self) -> str:
+        """A database without tables, for others."""
+        return self._keep(self.databases.empty())
+
     def copy(self, url: str) -> str:
         """The database must not be in use."""
         return self._keep(_copy_file(url) if self.engine == "sqlite" else asyncio.run(_copy_database(url)))

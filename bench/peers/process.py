@@ -1,25 +1,32 @@
 """A peer in a process of its own that stays: told how many to do, it does them and says what each took. So it can take
-turns with us."""
+turns with us. While it waits for its turn it is stopped, so that its polls cost the others nothing."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from bench.peers.environment import Unavailable, peers_python
+from tools.steps import ROOT
 
-_SCRIPTS = Path(__file__).parent
-# Nothing that either of them would send home, and no key that they would look for.
+# Nothing that any of them would send home, and no key that they would look for.
 _QUIET = {
+    "DBOS_CONDUCTOR_KEY": "",
+    "GOOGLE_API_KEY": "",
+    "GOOGLE_CLOUD_AGENT_ENGINE_ENABLE_TELEMETRY": "",
     "OPENAI_AGENTS_DISABLE_TRACING": "1",
     "OPENAI_API_KEY": "",
     "LANGSMITH_TRACING": "false",
     "LANGCHAIN_TRACING_V2": "false",
+    "OTEL_SDK_DISABLED": "true",
 }
+_PATIENCE_SECONDS = 600
+_ENDED = "the peer has ended before its time: see its words above"
 
 
 class Peer:
@@ -29,25 +36,33 @@ class Peer:
     def times(self, count: int) -> list[float]:
         """A `Sampler`."""
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{count}\n")
-        self._process.stdin.flush()
+        self._process.send_signal(signal.SIGCONT)
+        try:
+            self._process.stdin.write(f"{count}\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise Unavailable(_ENDED) from None
         return [float(seconds) for seconds in self.heard()]
 
     def heard(self) -> list[float]:
         assert self._process.stdout is not None
+        timer = threading.Timer(_PATIENCE_SECONDS, self._process.kill)
+        timer.start()
         line = self._process.stdout.readline()
+        timer.cancel()
         if not line:
-            raise Unavailable("the peer has ended before its time: see its words above")
+            raise Unavailable(_ENDED)
+        self._process.send_signal(signal.SIGSTOP)
         found: list[float] = json.loads(line)
         return found
 
 
 @contextmanager
-def open_peer(script: str, *arguments: str) -> Iterator[Peer]:
-    """Raises Unavailable when it cannot be installed or does not start."""
-    command = [str(peers_python()), str(_SCRIPTS / script), *arguments]
+def open_peer(name: str, *arguments: str) -> Iterator[Peer]:
+    """`name` is a script of this folder. Raises Unavailable when it cannot be installed or does not start."""
+    command = [str(peers_python()), "-m", f"bench.peers.{name}", *arguments]
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | _QUIET, text=True
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | _QUIET, text=True
     )
     try:
         peer = Peer(process)
@@ -57,6 +72,7 @@ def open_peer(script: str, *arguments: str) -> Iterator[Peer]:
         if process.stdin is not None:
             process.stdin.close()
         process.terminate()
+        process.send_signal(signal.SIGCONT)
         process.wait(30)
         if process.stdout is not None:
             process.stdout.close()
