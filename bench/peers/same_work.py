@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Protocol
 
-import psycopg  # type: ignore[import-not-found]
+import psycopg
 import psycopg_pool  # type: ignore[import-not-found]
 import uvloop
 
@@ -78,7 +78,7 @@ async def open_messages(place: str) -> AsyncIterator[Messages]:
     if not is_postgres(place):
         yield SqliteMessages(Path(place) / "messages.db")
         return
-    options = {"autocommit": True, "prepare_threshold": 0}
+    options: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0}
     with psycopg.connect(place, **options) as connection:
         connection.execute(POSTGRES_TABLE)
         async with psycopg_pool.AsyncConnectionPool(place, kwargs=options, min_size=4, max_size=4) as pool:

@@ -22,6 +22,7 @@ from majlis.entities.shapes import TokenJson, token_json
 from majlis.errors import Forbidden, Invalid, Unauthenticated
 from majlis.live.log import TokenEnded
 from majlis.store import ids
+from majlis.store.hot import hot
 from majlis.store.tables import entities, tokens
 from majlis.store.transactions import Tx
 
@@ -30,7 +31,7 @@ TokenKind = Literal["api", "session", "sign_in"]
 OWNER_TOKEN = "owner-token."  # noqa: S105 - how `parent_id` names MAJLIS_OWNER_TOKEN, before a part of its digest
 _PREFIX: dict[TokenKind, str] = {"api": "mj_", "session": "ms_", "sign_in": "mc_"}
 
-_FIND = (
+_FIND = hot(
     sa.select(
         entities.c.id,
         entities.c.name,

@@ -4,6 +4,7 @@ agent's inbox; an agent that has left the space gets none (A7)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -14,6 +15,7 @@ from majlis.inbox.trigger import EventJson, TriggerJson
 from majlis.spaces.damaged_rows import Unreadable, all_sound, reading, set_aside_named
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, entities, members, messages, runs, spaces
+from majlis.store.tables.columns import among
 from majlis.store.transactions import Tx
 from majlis.waits.wait import Wait
 
@@ -51,25 +53,43 @@ _MESSAGES = (
     .outerjoin(_answered, _answered.c.id == sa.func.coalesce(messages.c.reply_to, _before.c.id))
     .outerjoin(_expired, sa.and_(_expired.c.id == _answered.c.run_id, _expired.c.agent_id == deliveries.c.agent_id))
 )
-_ONE_MESSAGE = hot(_MESSAGES.where(deliveries.c.id == sa.bindparam("delivery")))
-_SEVERAL_MESSAGES = _MESSAGES.where(deliveries.c.id.in_(sa.bindparam("deliveries", expanding=True)))
+_THESE = hot(_MESSAGES.where(among(deliveries.c.id, "deliveries")))
+# The most that are read before it is known which of them will start a run.
+_MOST_AHEAD = 4
 
 
-def build_triggers(tx: Tx, chosen: Sequence[sa.Row[Any]]) -> dict[str, TriggerJson]:
+@dataclass(slots=True)
+class AskedMessages:
+    """The messages of some deliveries, which arrive with the next round trip."""
+
+    ids: frozenset[str]
+    rows: sa.CursorResult[Any] | None
+
+
+def ask_ahead(tx: Tx, due: Sequence[sa.Row[Any]]) -> AskedMessages:
+    wanted = frozenset(each.id for each in due if each.type == "space_message")
+    if not 0 < len(wanted) <= _MOST_AHEAD:
+        return AskedMessages(frozenset(), None)
+    return AskedMessages(wanted, tx.ask(_THESE, {"deliveries": sorted(wanted)}))
+
+
+def build_triggers(tx: Tx, chosen: Sequence[sa.Row[Any]], asked: AskedMessages | None = None) -> dict[str, TriggerJson]:
     """By delivery id. None for a message that the agent may no longer read, or that is damaged (R9)."""
     triggers = {each.id: _plain(each) for each in chosen if each.type != "space_message"}
     about_messages = {each.id: each for each in chosen if each.type == "space_message"}
-    for row in _look_up(tx, about_messages):
+    for row in _look_up(tx, about_messages, asked):
         triggers[row.delivery_id] = _of_message(about_messages[row.delivery_id], row)
     return triggers
 
 
-def _look_up(tx: Tx, wanted: Mapping[str, sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
-    if len(wanted) == 1:
-        return _look_at(tx, *wanted.values())
+def _look_up(tx: Tx, wanted: Mapping[str, sa.Row[Any]], asked: AskedMessages | None) -> Sequence[sa.Row[Any]]:
+    if not wanted:
+        return ()
     try:
         with reading():
-            return all_sound(tx.all(_SEVERAL_MESSAGES, {"deliveries": sorted(wanted)})) if wanted else ()
+            if asked is not None and asked.rows is not None and wanted.keys() <= asked.ids:
+                return all_sound([row for row in asked.rows.all() if row.delivery_id in wanted])
+            return all_sound(tx.all(_THESE, {"deliveries": sorted(wanted)}))
     except Unreadable:
         return [row for each in wanted.values() for row in _look_at(tx, each)]
 
@@ -78,7 +98,7 @@ def _look_at(tx: Tx, delivery: sa.Row[Any]) -> Sequence[sa.Row[Any]]:
     """A damaged message is set aside: retrying it would block the queue for good."""
     try:
         with reading():
-            return all_sound(tx.all(_ONE_MESSAGE, {"delivery": delivery.id}))
+            return all_sound(tx.all(_THESE, {"deliveries": [delivery.id]}))
     except Unreadable as error:
         set_aside_named(tx, delivery.message_id, error)
         return ()

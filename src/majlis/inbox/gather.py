@@ -7,7 +7,7 @@ the last run of its cause in its space ends or pauses. All of it is in the ledge
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -88,11 +88,22 @@ def gather_columns(tx: Tx, posted: Posted, agent_id: str) -> dict[str, Any]:
 def release(tx: Tx, space_ids: Iterable[str], cause_id: str | None, run_id: str) -> None:
     """A run of this cause ends or pauses. Call it after the spaces' rows are locked: of two runs that end together, the
     second sees that the first is over."""
-    for space_id in space_ids if cause_id is not None else ():
-        place = {"space": space_id, "cause": cause_id}
-        if tx.one(_ANY, place) is not None and not is_composing(tx, space_id, cause_id, run_id):
-            tx.execute(_RELEASE, {**place, "due": tx.now + SETTLE_MILLIS})
-            tx.outbox.append(WorkAvailable(payload=SOON))
+    ask_to_release(tx, space_ids, cause_id, run_id)()
+
+
+def ask_to_release(tx: Tx, space_ids: Iterable[str], cause_id: str | None, run_id: str) -> Callable[[], None]:
+    """The look costs no round trip of its own, if other reads are asked for before the function is called."""
+    if cause_id is None:
+        return lambda: None
+    gathering = [(space_id, tx.ask(_ANY, {"space": space_id, "cause": cause_id})) for space_id in space_ids]
+
+    def release_gathering() -> None:
+        for space_id, found in gathering:
+            if found.all() and not is_composing(tx, space_id, cause_id, run_id):
+                tx.execute(_RELEASE, {"space": space_id, "cause": cause_id, "due": tx.now + SETTLE_MILLIS})
+                tx.outbox.append(WorkAvailable(payload=SOON))
+
+    return release_gathering
 
 
 def check_later(tx: Tx, due: Iterable[sa.Row[Any]]) -> set[str]:

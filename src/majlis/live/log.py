@@ -99,16 +99,22 @@ def record_together(tx: Tx, happened: Sequence[tuple[str, str, dict[str, Any]]])
     for space_id in sorted({space for space, _, _ in happened}):
         heads = [(kind, _head(kind, data)) for space, kind, data in happened if space == space_id]
         if tx.dialect == "postgresql":
-            tx.outbox += _record_at_once(tx, space_id, heads)
+            _record_at_once(tx, space_id, heads)
         else:
             tx.outbox += _record_in_turn(tx, space_id, heads)
 
 
-def _record_at_once(tx: Tx, space_id: str, heads: list[tuple[str, str]]) -> list[LoggedEvent]:
+def _record_at_once(tx: Tx, space_id: str, heads: list[tuple[str, str]]) -> None:
+    """The numbers arrive with the next round trip."""
     types, texts = [kind for kind, _ in heads], [head for _, head in heads]
     given = {"topic": space_id, "at": tx.now, "count": len(heads), "types": types, "heads": texts}
-    numbers = sorted(row.seq for row in tx.all(_TOGETHER, given))
-    return [_numbered(tx, space_id, seq, *each) for seq, each in zip(numbers, heads, strict=bool(numbers))]
+    numbered = tx.ask(_TOGETHER, given)
+
+    def events() -> list[LoggedEvent]:
+        numbers = sorted(row.seq for row in numbered.all())
+        return [_numbered(tx, space_id, seq, *each) for seq, each in zip(numbers, heads, strict=bool(numbers))]
+
+    tx.send(events)
 
 
 def _record_in_turn(tx: Tx, space_id: str, heads: list[tuple[str, str]]) -> list[LoggedEvent]:

@@ -10,12 +10,13 @@ import sqlalchemy as sa
 from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, NotFound
 from majlis.spaces.shapes import SpaceRole
+from majlis.store.hot import hot
 from majlis.store.tables import members, messages, spaces
 from majlis.store.transactions import Tx
 
 Need = Literal["read", "write", "administer"]
 
-_SPACE = (
+_SPACE = hot(
     sa.select(*spaces.c, members.c.role, members.c.seen_seq)
     .join(members, members.c.space_id == spaces.c.id)
     .where(
@@ -24,8 +25,10 @@ _SPACE = (
         members.c.entity_id == sa.bindparam("entity_id"),
     )
 )
-_SPACE_WITH_CURSOR = _SPACE.add_columns(messages.c.seq.label("cursor_seq")).outerjoin(
-    messages, sa.and_(messages.c.id == sa.bindparam("cursor"), messages.c.space_id == spaces.c.id)
+_SPACE_WITH_CURSOR = hot(
+    _SPACE.add_columns(messages.c.seq.label("cursor_seq")).outerjoin(
+        messages, sa.and_(messages.c.id == sa.bindparam("cursor"), messages.c.space_id == spaces.c.id)
+    )
 )
 
 

@@ -13,6 +13,7 @@ from majlis.errors import Invalid, NotFound
 from majlis.spaces.access import access_space, access_space_at
 from majlis.spaces.damaged_rows import Damaged, Unreadable, read_named, read_rows, reading, set_aside_named, sound
 from majlis.spaces.shapes import MessageJson, message_json
+from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Tx
 
@@ -26,12 +27,12 @@ READABLE = (
 )
 
 _IN_SPACE = messages.c.space_id == sa.bindparam("space_id")
-_BEFORE = (
+_BEFORE = hot(
     SELECT_MESSAGES.where(_IN_SPACE, messages.c.seq < sa.bindparam("seq"))
     .order_by(messages.c.seq.desc())
     .limit(sa.bindparam("limit"))
 )
-_AFTER = (
+_AFTER = hot(
     SELECT_MESSAGES.where(_IN_SPACE, messages.c.seq > sa.bindparam("seq"))
     .order_by(messages.c.seq)
     .limit(sa.bindparam("limit"))

@@ -33,7 +33,7 @@ from majlis.spaces.stale import Guard, crosses
 from majlis.store import ids
 from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, spaces
-from majlis.store.tables.columns import word
+from majlis.store.tables.columns import among, word
 from majlis.store.transactions import Dialect, Tx
 
 MAX_BYTES = 64 * 1024
@@ -96,8 +96,7 @@ _BY_CLIENT_ID = sa.select(messages.c.id).where(
 )
 _IN_THIS_SPACE = hot(sa.select(messages.c.kind).where(messages.c.id == sa.bindparam("message"), _IN_SPACE))
 _MEMBERS = sa.select(members.c.entity_id).where(members.c.space_id == sa.bindparam("space"))
-_IS_MEMBER = hot(_MEMBERS.where(members.c.entity_id == sa.bindparam("entity")))
-_ARE_MEMBERS = _MEMBERS.where(members.c.entity_id.in_(sa.bindparam("entities", expanding=True)))
+_ARE_MEMBERS = hot(_MEMBERS.where(among(members.c.entity_id, "entities")))
 _INSERT: dict[Dialect, sa.Executable] = {
     "sqlite": hot(sqlite.insert(messages).on_conflict_do_nothing()),
     # Inline: its generated key is not returned, so it can be deferred.
@@ -270,12 +269,7 @@ def _check_references(tx: Tx, space_id: str, draft: Draft) -> MessageKind | None
 
 
 def _members_among(tx: Tx, space_id: str, entity_ids: list[str]) -> set[str]:
-    """A single mention is the common case and has a hot statement; a list parameter cannot be hot."""
-    if len(entity_ids) == 1:
-        found = tx.all(_IS_MEMBER, {"space": space_id, "entity": entity_ids[0]})
-    else:
-        found = tx.all(_ARE_MEMBERS, {"space": space_id, "entities": entity_ids})
-    return {row.entity_id for row in found}
+    return {row.entity_id for row in tx.all(_ARE_MEMBERS, {"space": space_id, "entities": entity_ids})}
 
 
 def _values(sender: Caller, space_id: str, draft: Draft, text: str, seq: int) -> dict[str, Any]:

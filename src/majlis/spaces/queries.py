@@ -18,6 +18,7 @@ from majlis.spaces.access import unknown_space
 from majlis.spaces.damaged_rows import Unreadable, all_sound, reading, sound
 from majlis.spaces.members import SELECT_MEMBERS
 from majlis.spaces.shapes import MemberJson, SpaceJson, SpaceOutlineJson, member_json, message_json, space_facts
+from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, spaces
 from majlis.store.transactions import Tx
 
@@ -28,7 +29,7 @@ _named = messages.alias("named")
 # The newest messages in which unread mentions are looked for.
 _MENTIONS_IN = 500
 _UNREAD_MENTIONS = (
-    sa.select(sa.func.aggregate_strings(sa.cast(_named.c.seq, sa.String), ","))
+    sa.select(sa.func.aggregate_strings(sa.cast(_named.c.seq, sa.String), sa.literal_column("','")))
     .where(
         _named.c.space_id == spaces.c.id,
         _named.c.seq > _mine.c.seen_seq,
@@ -58,11 +59,11 @@ _SPACES = (
     .outerjoin(entities, entities.c.id == _last.c.sender_id)
     .where(_mine.c.entity_id == sa.bindparam("entity_id"), spaces.c.deleted_at.is_(None))
 )
-_ALL_SPACES = _SPACES.order_by(spaces.c.event_at.desc(), spaces.c.id)
+_ALL_SPACES = hot(_SPACES.order_by(spaces.c.event_at.desc(), spaces.c.id))
 _place = spaces.alias("place")
 _PLACE = sa.select(_place.c.event_at).where(_place.c.id == sa.bindparam("after")).scalar_subquery()
 _BEHIND = sa.or_(spaces.c.event_at < _PLACE, sa.and_(spaces.c.event_at == _PLACE, spaces.c.id > sa.bindparam("after")))
-_ONE_SPACE = _SPACES.where(spaces.c.id == sa.bindparam("space_id"))
+_ONE_SPACE = hot(_SPACES.where(spaces.c.id == sa.bindparam("space_id")))
 _IDS = _ALL_SPACES.with_only_columns(spaces.c.id)
 _last_columns = {*_last.c.keys(), "sender_name", "sender_type"}
 _WITHOUT_LAST = _ONE_SPACE.with_only_columns(
@@ -72,12 +73,12 @@ _WITHOUT_LAST = _ONE_SPACE.with_only_columns(
     )
 )
 
-_ALL_MEMBERS = (
+_ALL_MEMBERS = hot(
     SELECT_MEMBERS.join(_mine, _mine.c.space_id == members.c.space_id)
     .where(_mine.c.entity_id == sa.bindparam("entity_id"))
     .order_by(members.c.joined_at, members.c.entity_id)
 )
-_ONE_SPACE_MEMBERS = _ALL_MEMBERS.where(_mine.c.space_id == sa.bindparam("space_id"))
+_ONE_SPACE_MEMBERS = hot(_ALL_MEMBERS.where(_mine.c.space_id == sa.bindparam("space_id")))
 
 
 _OUTLINE = [

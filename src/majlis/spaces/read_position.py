@@ -11,10 +11,11 @@ from majlis.entities.caller import Caller
 from majlis.errors import Invalid
 from majlis.live import log
 from majlis.spaces.access import access_space_at
+from majlis.store.hot import hot
 from majlis.store.tables import members, messages
 from majlis.store.transactions import Tx
 
-_ADVANCE = (
+_ADVANCE = hot(
     members.update()
     .where(
         members.c.space_id == sa.bindparam("space"),

@@ -23,13 +23,26 @@ _SQLITE_CODES = {
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PROTOCOL,
 }
+# libpq does not pass on the code of a server that refuses a connection, only its text. A server that cannot be reached,
+# is starting up or has no free connection may accept one later. These do not pass.
+_REFUSALS = (
+    "authentication failed",
+    "does not exist",
+    "no password supplied",
+    "no pg_hba.conf entry",
+    "not permitted to log in",
+    "permission denied",
+)
 _PROBE = "last_write_probe"
 
 
 def is_passing(error: BaseException) -> bool:
     if isinstance(error, sa.exc.DBAPIError):
-        return error.connection_invalidated or isinstance(error, sa.exc.InterfaceError) or _is_passing(error.orig)
-    # The pool had no connection, or none could be opened. asyncpg raises its own errors while it connects.
+        if error.connection_invalidated or isinstance(error, sa.exc.InterfaceError) or _is_passing(error.orig):
+            return True
+        refused = isinstance(error, sa.exc.OperationalError) and getattr(error.orig, "sqlstate", "") is None
+        return refused and not any(each in str(error.orig) for each in _REFUSALS)
+    # The pool had no connection, or none could be opened.
     return isinstance(error, (OSError, sa.exc.TimeoutError)) or _is_passing(error)
 
 

@@ -99,8 +99,8 @@ def _prepare(conn: sa.Connection, statement: Any, keys: list[str]) -> Prepared |
     dialect = conn.dialect if conn.dialect.name == "sqlite" else _numbered_postgres()
     compiled = statement.compile(dialect=dialect, column_keys=keys or None)
     assert isinstance(compiled, SQLCompiler)
-    # The text of a statement with a list parameter depends on the list's length.
-    return None if compiled.post_compile_params else Prepared(dialect, compiled)
+    # The text of a statement with such parameters, for example a list, depends on their values.
+    return None if compiled.post_compile_params or compiled.literal_execute_params else Prepared(dialect, compiled)
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -39,8 +39,7 @@ class _Statement:
     values: Sequence[Any] = ()
     make_row: Callable[[Sequence[Any]], Row] | None = None
     is_deferred: bool = False
-    rows: list[Row] | None = None
-    count: int = 0
+    result: pq.abc.PGresult | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -55,13 +54,16 @@ class _Exchange:
     failed: _Statement | None = None
     # Called after a commit whose caller has been cancelled.
     on_commit: Callable[[], None] | None = None
-    left: asyncio.Event = field(default_factory=asyncio.Event)
+    # Set when all results have arrived, for `reset`.
+    left: asyncio.Event | None = None
 
 
 class Pipeline:
     """The `Driver` of PostgreSQL. What waits for results runs in the greenlet of a transaction, `reset` does not."""
 
     def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        # After some commands psycopg discards the prepared statements of its connection, and so it must have none.
+        connection.prepare_threshold = None
         self._pg = connection.pgconn
         self._transformer = Transformer(connection)
         self._loop = asyncio.get_running_loop()
@@ -95,9 +97,10 @@ class Pipeline:
         statements = [_Statement(prepared.text, values, prepared.make_row) for values in rows]
         self._queue += statements
         self.flush()
-        if len(statements) == 1:
-            return HotResult(statements[0].rows or [], statements[0].count)
-        return HotResult([], sum(each.count for each in statements))
+        if len(statements) == 1 and prepared.make_row is not None:
+            found = self.rows_of(statements[0])
+            return HotResult(found, len(found))
+        return HotResult([], sum(_count(each) for each in statements))
 
     def later(self, prepared: Prepared, rows: list[Sequence[Any]], checked: bool) -> bool:
         if not self._defers or prepared.make_row is not None:
@@ -122,7 +125,7 @@ class Pipeline:
         self._queue.append(commit := _Statement(_COMMIT))
         self._exchange(on_commit)
         # After a failed statement whose error the work has caught, PostgreSQL answers COMMIT with ROLLBACK.
-        if commit.rows is None:
+        if commit.result is None or commit.result.command_status != b"COMMIT":
             raise sa.exc.InternalError(_COMMIT, None, psycopg.InternalError("the transaction was rolled back"))
 
     def end(self) -> None:
@@ -134,12 +137,23 @@ class Pipeline:
     async def reset(self, cancel: Callable[[], Any]) -> None:
         """Rolls back, after the statements under way. Those that do not commit are cancelled."""
         if self._under_way is not None:
+            left = self._under_way.left = asyncio.Event()
             if not self.is_committing:
                 await cancel()
-            await self._under_way.left.wait()
+            await left.wait()
         self._queue.clear()
         if not self.is_idle:
             await self._send([_Statement(_ROLLBACK)]).answered
+
+    def rows_of(self, statement: _Statement) -> list[Row]:
+        """Not before they are needed, and so in the greenlet: a damaged row is an error of its reader (R9)."""
+        if statement.result is None:
+            self.flush()
+        result, make_row = statement.result, statement.make_row
+        assert result is not None
+        assert make_row is not None
+        self._transformer.set_pgresult(result)
+        return self._transformer.load_rows(0, result.ntuples, make_row)
 
     def _exchange(self, on_commit: Callable[[], None] | None) -> None:
         statements, self._queue = self._queue, []
@@ -230,14 +244,8 @@ class Pipeline:
                 exchange.error, exchange.failed = error_from_result(result), statement
         elif preparing is not None:
             self._names[statement.text] = preparing
-        elif result.status == pq.ExecStatus.TUPLES_OK and statement.make_row is not None:
-            self._transformer.set_pgresult(result)
-            statement.rows = self._transformer.load_rows(0, result.ntuples, statement.make_row)
-            statement.count = result.ntuples
         else:
-            statement.count = result.command_tuples or 0
-            if statement.text != _COMMIT or result.command_status == b"COMMIT":
-                statement.rows = []
+            statement.result = result
 
     def _finish(self, error: psycopg.Error | None) -> None:
         exchange, self._under_way = self._under_way, None
@@ -245,7 +253,8 @@ class Pipeline:
         self._loop.remove_reader(self._socket)
         self._loop.remove_writer(self._socket)
         exchange.error = exchange.error or error
-        exchange.left.set()
+        if exchange.left is not None:
+            exchange.left.set()
         if not exchange.answered.done():
             exchange.answered.set_result(None)
         elif exchange.on_commit is not None and exchange.error is None:
@@ -258,13 +267,18 @@ class _Asked(HotResult):
     __slots__ = ("_pipeline", "_statement")
 
     def __init__(self, pipeline: Pipeline, statement: _Statement) -> None:
+        super().__init__((), -1)
         self._pipeline = pipeline
-        self._statement = statement
+        self._statement: _Statement | None = statement
 
     def all(self) -> Sequence[Row]:
-        if self._statement.rows is None:
-            self._pipeline.flush()
-        return self._statement.rows or []
+        if self._statement is not None:
+            self._rows, self._statement = self._pipeline.rows_of(self._statement), None
+        return self._rows
+
+
+def _count(statement: _Statement) -> int:
+    return (statement.result.command_tuples or 0) if statement.result is not None else 0
 
 
 def _dumped(values: Sequence[Any]) -> tuple[list[bytes | None], list[int] | None]:
@@ -272,9 +286,12 @@ def _dumped(values: Sequence[Any]) -> tuple[list[bytes | None], list[int] | None
     dumped: list[bytes | None] = []
     formats: list[int] | None = None
     for value in values:
+        kind = type(value)
         if value is None:
             dumped.append(None)
-        elif type(value) is bytes:
+        elif kind is int:
+            dumped.append(b"%d" % value)
+        elif kind is bytes:
             formats = formats or [0] * len(values)
             formats[len(dumped)] = 1
             dumped.append(value)

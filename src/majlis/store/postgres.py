@@ -73,8 +73,9 @@ class PostgresDatabase:
             tx = Tx(conn, self.hooks, pipeline, trace=trace)
             pipeline.begin(BEGIN, defers)
             result = work(tx, *args, **kwargs)
-            committing, outbox = True, tx.outbox
-            pipeline.commit(lambda: self._leave(tx.outbox))
+            committing = True
+            pipeline.commit(lambda: self._leave(tx.leaving()))
+            outbox = tx.leaving()
             return result
 
         tries = 0

@@ -331,10 +331,10 @@ class Job:
         self.error = None
         try:
             self.result = self._work(tx)
+            self.outbox = tx.leaving()
         except BaseException as error:
             self.error = error
             return False
-        self.outbox = tx.outbox
         return True
 
     def run_in_savepoint(self, connection: Connection) -> None:

@@ -61,6 +61,8 @@ class Tx:
     driver: Driver | None
     now: int = field(default_factory=lambda: clock.now())
     outbox: list[object] = field(default_factory=list)
+    # Parts of the outbox that depend on results which arrive later, and where they belong.
+    _unfinished: list[tuple[int, Callable[[], Sequence[object]]]] = field(default_factory=list)
     # The span that it is part of, for the runs that it causes (D7).
     trace: str | None = None
 
@@ -99,6 +101,17 @@ class Tx:
         if driver is None or prepared is None:
             return self.execute(statement, parameters)
         return cast("sa.CursorResult[Any]", driver.ask(prepared, prepared.bound(parameters)))
+
+    def send(self, items: Callable[[], Sequence[object]]) -> None:
+        """Adds to the outbox what is known only after the commit, when everything asked for has arrived."""
+        self._unfinished.append((len(self.outbox), items))
+
+    def leaving(self) -> list[object]:
+        """The outbox, after the commit."""
+        while self._unfinished:
+            place, items = self._unfinished.pop()
+            self.outbox[place:place] = items()
+        return self.outbox
 
     def one(self, statement: sa.Executable, parameters: Any = None) -> sa.Row[Any] | None:
         return self.execute(statement, parameters).one_or_none()

@@ -43,9 +43,12 @@ _MAX_AWAITED = 3
 def load_scene(tx: Tx, look: Look) -> Scene:
     """A space that the agent is no longer a member of is not active (A7)."""
     agent, config, trigger = look.agent, look.config, look.trigger
-    listed = tx.all(
-        *_limited(look.person, statements.OWN_SPACES[tx.dialect], statements.SHARED_SPACES[tx.dialect], agent=agent.id)
-    )
+    own = _limited(look.person, statements.OWN_SPACES[tx.dialect], statements.SHARED_SPACES[tx.dialect], agent=agent.id)
+    # Nothing below depends on these: on PostgreSQL they arrive in one round trip.
+    listed_rows = tx.ask(*own)
+    kept_rows = tx.ask(*_limited(look.person, statements.KEPT, statements.SHARED_KEPT, agent=agent.id))
+    others = None if look.alone else _ask_for_other_runs(tx, look)
+    listed = listed_rows.all()
     by_space = groupby(listed, key=lambda row: row.space_id)
     spaces = tuple(_own_space(agent, list(rows)) for _, rows in by_space)
     active = _active(tx, agent, look.active_space_id, listed, look.person)
@@ -53,7 +56,7 @@ def load_scene(tx: Tx, look: Look) -> Scene:
     asked = _read_asked(tx, look, listed, active)
     history, edits, asked = _as_edited(tx, agent.id, history, asked)
     kept: dict[str, list[sa.Row[Any]]] = defaultdict(list)
-    for row in tx.all(*_limited(look.person, statements.KEPT, statements.SHARED_KEPT, agent=agent.id)):
+    for row in kept_rows.all():
         kept[row.what].append(row)
     return Scene(
         now=tx.now,
@@ -73,7 +76,7 @@ def load_scene(tx: Tx, look: Look) -> Scene:
         goals=tuple(Goal(row.id, row.text, row.number, bool(row.long_term)) for row in kept["goal"]),
         memories=tuple(Memory(row.id, row.text, row.source) for row in kept["memory"]),
         plans=tuple(Plan(row.id, row.name, row.text, row.cron, row.run_after, row.number) for row in kept["plan"]),
-        other_runs=() if look.alone else _other_runs(tx, look, spaces),
+        other_runs=_other_runs(others.all(), spaces) if others is not None else (),
         actions=look.actions,
         resume=look.resume,
     )
@@ -258,9 +261,12 @@ def _own_space(agent: Who, rows: list[sa.Row[Any]]) -> OwnSpace:
     return OwnSpace(first.space_id, first.name, first.role, listed, first.how_many - 1 - len(listed))
 
 
-def _other_runs(tx: Tx, look: Look, spaces: Iterable[OwnSpace]) -> tuple[OtherRun, ...]:
+def _ask_for_other_runs(tx: Tx, look: Look) -> sa.CursorResult[Any]:
     ways = statements.OTHER_RUNS, statements.SHARED_RUNS
-    rows = tx.all(*_limited(look.person, *ways, agent=look.agent.id, run=look.run_id))
+    return tx.ask(*_limited(look.person, *ways, agent=look.agent.id, run=look.run_id))
+
+
+def _other_runs(rows: Iterable[sa.Row[Any]], spaces: Iterable[OwnSpace]) -> tuple[OtherRun, ...]:
     by_id = {space.id: space for space in spaces}
     return tuple(_other_run(row, by_id.get(row.wait_space_id)) for row in rows)
 

@@ -11,6 +11,7 @@ from majlis.agents.own_rows import kept_for
 from majlis.spaces.acts_for import run_of_person, spaces_of
 from majlis.store.hot import hot
 from majlis.store.tables import entities, goals, members, memories, messages, phases, plans, runs, spaces, summaries
+from majlis.store.tables.columns import among
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Dialect
 
@@ -156,16 +157,12 @@ NUMBERS = WINDOW.with_only_columns(messages.c.seq)
 BY_NUMBER = _MESSAGES.where(messages.c.space_id == sa.bindparam("space_id"), messages.c.seq == sa.bindparam("seq"))
 ONE_OF_SPACE = _MESSAGES.where(_IN_SPACE, messages.c.id == sa.bindparam("id"))
 # X12, M14: only messages that the agent may read now.
-READABLE = (
+READABLE = hot(
     _MESSAGES.join(members, members.c.space_id == messages.c.space_id)
     .join(spaces, spaces.c.id == messages.c.space_id)
-    .where(
-        messages.c.id.in_(sa.bindparam("ids", expanding=True)),
-        members.c.entity_id == _AGENT,
-        spaces.c.deleted_at.is_(None),
-    )
+    .where(among(messages.c.id, "ids"), members.c.entity_id == _AGENT, spaces.c.deleted_at.is_(None))
 )
-SHARED_READABLE = READABLE.where(messages.c.space_id.in_(_OF_PERSON))
+SHARED_READABLE = hot(READABLE.where(messages.c.space_id.in_(_OF_PERSON)))
 
 
 _of_space = members.alias("of_space")

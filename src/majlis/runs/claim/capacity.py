@@ -13,11 +13,11 @@ from majlis.runs.run import Event, Run, presence, run_event
 from majlis.spaces.acts_for import has_token
 from majlis.store.hot import hot
 from majlis.store.tables import agents, deliveries, entities, runs
-from majlis.store.tables.columns import word
+from majlis.store.tables.columns import among, word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
-_AGENTS = (
+_AGENTS = hot(
     sa.select(
         agents.c.id,
         agents.c.version,
@@ -47,15 +47,14 @@ _AGENTS = (
         .label("gathering"),
     )
     .join(entities, entities.c.id == agents.c.id)
+    .where(among(agents.c.id, "agents"))
     .order_by(agents.c.id)
 )
-_ONE_AGENT = hot(_AGENTS.where(agents.c.id == sa.bindparam("agent")))
-_SEVERAL_AGENTS = _AGENTS.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
 # Workers that claim for one agent take turns, so its limit holds in the whole cluster. The weaker lock does not block a
 # post, whose foreign key refers to the agent while it holds the space that a claim needs.
-_LOCK = sa.select(agents.c.id).order_by(agents.c.id).with_for_update(key_share=True)
-_LOCK_ONE = hot(_LOCK.where(agents.c.id == sa.bindparam("agent")))
-_LOCK_SEVERAL = _LOCK.where(agents.c.id.in_(sa.bindparam("agents", expanding=True)))
+_LOCK = hot(
+    sa.select(agents.c.id).where(among(agents.c.id, "agents")).order_by(agents.c.id).with_for_update(key_share=True)
+)
 
 
 @dataclass(slots=True)
@@ -92,12 +91,8 @@ class ClaimedRuns:
 
 def known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:
     given: dict[str, Any] = {"agents": sorted(wanted)}
-    lock, look = _LOCK_SEVERAL, _SEVERAL_AGENTS
-    if len(wanted) == 1:
-        given = {"agent": next(iter(wanted))}
-        lock, look = _LOCK_ONE, _ONE_AGENT
     if tx.dialect == "postgresql":
         # Lock first, then count: a statement that waits for a lock still sees the state from before.
-        tx.execute(lock, given)
-    found = tx.all(look, {**given, "now": tx.now})
+        tx.ask(_LOCK, given)
+    found = tx.all(_AGENTS, {**given, "now": tx.now})
     return {agent.id: agent for agent in found if agent.deleted_at is None}

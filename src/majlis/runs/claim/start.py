@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.inbox.build_trigger import build_triggers
+from majlis.inbox.build_trigger import AskedMessages, ask_ahead, build_triggers
 from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.pause import DELIVERY_PAUSED
 from majlis.inbox.standby import settle_standby, without_standby
@@ -73,11 +73,12 @@ def start_runs(tx: Tx, owner: str, claimed: ClaimedRuns, limit: int) -> bool:
     parked = claimed.parked
     moved = False
     if due:
+        asked = ask_ahead(tx, due)
         known = known_agents(tx, {row.agent_id for row in due})
         called = without_standby(tx, due) if any(row.elected_id is not None for row in due) else due
         alone = ready(tx, called) if any(row.gather_until is not None for row in called) else called
         chosen = _with_room(tx, owner, alone, known, claimed)
-        _start(tx, owner, chosen, known, claimed)
+        _start(tx, owner, chosen, known, claimed, asked)
         fewer = len(alone) < len(due) or len(known) < len({row.agent_id for row in due})
         moved = bool(chosen) or claimed.parked > parked or fewer
     # If nothing was started and nothing is left out, the same query would find the same again.
@@ -140,11 +141,18 @@ def _parked_before(delivery: sa.Row[Any], agent: sa.Row[Any], parked: dict[Lane,
     return parked.get((agent.id, delivery.space_id, delivery.person_id))
 
 
-def _start(tx: Tx, owner: str, chosen: list[sa.Row[Any]], known: dict[str, sa.Row[Any]], claimed: ClaimedRuns) -> None:
+def _start(
+    tx: Tx,
+    owner: str,
+    chosen: list[sa.Row[Any]],
+    known: dict[str, sa.Row[Any]],
+    claimed: ClaimedRuns,
+    asked: AskedMessages,
+) -> None:
     groups = [Group(delivery) for delivery in chosen]
     if any(known[delivery.agent_id].gathering for delivery in chosen):
         groups = with_gathered(tx, chosen, {agent.id for agent in known.values() if agent.mind == "roles"})
-    triggers = build_triggers(tx, [row for group in groups for row in (group.head, *group.along)])
+    triggers = build_triggers(tx, [row for group in groups for row in (group.head, *group.along)], asked)
     along = {delivery.id: rows for delivery, rows in groups}
     found: list[Arrival] = []
     joint: dict[str, TriggerJson] = {}

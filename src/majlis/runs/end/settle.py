@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.external_sessions import keep_session
-from majlis.inbox.gather import release
+from majlis.inbox.gather import ask_to_release, release
 from majlis.inbox.retry import back_off, offer_again
 from majlis.inbox.standby import settle_standby
 from majlis.inbox.turns import settled_in_turn
@@ -97,11 +97,14 @@ def complete(
     announce(tx, run_event("run.completed", run, reason=reason) + presence("agent.inactive", run))
     if run.unsent_step is not None:
         tell_asker(tx, run)
-    release(tx, sorted(spaces_of_run(run)), run.cause_id, run.id)
+    release_gathering = ask_to_release(tx, sorted(spaces_of_run(run)), run.cause_id, run.id)
     wrote = _written(tx, run)
     if run.cycle and reason == "limit":
         offer_unreached(tx, run, wrote)
-    more = settle_deliveries(tx, run.id, outcome or ("done" if wrote else "passed"))
+    outcome = outcome or ("done" if wrote else "passed")
+    settled = tx.ask(_SETTLE, {"run": run.id, "outcome": outcome})
+    release_gathering()
+    more = _settled(tx, settled, outcome)
     for space_id, seq in run.cursors().items():
         tx.later(_MOVE_CURSOR, {"space": space_id, "agent": run.agent_id, "seq": seq})
     write_entries(tx, run.id, entries)
@@ -207,7 +210,11 @@ def hand_back(tx: Tx, run: Run, charges: Sequence[Charge] = ()) -> None:
 def settle_deliveries(tx: Tx, run_id: str, outcome: str, canceled: str | None = None) -> bool:
     """False if nothing waits for the agent to have room. `canceled` says who canceled the run: then the agents that
     stand by are not woken either (E12)."""
-    settled = tx.all(_SETTLE, {"run": run_id, "outcome": outcome})
+    return _settled(tx, tx.ask(_SETTLE, {"run": run_id, "outcome": outcome}), outcome, canceled)
+
+
+def _settled(tx: Tx, asked: sa.CursorResult[Any], outcome: str, canceled: str | None = None) -> bool:
+    settled = asked.all()
     for row in settled:
         turn_id = turn_of_event(row.event_id)
         if turn_id is not None:
