@@ -17,7 +17,7 @@ from majlis.store.tables.columns import among, word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
-_AGENTS = hot(
+_AGENTS = (
     sa.select(
         agents.c.id,
         agents.c.version,
@@ -47,9 +47,11 @@ _AGENTS = hot(
         .label("gathering"),
     )
     .join(entities, entities.c.id == agents.c.id)
-    .where(among(agents.c.id, "agents"))
     .order_by(agents.c.id)
 )
+# PostgreSQL plans a statement with a list anew at each execution, because it expects ten elements. This one is complex.
+_ONE_AGENT = hot(_AGENTS.where(agents.c.id == sa.bindparam("agent")))
+_SEVERAL_AGENTS = hot(_AGENTS.where(among(agents.c.id, "agents")))
 # Workers that claim for one agent take turns, so its limit holds in the whole cluster. The weaker lock does not block a
 # post, whose foreign key refers to the agent while it holds the space that a claim needs.
 _LOCK = hot(
@@ -94,5 +96,8 @@ def known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:
     if tx.dialect == "postgresql":
         # Lock first, then count: a statement that waits for a lock still sees the state from before.
         tx.ask(_LOCK, given)
-    found = tx.all(_AGENTS, {**given, "now": tx.now})
+    look = _SEVERAL_AGENTS
+    if len(wanted) == 1:
+        look, given = _ONE_AGENT, {"agent": min(wanted)}
+    found = tx.all(look, {**given, "now": tx.now})
     return {agent.id: agent for agent in found if agent.deleted_at is None}
