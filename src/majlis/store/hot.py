@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from typing import Any, Protocol, TypeVar, cast
 
 import orjson
@@ -43,8 +44,8 @@ class Driver(Protocol):
 
     def ask(self, prepared: Prepared, values: Sequence[Any]) -> HotResult: ...
 
-    def flush(self) -> None:
-        """Sends what waits, before a statement that goes through SQLAlchemy."""
+    def give_way(self) -> None:
+        """Called before a statement that goes through SQLAlchemy."""
         ...
 
 
@@ -100,7 +101,9 @@ def _prepare(conn: sa.Connection, statement: Any, keys: list[str]) -> Prepared |
     compiled = statement.compile(dialect=dialect, column_keys=keys or None)
     assert isinstance(compiled, SQLCompiler)
     # The text of a statement with such parameters, for example a list, depends on their values.
-    return None if compiled.post_compile_params or compiled.literal_execute_params else Prepared(dialect, compiled)
+    return (
+        None if compiled.post_compile_params or compiled.literal_execute_params else Prepared(dialect, compiled, keys)
+    )
 
 
 @cache
@@ -115,11 +118,13 @@ def _numbered_postgres() -> sa.Dialect:
 class Prepared:
     """A statement of one dialect, with the conversions of its parameters and rows."""
 
-    def __init__(self, dialect: sa.Dialect, compiled: SQLCompiler) -> None:
+    def __init__(self, dialect: sa.Dialect, compiled: SQLCompiler, keys: Collection[str]) -> None:
         self.text = str(compiled)
+        names = list(compiled.positiontup or ())
         processors = cast("dict[str, Process]", compiled._bind_processors)
-        constants = compiled.params
-        self._binds = [(name, processors.get(name), constants.get(name)) for name in compiled.positiontup or ()]
+        self._processed = [(index, processors[name]) for index, name in enumerate(names) if name in processors]
+        self._constants = {name: compiled.params.get(name) for name in names if name not in keys}
+        self._pick = _picker(names)
         columns = compiled._result_columns
         out = (column.type._cached_result_processor(dialect, None) for column in columns)
         self._out = [(index, convert) for index, convert in enumerate(out) if convert is not None]
@@ -129,11 +134,13 @@ class Prepared:
         if self._row is not None:
             self.make_row = self._converted if self._out else self._row._make
 
-    def bound(self, given: dict[str, Any]) -> list[Any]:
-        bound = []
-        for name, process, constant in self._binds:
-            value = given.get(name, constant)
-            bound.append(process(value) if process is not None else value)
+    def bound(self, given: dict[str, Any]) -> Sequence[Any]:
+        picked = self._pick(self._constants | given if self._constants else given)
+        if not self._processed:
+            return picked
+        bound = list(picked)
+        for index, process in self._processed:
+            bound[index] = process(bound[index])
         return bound
 
     def _converted(self, row: Sequence[Any]) -> Row:
@@ -143,6 +150,13 @@ class Prepared:
             if values[index] is not None:
                 values[index] = convert(values[index])
         return cast(Any, self._row)._make(values)
+
+
+def _picker(names: list[str]) -> Callable[[dict[str, Any]], Sequence[Any]]:
+    """The values of these keys, in this order."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda given: [given[name] for name in names]
 
 
 def _row_class(names: list[str]) -> Any:
@@ -180,7 +194,7 @@ class SqliteDriver:
     def ask(self, prepared: Prepared, values: Sequence[Any]) -> HotResult:
         return self.run(prepared, [values])
 
-    def flush(self) -> None:
+    def give_way(self) -> None:
         """Nothing waits."""
 
 

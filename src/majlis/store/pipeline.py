@@ -75,6 +75,7 @@ class Pipeline:
         self._queue: list[_Statement] = []
         self._under_way: _Exchange | None = None
         self._defers = False
+        self._listens = False
 
     @property
     def is_lost(self) -> bool:
@@ -116,6 +117,17 @@ class Pipeline:
     def flush(self) -> None:
         if self._queue:
             self._exchange(None)
+
+    def give_way(self) -> None:
+        """Before a statement that goes through SQLAlchemy: psycopg listens to the socket then, and stops listening."""
+        self.flush()
+        self._listens = False
+
+    def close(self) -> None:
+        """Before the connection is closed, or after it was lost."""
+        if self._listens:
+            self._listens = False
+            self._loop.remove_reader(self._socket)
 
     def commit(self, on_commit: Callable[[], None]) -> None:
         """Nothing is sent if nothing was."""
@@ -182,7 +194,9 @@ class Pipeline:
                 exchange.expected.append((statement, None))
             pg.pipeline_sync()
             self._under_way = exchange
-            self._loop.add_reader(self._socket, self._read)
+            if not self._listens:
+                self._loop.add_reader(self._socket, self._read)
+                self._listens = True
             self._write()
         except psycopg.Error as error:
             self._under_way = exchange
@@ -217,9 +231,10 @@ class Pipeline:
 
     def _read(self) -> None:
         pg, exchange = self._pg, self._under_way
-        assert exchange is not None
         try:
             pg.consume_input()
+            if exchange is None:
+                return
             while not pg.is_busy():
                 result = pg.get_result()
                 if result is None:
@@ -233,7 +248,10 @@ class Pipeline:
                 else:
                     self._take(result, exchange)
         except psycopg.Error as error:
-            self._finish(error)
+            if exchange is not None:
+                self._finish(error)
+            else:
+                self.close()
 
     def _take(self, result: pq.abc.PGresult, exchange: _Exchange) -> None:
         statement, preparing = exchange.expected[min(exchange.at, len(exchange.expected) - 1)]
@@ -250,8 +268,9 @@ class Pipeline:
     def _finish(self, error: psycopg.Error | None) -> None:
         exchange, self._under_way = self._under_way, None
         assert exchange is not None
-        self._loop.remove_reader(self._socket)
-        self._loop.remove_writer(self._socket)
+        if error is not None:
+            self.close()
+            self._loop.remove_writer(self._socket)
         exchange.error = exchange.error or error
         if exchange.left is not None:
             exchange.left.set()
@@ -289,6 +308,8 @@ def _dumped(values: Sequence[Any]) -> tuple[list[bytes | None], list[int] | None
         kind = type(value)
         if value is None:
             dumped.append(None)
+        elif kind is str:
+            dumped.append(_text(value))
         elif kind is int:
             dumped.append(b"%d" % value)
         elif kind is bytes:
@@ -302,13 +323,7 @@ def _dumped(values: Sequence[Any]) -> tuple[list[bytes | None], list[int] | None
 
 def _dump(value: Any) -> bytes:
     if isinstance(value, str):
-        try:
-            text = value.encode()
-        except UnicodeEncodeError as error:
-            raise _bad_text("a text has a lone surrogate") from error
-        if b"\0" in text:
-            raise _bad_text("a text has a NUL character")
-        return text
+        return _text(value)
     if isinstance(value, bool):
         return b"t" if value else b"f"
     if isinstance(value, (int, float)):
@@ -316,6 +331,16 @@ def _dump(value: Any) -> bytes:
     if isinstance(value, (list, tuple)):
         return b"{" + b",".join(map(_dump_element, value)) + b"}"
     raise TypeError(f"a hot statement cannot have a parameter of type {type(value).__name__}")
+
+
+def _text(value: str) -> bytes:
+    try:
+        text = value.encode()
+    except UnicodeEncodeError as error:
+        raise _bad_text("a text has a lone surrogate") from error
+    if b"\0" in text:
+        raise _bad_text("a text has a NUL character")
+    return text
 
 
 def _dump_element(value: Any) -> bytes:

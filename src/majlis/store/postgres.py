@@ -310,6 +310,7 @@ class _Pool:
     async def _close(self, held: _Connection) -> None:
         self._open -= 1
         self._hand_on(None)
+        held.pipeline.close()
         with contextlib.suppress(Exception):
             await held.conn.close()
 

@@ -69,7 +69,7 @@ class Tx:
     @property
     def conn(self) -> sa.Connection:
         if self.driver is not None:
-            self.driver.flush()
+            self.driver.give_way()
         return self._conn
 
     @property
