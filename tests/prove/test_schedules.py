@@ -30,8 +30,9 @@ def test_a_schedule_leaves_no_event_loop_open(tmp_path: Path) -> None:
         asyncio.get_event_loop_policy().get_event_loop()
 
 
-def test_the_same_seed_gives_the_same_trace_in_another_process(tmp_path: Path) -> None:
-    seed = 14
+@pytest.mark.parametrize("seed", [4, 14, 34])
+def test_the_same_seed_gives_the_same_trace_in_another_process(tmp_path: Path, seed: int) -> None:
+    run_schedule(1, tmp_path)
     here = run_schedule(seed, tmp_path, traced=True)
     order = [sys.executable, "-m", "majlis.prove", str(seed), "1", "1", "traced"]
     told = subprocess.run(order, stdout=subprocess.PIPE, check=True, env={**os.environ, "PYTHONHASHSEED": "7"})

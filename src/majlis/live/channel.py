@@ -17,7 +17,8 @@ class Channel:
 
     topic: str
     last: int | None = None
-    streams: set[Stream] = field(default_factory=set)
+    # In the order in which they were opened.
+    streams: dict[Stream, None] = field(default_factory=dict)
     _early: dict[int, LoggedEvent] = field(default_factory=dict)
 
     @property

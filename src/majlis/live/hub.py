@@ -63,7 +63,8 @@ class Hub:
         self._kept = kept_millis
         self._channels: dict[str, Channel] = {}
         self._shards: dict[str, tuple[int, Unsubscribe]] = {}
-        self._streams: set[Stream] = set()
+        # In the order in which they were opened; a set's order would differ from process to process.
+        self._streams: dict[Stream, None] = {}
         self._max_streams = max_streams
         self._counts: Counter[str] = Counter()
         self._filling: set[str] = set()
@@ -167,7 +168,7 @@ class Hub:
         """The client has disconnected."""
         stream.close()
         if stream in self._streams:
-            self._streams.remove(stream)
+            del self._streams[stream]
             self.presence.leave(stream)
             self._counts[stream.caller.id] -= 1
             if not self._counts[stream.caller.id]:
@@ -204,7 +205,7 @@ class Hub:
                 f"You have {self._max_streams} open live streams, which is the limit. Close some and try again.",
                 retry_after=10,
             )
-        self._streams.add(stream)
+        self._streams[stream] = None
         self._counts[stream.caller.id] += 1
         self.presence.enter(stream)
         return stream
@@ -260,7 +261,7 @@ class Hub:
             shard = _shard(topic)
             count, unsubscribe = self._shards.get(shard, (0, None))
             self._shards[shard] = (count + 1, unsubscribe or self._bus.subscribe(shard, self._on_event))
-        channel.streams.add(stream)
+        channel.streams[stream] = None
         stream.held.setdefault(topic, [])
 
     def _detach(self, stream: Stream, topic: str) -> None:
@@ -268,7 +269,7 @@ class Hub:
         channel = self._channels.get(topic)
         if channel is None:
             return
-        channel.streams.discard(stream)
+        channel.streams.pop(stream, None)
         if channel.streams:
             return
         del self._channels[topic]
