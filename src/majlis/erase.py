@@ -21,6 +21,7 @@ from majlis.outage import Outage
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.spaces.shapes import message_json, message_of
 from majlis.store import ids
+from majlis.store.hot import hot
 from majlis.store.sqlite import SqliteDatabase
 from majlis.store.tables import cards, cycles, erasures, events, messages, pasts, runs, steps, views
 from majlis.store.tables.runs import NOT_OVER
@@ -37,7 +38,9 @@ _TEXTS_KEPT_MILLIS = 30_000
 _BATCH = 100
 # A run may have waited for a week before it was shown the message.
 _LONGEST_RUN_MILLIS = 15 * 24 * 3_600_000
-_DUE = sa.select(erasures.c.message_id).where(erasures.c.due_at <= sa.bindparam("now", type_=sa.BigInteger)).limit(1)
+_DUE = hot(
+    sa.select(erasures.c.message_id).where(erasures.c.due_at <= sa.bindparam("now", type_=sa.BigInteger)).limit(1)
+)
 _MERGE_INDEX = sa.text("INSERT INTO messages_fts (messages_fts) VALUES ('optimize')")
 
 

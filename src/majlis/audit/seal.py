@@ -18,12 +18,14 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis.outage import Outage
+from majlis.store.hot import hot
 from majlis.store.tables import audit, gateway
 from majlis.store.transactions import Database, Tx
 
 SEAL_SECONDS = 10
 _HEAD = "audit_head"
 _BATCH = 1000
+_UNSEALED = hot(sa.select(audit.c.id).where(audit.c.n.is_(None)).limit(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def sealing_key(server_key: bytes) -> bytes:
 
 
 def _has_unsealed(tx: Tx) -> bool:
-    return tx.one(sa.select(audit.c.id).where(audit.c.n.is_(None)).limit(1)) is not None
+    return tx.one(_UNSEALED) is not None
 
 
 def _lock_head(tx: Tx) -> Head:

@@ -39,7 +39,7 @@ IS_GATHERING: sa.ColumnElement[bool] = sa.and_(
 _ANY = hot(sa.select(deliveries.c.id).where(*_PLACE, _PENDING, IS_GATHERING).limit(1))
 _due: sa.BindParameter[int] = sa.bindparam("due", type_=sa.BigInteger)
 _at_the_latest = sa.case((deliveries.c.gather_until < _due, deliveries.c.gather_until), else_=_due)
-_RELEASE = (
+_RELEASE = hot(
     deliveries.update()
     .where(*_PLACE, _PENDING, IS_GATHERING)
     .values(not_before=_at_the_latest, gather_until=_at_the_latest)
@@ -50,25 +50,29 @@ _CHECK_LATER = (
     .values(not_before=_at_the_latest)
 )
 # Due deliveries of the cause that no run has taken yet: their agents have not composed an answer.
-_UNSTARTED = sa.select(deliveries.c.id).where(*_PLACE, _PENDING, ~IS_GATHERING, ~STANDS_BY).limit(1)
+_UNSTARTED = hot(sa.select(deliveries.c.id).where(*_PLACE, _PENDING, ~IS_GATHERING, ~STANDS_BY).limit(1))
 _IN_LONG_CALL = sa.exists().where(
     steps.c.run_id == runs.c.id,
     steps.c.kind == word("tool"),
     steps.c.state == word("started"),
     steps.c.started_at < sa.bindparam("long_ago"),
 )
-_AT_WORK = sa.select(runs.c.id, runs.c.status, runs.c.lease_until, runs.c.shown).where(
-    runs.c.cause_id == sa.bindparam("cause"),
-    NOT_OVER,
-    runs.c.status.in_(words("queued", "running")),
-    sa.or_(
-        runs.c.active_space_id == sa.bindparam("space"),
-        sa.and_(runs.c.cycle, runs.c.trigger_space_id == sa.bindparam("space")),
-    ),
-    ~_IN_LONG_CALL,
+_AT_WORK = hot(
+    sa.select(runs.c.id, runs.c.status, runs.c.lease_until, runs.c.shown).where(
+        runs.c.cause_id == sa.bindparam("cause"),
+        NOT_OVER,
+        runs.c.status.in_(words("queued", "running")),
+        sa.or_(
+            runs.c.active_space_id == sa.bindparam("space"),
+            sa.and_(runs.c.cycle, runs.c.trigger_space_id == sa.bindparam("space")),
+        ),
+        ~_IN_LONG_CALL,
+    )
 )
-_SPOKE_AT = sa.select(messages.c.created_at).where(
-    messages.c.space_id == sa.bindparam("space"), messages.c.seq == sa.bindparam("seq")
+_SPOKE_AT = hot(
+    sa.select(messages.c.created_at).where(
+        messages.c.space_id == sa.bindparam("space"), messages.c.seq == sa.bindparam("seq")
+    )
 )
 
 

@@ -16,14 +16,23 @@ from sqlalchemy.dialects import postgresql
 
 from majlis.store.hot import hot
 from majlis.store.tables import entities, events, spaces
+from majlis.store.tables.columns import among
 from majlis.store.transactions import Tx
 
-_TOPICS_AT_ONCE = 1000
 _INSERT = hot(events.insert())
 _HEADS = {
-    table: sa.select(table.c.id, table.c.event_seq).where(table.c.id.in_(sa.bindparam("topics", expanding=True)))
+    table: hot(sa.select(table.c.id, table.c.event_seq).where(among(table.c.id, "topics")))
     for table in (spaces, entities)
 }
+_BETWEEN = hot(
+    sa.select(events)
+    .where(
+        events.c.topic == sa.bindparam("topic"),
+        events.c.seq > sa.bindparam("after"),
+        events.c.seq <= sa.bindparam("up_to"),
+    )
+    .order_by(events.c.seq)
+)
 _LAST_OF_SPACE = hot(
     spaces.update()
     .where(spaces.c.id == sa.bindparam("topic"), spaces.c.deleted_at.is_(None))
@@ -158,12 +167,7 @@ def _row(event: LoggedEvent) -> dict[str, Any]:
 
 
 def read_events(tx: Tx, topic: str, after: int, up_to: int) -> list[LoggedEvent]:
-    statement = (
-        sa.select(events)
-        .where(events.c.topic == topic, events.c.seq > after, events.c.seq <= up_to)
-        .order_by(events.c.seq)
-    )
-    return [LoggedEvent(**row._mapping) for row in tx.all(statement)]
+    return [LoggedEvent(**row._mapping) for row in tx.all(_BETWEEN, {"topic": topic, "after": after, "up_to": up_to})]
 
 
 def heads(tx: Tx, topics: list[str]) -> dict[str, int]:
@@ -171,9 +175,6 @@ def heads(tx: Tx, topics: list[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for table in (spaces, entities):
         wanted = [topic for topic in topics if topic.startswith("spc_") == (table is spaces)]
-        # In parts: databases allow about 30,000 parameters, and a process may follow more topics.
-        for start in range(0, len(wanted), _TOPICS_AT_ONCE):
-            part = wanted[start : start + _TOPICS_AT_ONCE]
-            rows = tx.all(_HEADS[table], {"topics": part})
-            found.update({row.id: row.event_seq for row in rows})
+        if wanted:
+            found.update({row.id: row.event_seq for row in tx.all(_HEADS[table], {"topics": wanted})})
     return found

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from majlis.live.cursor import OVERLAP_MILLIS, GatewayCursor, SpaceCursor, tag
 from majlis.live.log import LoggedEvent
 from majlis.live.stream import Listener
+from majlis.store.hot import hot
 from majlis.store.tables import entities, events, members, spaces, tokens
 from majlis.store.transactions import Tx
 
@@ -17,6 +18,21 @@ REPLAY_LIMIT = 1000
 REPLAY_CHARACTERS = 8 * 1024 * 1024
 
 _EVENTS = sa.select(events)
+_AFTER = hot(
+    _EVENTS.where(events.c.topic == sa.bindparam("topic"), events.c.seq > sa.bindparam("after")).order_by(events.c.seq)
+)
+_SPACE = hot(
+    sa.select(spaces.c.event_seq)
+    .join(members, members.c.space_id == spaces.c.id)
+    .where(
+        spaces.c.id == sa.bindparam("space"),
+        spaces.c.deleted_at.is_(None),
+        members.c.entity_id == sa.bindparam("entity"),
+    )
+)
+_OWN_HEAD = hot(
+    sa.select(entities.c.event_seq).where(entities.c.id == sa.bindparam("entity"), entities.c.deleted_at.is_(None))
+)
 
 
 @dataclass(slots=True)
@@ -34,11 +50,7 @@ def start_space_stream(
     tx: Tx, caller: Listener, space_id: str, cursor: SpaceCursor | None, known: bool
 ) -> Start | None:
     """None if the caller is not a member or has been deleted."""
-    space = tx.one(
-        sa.select(spaces.c.event_seq)
-        .join(members, members.c.space_id == spaces.c.id)
-        .where(spaces.c.id == space_id, spaces.c.deleted_at.is_(None), members.c.entity_id == caller.id)
-    )
+    space = tx.one(_SPACE, {"space": space_id, "entity": caller.id})
     own_head = _own_head(tx, caller)
     if space is None or own_head is None:
         return None
@@ -118,14 +130,14 @@ def valid_tokens(tx: Tx, token_ids: set[str]) -> set[str]:
 
 
 def _own_head(tx: Tx, caller: Listener) -> int | None:
-    statement = sa.select(entities.c.event_seq).where(entities.c.id == caller.id, entities.c.deleted_at.is_(None))
-    return tx.execute(statement).scalar_one_or_none()
+    head: int | None = tx.execute(_OWN_HEAD, {"entity": caller.id}).scalar_one_or_none()
+    return head
 
 
 def _whole(tx: Tx, topic: str, after: int, head: int) -> list[LoggedEvent] | None:
     if not 0 <= head - after <= REPLAY_LIMIT:
         return None
-    rows = tx.all(_EVENTS.where(events.c.topic == topic, events.c.seq > after).order_by(events.c.seq))
+    rows = tx.all(_AFTER, {"topic": topic, "after": after})
     found = [LoggedEvent(**row._mapping) for row in rows if row.seq <= head]
     return found if len(found) == head - after else None
 

@@ -17,6 +17,7 @@ from majlis.entities.preferences import preferences_of
 from majlis.push.fill import has_news
 from majlis.push.subscriptions import drop, drop_signed_out, note_response
 from majlis.push.wanted import RECENT_MILLIS, is_quiet, is_wanted
+from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, preferences, push_subscriptions, pushes, spaces, tokens
 from majlis.store.transactions import Tx
 
@@ -30,7 +31,7 @@ _LOOKED_AT_ONCE = 50
 _GONE = (404, 410)
 
 _subs, _queue = push_subscriptions.c, pushes.c
-_ANY = sa.select(_subs.id).limit(1)
+_ANY = hot(sa.select(_subs.id).limit(1))
 _valid = sa.or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > sa.bindparam("now", type_=sa.BigInteger))
 _SIGNED_IN = sa.exists().where(tokens.c.id == _subs.token_id, tokens.c.ended_at.is_(None), _valid)
 _person, _sender = entities.alias("person"), entities.alias("sender")
@@ -70,7 +71,7 @@ _DUE = (
     .limit(_LOOKED_AT_ONCE)
     .with_for_update(of=pushes, skip_locked=True)
 )
-_IS_DUE = sa.select(_queue.message_id).where(_queue.due_at <= sa.bindparam("now", type_=sa.BigInteger)).limit(1)
+_IS_DUE = hot(sa.select(_queue.message_id).where(_queue.due_at <= sa.bindparam("now", type_=sa.BigInteger)).limit(1))
 
 
 def has_work(tx: Tx) -> bool:

@@ -29,7 +29,7 @@ from majlis.store.transactions import Tx
 
 _INSERT_STEP = hot(steps.insert())
 _INSERT_VIEW = hot(views.insert())
-_FINISH_STEP = (
+_FINISH_STEP = hot(
     steps.update()
     .where(steps.c.run_id == sa.bindparam("run"), steps.c.n == sa.bindparam("step"), steps.c.state == "started")
     .values(
@@ -40,7 +40,7 @@ _FINISH_STEP = (
     )
 )
 
-_FORGET = (
+_FORGET = hot(
     steps.update()
     .where(steps.c.run_id == sa.bindparam("run"), steps.c.state == word("started"), steps.c.secret.is_not(None))
     .values(secret=sa.null())

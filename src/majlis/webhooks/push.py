@@ -20,6 +20,7 @@ from majlis.outside.held import give_back
 from majlis.outside.take import TakenEventJson, has_events, take_events
 from majlis.runs.budget.check import Budgets
 from majlis.store import ids
+from majlis.store.hot import hot
 from majlis.store.tables import agents, entities, outgoing_webhooks
 from majlis.store.tables.agents import IS_OUTSIDE
 from majlis.store.transactions import Database, Tx
@@ -35,7 +36,7 @@ _logger = structlog.get_logger(__name__)
 
 # Not `entities`, which MAY_READ looks at for the creator.
 _named = entities.alias()
-_HOOKS = (
+_HOOKS = hot(
     sa.select(
         outgoing_webhooks,
         outgoing_webhooks.c.id.label("webhook_id"),

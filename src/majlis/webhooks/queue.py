@@ -20,6 +20,7 @@ from majlis.hosts import parse_target
 from majlis.live.log import read_events
 from majlis.spaces.post import post_notice
 from majlis.store import ids
+from majlis.store.hot import hot
 from majlis.store.tables import (
     entities,
     events,
@@ -86,8 +87,8 @@ _NEWS = (
 )
 _ORPHANS = sa.select(outgoing_webhooks).where(_ENABLED, ~MAY_READ)
 _IS_DUE = sa.exists().where(_queue.state == word("pending"), _queue.due_at <= sa.bindparam("now", type_=sa.BigInteger))
-_WORK = sa.select(sa.or_(_NEWS.limit(1).exists(), _ORPHANS.exists(), _IS_DUE))
-_ANY = sa.select(_hooks.id).where(_ENABLED).limit(1)
+_WORK = hot(sa.select(sa.or_(_NEWS.limit(1).exists(), _ORPHANS.exists(), _IS_DUE)))
+_ANY = hot(sa.select(_hooks.id).where(_ENABLED).limit(1))
 _SINCE_JOINED = sa.select(sa.func.min(events.c.seq)).where(
     events.c.topic == sa.bindparam("space"), events.c.at >= sa.bindparam("at", type_=sa.BigInteger)
 )

@@ -16,10 +16,11 @@ from majlis.errors import Forbidden
 from majlis.models.port import ToolSpec
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.journal import Entry
+from majlis.store.hot import hot
 from majlis.store.tables import spaces
 from majlis.store.transactions import Tx
 
-_HERE = sa.select(spaces.c.name, spaces.c.tool_policy).where(spaces.c.id == sa.bindparam("space"))
+_HERE = hot(sa.select(spaces.c.name, spaces.c.tool_policy).where(spaces.c.id == sa.bindparam("space")))
 
 
 @dataclass(frozen=True, slots=True)

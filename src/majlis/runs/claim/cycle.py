@@ -21,6 +21,7 @@ from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.deaths import ALONE, SUSPECT_DEATHS
 from majlis.runs.run import Run
 from majlis.store import ids
+from majlis.store.hot import hot
 from majlis.store.tables import agents, cycles, runs
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Dialect, Tx
@@ -28,17 +29,19 @@ from majlis.store.transactions import Dialect, Tx
 # Failed tries whose calls are shown to the next, as for other runs.
 _MOST_EARLIER = 10
 
-_UNDER_WAY = sa.select(runs.c.id).where(runs.c.agent_id == sa.bindparam("agent"), runs.c.cycle, NOT_OVER)
+_UNDER_WAY = hot(sa.select(runs.c.id).where(runs.c.agent_id == sa.bindparam("agent"), runs.c.cycle, NOT_OVER))
 _INSERT: dict[Dialect, Any] = {
     "sqlite": sqlite.insert(runs).on_conflict_do_nothing(),
     "postgresql": postgresql.insert(runs).on_conflict_do_nothing(),
 }
 # A config that this version cannot read may lack the limits: its run fails with the reason.
-_STANDS = sa.select(
-    agents.c.active_space_id,
-    sa.func.coalesce(agents.c.config["limits"]["steps"].as_integer(), 1).label("steps"),
-    sa.func.coalesce(agents.c.config["consciousness"]["maxTokens"].as_integer(), 0).label("max_tokens"),
-).where(agents.c.id == sa.bindparam("agent"))
+_STANDS = hot(
+    sa.select(
+        agents.c.active_space_id,
+        sa.func.coalesce(agents.c.config["limits"]["steps"].as_integer(), 1).label("steps"),
+        sa.func.coalesce(agents.c.config["consciousness"]["maxTokens"].as_integer(), 0).label("max_tokens"),
+    ).where(agents.c.id == sa.bindparam("agent"))
+)
 _NEWEST = (
     sa.select(cycles.c.run_id).where(cycles.c.agent_id == runs.c.agent_id).order_by(cycles.c.n.desc()).limit(1)
 ).scalar_subquery()

@@ -11,6 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.store.hot import hot
 from majlis.store.tables import runs, steps
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
@@ -21,8 +22,10 @@ MAX_DEATHS = 3
 ALONE = -1
 
 # Calls only: the model's response is written together with its first call, which may be the deadly one.
-_FINISHED = sa.select(sa.func.count()).where(
-    steps.c.run_id == sa.bindparam("run"), steps.c.kind == word("tool"), steps.c.state != word("started")
+_FINISHED = hot(
+    sa.select(sa.func.count()).where(
+        steps.c.run_id == sa.bindparam("run"), steps.c.kind == word("tool"), steps.c.state != word("started")
+    )
 )
 _ACQUIT = (
     runs.update()

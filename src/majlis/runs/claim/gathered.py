@@ -28,7 +28,7 @@ _GATHERED = (
     sa.func.coalesce(deliveries.c.person_id, "") == sa.bindparam("person"),
 )
 _ALONG = hot(sa.select(deliveries).where(*_GATHERED).order_by(deliveries.c.seq).with_for_update(skip_locked=True))
-_TAKE_SHOWN = (
+_TAKE_SHOWN = hot(
     deliveries.update()
     .where(*_GATHERED, deliveries.c.seq <= sa.bindparam("shown", type_=sa.BigInteger))
     .values(state="taken", run_id=sa.bindparam("run"))

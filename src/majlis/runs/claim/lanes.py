@@ -8,15 +8,18 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from majlis.store.hot import hot
 from majlis.store.tables import deliveries, runs
-from majlis.store.tables.columns import word
+from majlis.store.tables.columns import among, word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
 Lane = tuple[str, str]
 
-_UNDER_WAY = sa.select(runs.c.agent_id, runs.c.trigger_space_id).where(
-    runs.c.agent_id.in_(sa.bindparam("agents", expanding=True)), NOT_OVER, runs.c.trigger_space_id.is_not(None)
+_UNDER_WAY = hot(
+    sa.select(runs.c.agent_id, runs.c.trigger_space_id).where(
+        among(runs.c.agent_id, "agents"), NOT_OVER, runs.c.trigger_space_id.is_not(None)
+    )
 )
 # Deliveries that failed before, or that a person asked to retry. Those that gather or stand by also have a
 # `not_before`.
@@ -24,14 +27,14 @@ TRIED_BEFORE: sa.ColumnElement[bool] = sa.or_(
     deliveries.c.attempts > 0,
     sa.and_(deliveries.c.not_before > 0, deliveries.c.gather_until.is_(None), deliveries.c.elected_id.is_(None)),
 )
-_TRIED = (
+_TRIED = hot(
     sa.select(deliveries.c.agent_id, deliveries.c.space_id, deliveries.c.id)
     .where(
         deliveries.c.state == word("pending"),
         deliveries.c.not_before > 0,
         TRIED_BEFORE,
         # An expression, so that the index on the agent is not used: few deliveries have failed, many may be pending.
-        (deliveries.c.agent_id + "").in_(sa.bindparam("agents", expanding=True)),
+        among(deliveries.c.agent_id + "", "agents"),
         deliveries.c.space_id.is_not(None),
     )
     .order_by(deliveries.c.not_before)

@@ -12,8 +12,9 @@ from majlis.clock import Millis
 from majlis.inbox.pause import RUN_PAUSED
 from majlis.runs.claim.deaths import ALONE, SUSPECT_DEATHS
 from majlis.runs.claim.outside_agents import LEASE_OVER, OUTSIDE_AGENTS
+from majlis.store.hot import hot
 from majlis.store.tables import agents, asks, budgets, cards, deliveries, plans, runs
-from majlis.store.tables.columns import word, words
+from majlis.store.tables.columns import among, word, words
 from majlis.store.tables.runs import AMONG_AGENTS, NOT_OVER
 from majlis.store.transactions import Tx
 
@@ -24,37 +25,39 @@ def _earliest(column: sa.Column[int], *conditions: sa.ColumnElement[bool]) -> sa
 
 
 _INSIDE = runs.c.agent_id.not_in(OUTSIDE_AGENTS)
-_POLL = sa.select(
-    _earliest(
-        deliveries.c.not_before, deliveries.c.state == word("pending"), deliveries.c.agent_id.not_in(OUTSIDE_AGENTS)
-    ).label("pending"),
-    sa.exists()
-    .where(NOT_OVER, runs.c.status == word("queued"), runs.c.reason.is_distinct_from(word("budget")), _INSIDE)
-    .label("queued"),
-    sa.exists()
-    .where(
-        NOT_OVER,
-        runs.c.status == word("queued"),
-        runs.c.reason.is_distinct_from(word("budget")),
-        runs.c.deaths >= SUSPECT_DEATHS,
-        ~RUN_PAUSED,
+_POLL = hot(
+    sa.select(
+        _earliest(
+            deliveries.c.not_before, deliveries.c.state == word("pending"), deliveries.c.agent_id.not_in(OUTSIDE_AGENTS)
+        ).label("pending"),
+        sa.exists()
+        .where(NOT_OVER, runs.c.status == word("queued"), runs.c.reason.is_distinct_from(word("budget")), _INSIDE)
+        .label("queued"),
+        sa.exists()
+        .where(
+            NOT_OVER,
+            runs.c.status == word("queued"),
+            runs.c.reason.is_distinct_from(word("budget")),
+            runs.c.deaths >= SUSPECT_DEATHS,
+            ~RUN_PAUSED,
+        )
+        .label("suspects"),
+        sa.exists(sa.select(budgets.c.scope)).label("budgets"),
+        _earliest(runs.c.lease_until, NOT_OVER, runs.c.status == word("running"), _INSIDE).label("lease"),
+        _earliest(runs.c.deadline).label("deadline"),
+        _earliest(cards.c.deadline, cards.c.state == word("open")).label("card"),
+        _earliest(asks.c.deadline, asks.c.state == word("open")).label("ask"),
+        _earliest(plans.c.next_at).label("plan"),
+        _earliest(agents.c.heartbeat_at).label("beat"),
+        sa.exists().where(runs.c.status == word("waiting_reply"), AMONG_AGENTS).label("deadlocks"),
+        sa.exists()
+        .where(NOT_OVER, runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner"), _INSIDE)
+        .label("others"),
+        sa.exists().where(LEASE_OVER).label("leases"),
     )
-    .label("suspects"),
-    sa.exists(sa.select(budgets.c.scope)).label("budgets"),
-    _earliest(runs.c.lease_until, NOT_OVER, runs.c.status == word("running"), _INSIDE).label("lease"),
-    _earliest(runs.c.deadline).label("deadline"),
-    _earliest(cards.c.deadline, cards.c.state == word("open")).label("card"),
-    _earliest(asks.c.deadline, asks.c.state == word("open")).label("ask"),
-    _earliest(plans.c.next_at).label("plan"),
-    _earliest(agents.c.heartbeat_at).label("beat"),
-    sa.exists().where(runs.c.status == word("waiting_reply"), AMONG_AGENTS).label("deadlocks"),
-    sa.exists()
-    .where(NOT_OVER, runs.c.status == word("running"), runs.c.lease_owner != sa.bindparam("owner"), _INSIDE)
-    .label("others"),
-    sa.exists().where(LEASE_OVER).label("leases"),
 )
-_OURS = sa.select(runs.c.id, runs.c.status, runs.c.fence, RUN_PAUSED.label("paused")).where(
-    runs.c.id.in_(sa.bindparam("runs", expanding=True))
+_OURS = hot(
+    sa.select(runs.c.id, runs.c.status, runs.c.fence, RUN_PAUSED.label("paused")).where(among(runs.c.id, "runs"))
 )
 
 

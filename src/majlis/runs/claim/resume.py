@@ -16,13 +16,14 @@ from majlis.runs.claim.lease import is_dead, lease_millis
 from majlis.runs.claim.outside_agents import OUTSIDE_AGENTS
 from majlis.runs.end.settle import settle_deliveries
 from majlis.runs.run import Run
+from majlis.store.hot import hot
 from majlis.store.tables import runs
-from majlis.store.tables.columns import word
+from majlis.store.tables.columns import among, not_among, word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 from majlis.waits.collect import wait_event
 
-_UNFINISHED = (
+_UNFINISHED = hot(
     sa.select(runs.c.id, runs.c.agent_id)
     .where(
         NOT_OVER,
@@ -32,15 +33,12 @@ _UNFINISHED = (
             sa.and_(
                 runs.c.status == word("queued"),
                 runs.c.reason.is_distinct_from(word("budget")),
-                runs.c.agent_id.not_in(sa.bindparam("full", expanding=True)),
+                not_among(runs.c.agent_id, "full"),
             ),
             sa.and_(
                 runs.c.status == word("running"),
-                runs.c.id.not_in(sa.bindparam("held", expanding=True)),
-                sa.or_(
-                    runs.c.lease_until < sa.bindparam("now"),
-                    runs.c.lease_owner.in_(sa.bindparam("dead", expanding=True)),
-                ),
+                not_among(runs.c.id, "held"),
+                sa.or_(runs.c.lease_until < sa.bindparam("now"), among(runs.c.lease_owner, "dead")),
             ),
         ),
     )
@@ -62,7 +60,7 @@ _RESUMED_OUTSIDE = (
     .limit(sa.bindparam("limit"))
     .with_for_update(skip_locked=True)
 )
-_TAKE = (
+_TAKE = hot(
     runs.update()
     .where(
         runs.c.id == sa.bindparam("run"),
@@ -97,12 +95,12 @@ _ORPHANED = (
     .where(runs.c.id == sa.bindparam("run"))
     .values(status="canceled", reason="its agent was deleted", ended_at=sa.bindparam("at"), lease_owner=None)
 )
+_OWNERS = hot(sa.select(runs.c.lease_owner).where(NOT_OVER, runs.c.status == word("running")).distinct())
 
 
 def dead_owners(tx: Tx) -> list[str]:
     """Workers on this machine that hold runs and have died."""
-    statement = sa.select(runs.c.lease_owner).where(NOT_OVER, runs.c.status == word("running"))
-    return [row.lease_owner for row in tx.all(statement.distinct()) if is_dead(row.lease_owner)]
+    return [row.lease_owner for row in tx.all(_OWNERS) if is_dead(row.lease_owner)]
 
 
 def resume_runs(

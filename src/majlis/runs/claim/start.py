@@ -28,7 +28,7 @@ from majlis.runs.run import Run
 from majlis.store import ids
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, runs
-from majlis.store.tables.columns import word
+from majlis.store.tables.columns import not_among, word
 from majlis.store.transactions import Tx
 
 _EVERY_DUE = (
@@ -39,13 +39,11 @@ _EVERY_DUE = (
     .with_for_update(skip_locked=True)
 )
 _DUE = hot(_EVERY_DUE.where(deliveries.c.agent_id.not_in(OUTSIDE_AGENTS)))
-_DUE_OUTSIDE = _EVERY_DUE.where(
-    deliveries.c.agent_id == sa.bindparam("agent"), LANE.not_in(sa.bindparam("lanes", expanding=True))
-)
-# A list among the parameters doubles the cost, so the usual case does without.
-_DUE_TO_OTHERS = _DUE.where(deliveries.c.agent_id.not_in(sa.bindparam("full", expanding=True)))
+_DUE_OUTSIDE = hot(_EVERY_DUE.where(deliveries.c.agent_id == sa.bindparam("agent"), not_among(LANE, "lanes")))
+# The usual case does without lists.
+_DUE_TO_OTHERS = hot(_DUE.where(not_among(deliveries.c.agent_id, "full")))
 # A delivery that was tried before is included: the others in its lane may wait for it.
-_DUE_ELSEWHERE = _DUE_TO_OTHERS.where(sa.or_(TRIED_BEFORE, LANE.not_in(sa.bindparam("lanes", expanding=True))))
+_DUE_ELSEWHERE = hot(_DUE_TO_OTHERS.where(sa.or_(TRIED_BEFORE, not_among(LANE, "lanes"))))
 _INSERT = hot(runs.insert())
 _TAKEN = hot(
     deliveries.update()

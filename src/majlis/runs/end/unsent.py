@@ -19,6 +19,7 @@ from majlis.spaces.cause import Cause
 from majlis.spaces.history import SELECT_MESSAGES
 from majlis.spaces.post import Draft
 from majlis.spaces.shapes import MessageJson, message_json
+from majlis.store.hot import hot
 from majlis.store.tables import entities, members, messages, steps
 from majlis.store.transactions import Tx
 
@@ -29,8 +30,8 @@ NUDGE = (
 # Calls that may show an agent another space. Without a space id, the last three do.
 _LOOKS = ("enter_space", "read_messages", "search_messages", "explain_message", "read_file")
 
-_MENTIONS = sa.select(messages.c.mentions).where(messages.c.id == sa.bindparam("message"))
-_OTHER_AGENT = (
+_MENTIONS = hot(sa.select(messages.c.mentions).where(messages.c.id == sa.bindparam("message")))
+_OTHER_AGENT = hot(
     sa.select(members.c.entity_id)
     .join(entities, entities.c.id == members.c.entity_id)
     .where(

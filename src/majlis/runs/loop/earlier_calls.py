@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.minds.timeline.scene import Action
+from majlis.store.hot import hot
 from majlis.store.tables import messages, runs, spaces, steps
 from majlis.store.transactions import Tx
 
@@ -42,8 +43,8 @@ _CALLS = (
     .where(steps.c.run_id.in_(sa.bindparam("runs", expanding=True)), steps.c.kind == "tool")
     .order_by(steps.c.started_at, steps.c.run_id, steps.c.n)
 )
-_LAST = sa.select(sa.func.max(steps.c.n)).where(steps.c.run_id == sa.bindparam("run"))
-_UNKNOWN = (
+_LAST = hot(sa.select(sa.func.max(steps.c.n)).where(steps.c.run_id == sa.bindparam("run")))
+_UNKNOWN = hot(
     sa.select(steps.c.n, steps.c.call_id, steps.c.name, steps.c.input, steps.c.secret, steps.c.started_at)
     .where(steps.c.run_id == sa.bindparam("run"), steps.c.kind == "tool", steps.c.state == "started")
     .order_by(steps.c.n)
