@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any, get_type_hints
@@ -107,6 +107,7 @@ def _import(module: str) -> ModuleType:
         raise Invalid("module_broken", f"{module} cannot be imported ({reason}).") from error
 
 
+@lru_cache(256)
 def read_signature(function: Callable[..., Any]) -> Signature:
     """Raises Invalid if the function cannot be a tool."""
     parameters = inspect.signature(function).parameters
