@@ -27,6 +27,7 @@ from majlis.inbox.deliver import post_message
 from majlis.models import port
 from majlis.models.demo.outline import Outline
 from majlis.prove.bus import Network
+from majlis.prove.disk import gateway_disk
 from majlis.prove.history import History
 from majlis.prove.loop import Machine, SimulatedLoop
 from majlis.prove.node import Node
@@ -129,15 +130,12 @@ def talkers(agents: int, guarded: bool) -> int:
 
 def _simulate(room: Room, seed: str, folder: Path, kind: type[Answering] = Answering) -> None:
     world = world_of(("timeline",), folder)
-    path = folder / "gateway.db"
-    for name in ("", "-wal", "-shm"):
-        Path(f"{path}{name}").unlink(missing_ok=True)
-    path.write_bytes(world.file)
+    disk = gateway_disk(folder, world.content)
     loop = SimulatedLoop(seed, EPOCH_MILLIS, Machine("people"))
     clock.simulate(loop.now_millis)
     model: Any = kind(seed)
     network = Network(loop, random.Random(seed))
-    node = Node("node", loop, network, path, seed, History(), model, world.owner_id, lambda _: "none", lambda _: None)
+    node = Node("node", loop, network, disk, seed, History(), model, world.owner_id, lambda _: "none", lambda _: None)
     try:
         node.boot()
         loop.run_until_complete(loop.create_task(_talk(room, world, node, model, seed), context=node.context.copy()))

@@ -1,6 +1,6 @@
 """SQLite as a simulated machine uses it: the writer's work runs in the simulated loop, and faults strike at commits.
 
-Everything else is the product's own code. All machines open the same file over connections of their own, as processes
+Everything else is the product's own code. All machines use the same file over connections of their own, as processes
 do. Transactions of different machines never overlap, because SQLite has one writer and a step is not interrupted.
 """
 
@@ -11,14 +11,14 @@ import random
 import sqlite3
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from majlis.prove.disk import Disk
 from majlis.prove.history import History
 from majlis.prove.loop import SimulatedLoop
-from majlis.store.sqlite import Connection, Job, SqliteDatabase, create_engine, resolve
+from majlis.store.sqlite import Connection, Job, SqliteDatabase, resolve
 from majlis.store.transactions import keep_inside
 
 _WRITER_SECONDS = 0.002
@@ -29,23 +29,6 @@ Fault = Literal["none", "busy", "full", "killed before commit", "killed after co
 
 class Killed(BaseException):
     """The machine died in the middle of a step."""
-
-
-_engines: dict[Path, sa.Engine] = {}
-
-
-def shared_engine(path: Path) -> sa.Engine:
-    """One for all machines and schedules: compiling the statements again would take most of the time."""
-    if path not in _engines:
-        _engines[path] = create_engine(lambda: _connect(path))
-    return _engines[path]
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    raw = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
-    for pragma in ("synchronous=OFF", "foreign_keys=ON", "temp_store=MEMORY"):
-        raw.execute(f"PRAGMA {pragma}")
-    return raw
 
 
 class _Queue:
@@ -70,7 +53,7 @@ class _Queue:
 
 class SimulatedDatabase(SqliteDatabase):
     def __init__(
-        self, name: str, path: Path, loop: SimulatedLoop, seed: str, history: History, strike: Callable[[], Fault]
+        self, name: str, disk: Disk, loop: SimulatedLoop, seed: str, history: History, strike: Callable[[], Fault]
     ) -> None:
         self._name = name
         self._simulated_loop = loop
@@ -79,7 +62,8 @@ class SimulatedDatabase(SqliteDatabase):
         self._strike = strike
         self._history = history
         self.on_kill: Callable[[], None] = lambda: None
-        super().__init__(path)
+        self._disk = disk
+        super().__init__(disk.path)
         self._jobs: Any = _Queue(self._work_off_soon)
         self._flush_seconds = _QUICK if self._random.random() < 0.5 else _SLOW
         self._writer_connection: Connection | None = None
@@ -89,14 +73,19 @@ class SimulatedDatabase(SqliteDatabase):
         self._closed = True
         for connection in self._connections:
             connection.rollback()
-            connection.conn.close()
+            self._disk.give_back(connection.conn)
         self._connections.clear()
 
     async def close(self) -> None:
         self.drop()
 
     def _create_engine(self) -> sa.Engine:
-        return shared_engine(self.path)
+        return self._disk.engine
+
+    def _open(self) -> Connection:
+        connection = Connection(self._disk.connect(), self.hooks)
+        self._connections.append(connection)
+        return connection
 
     def _start_writer(self) -> None:
         """There is no thread."""

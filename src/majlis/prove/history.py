@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+CHANGES_TABLE = "prove_changes"
 CHANGES = "CREATE TABLE prove_changes (n INTEGER PRIMARY KEY, kind, id, of, before, after, more, owner)"
 _INSERT = "INSERT INTO prove_changes (kind, id, of, before, after, more, owner) VALUES"
 _RUN = "new.id, new.agent_id, {before}, new.status, new.fence, {owner}"

@@ -30,7 +30,7 @@ class Machine:
         self.alive = True
         self.skew_millis = 0
         self.frozen_until = 0.0
-        self.ready: deque[asyncio.Handle] = deque()
+        self.ready: deque[_Handle] = deque()
         self.context: Context = copy_context()
         self.context.run(_MACHINE.set, self)
 
@@ -41,20 +41,39 @@ class Machine:
 _MACHINE: ContextVar[Machine] = ContextVar("majlis_machine")
 
 
+class _Handle:
+    """What asyncio's handles do, without their debug mode: making them is a good part of a schedule's work."""
+
+    __slots__ = ("args", "callback", "context", "is_cancelled")
+
+    def __init__(self, callback: Any, args: Any, context: Context) -> None:
+        self.callback = callback
+        self.args = args
+        self.context = context
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+        self.callback = self.args = None
+
+    def cancelled(self) -> bool:
+        return self.is_cancelled
+
+
 class SimulatedLoop(asyncio.BaseEventLoop):
     def __init__(self, seed: str, epoch_millis: int, outside: Machine) -> None:
         super().__init__()
         self._random = random.Random(seed)  # noqa: S311
         self._epoch_millis = epoch_millis
         self._seconds = 0.0
-        self._timers: list[tuple[float, int, Machine, asyncio.TimerHandle]] = []
+        self._timers: list[tuple[float, int, Machine, _Handle]] = []
         self._timer_count = 0
         self.machines = [outside]
         # The machine whose code runs now.
         self.here = outside
         self.steps = 0
         # Called before each step of a machine. It may kill the machine.
-        self.before_step: Callable[[Machine], None] = lambda _: None
+        self.before_step: Callable[[Machine], None] | None = None
         # All of them, so that none is collected, and cleaned up, during the simulation: a dead process does nothing.
         self._tasks: list[asyncio.Task[Any]] = []
         # Exceptions that nothing has caught.
@@ -70,17 +89,22 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     def call_soon(  # type: ignore[override]
         self, callback: Any, *args: Any, context: Context | None = None
-    ) -> asyncio.Handle:
-        handle = asyncio.Handle(callback, args, self, context)
+    ) -> Any:
+        handle = _Handle(callback, args, context or copy_context())
         self._machine(context).ready.append(handle)
         return handle
 
     call_soon_threadsafe = call_soon  # type: ignore[assignment]
 
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Any, *args: Any, context: Context | None = None
+    ) -> Any:
+        return self.call_at(self._seconds + delay, callback, *args, context=context)
+
     def call_at(  # type: ignore[override]
         self, when: float, callback: Any, *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        handle = asyncio.TimerHandle(when, callback, args, self, context)
+    ) -> Any:
+        handle = _Handle(callback, args, context or copy_context())
         self._timer_count += 1
         heapq.heappush(self._timers, (when, self._timer_count, self._machine(context), handle))
         return handle
@@ -127,32 +151,47 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         return self.here if context is None else context.get(_MACHINE, self.here)
 
     def _run_once(self) -> None:
-        self._fire_timers()
-        able = [each for each in self.machines if each.ready and each.alive and each.frozen_until <= self._seconds]
-        if not able:
-            self._jump()
-            return
-        machine = able[0] if len(able) == 1 else able[self._random.randrange(len(able))]
-        handle = machine.ready.popleft()
-        if handle.cancelled():
-            return
-        self.steps += 1
-        self._seconds += self._random.random() * _STEP_SECONDS
-        self.here = machine
-        machine.entered()
-        self.before_step(machine)
-        if machine.alive:
-            handle._run()
+        """All steps until the loop is stopped, which asyncio would check after each call."""
+        machines, timers, draw = self.machines, self._timers, self._random
+        while not self._stopping:  # type: ignore[attr-defined]
+            if timers and timers[0][0] <= self._seconds:
+                self._fire_timers()
+            now = self._seconds
+            able = [each for each in machines if each.ready and each.frozen_until <= now and each.alive]
+            if not able:
+                self._jump()
+                continue
+            machine = able[0] if len(able) == 1 else draw.choice(able)
+            handle = machine.ready.popleft()
+            if handle.is_cancelled:
+                continue
+            self.steps += 1
+            self._seconds += draw.random() * _STEP_SECONDS
+            self.here = machine
+            machine.entered()
+            if self.before_step is not None:
+                self.before_step(machine)
+            if machine.alive:
+                self._step(handle)
+
+    def _step(self, handle: _Handle) -> None:
+        try:
+            handle.context.run(handle.callback, *handle.args)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            self._keep(error)
 
     def _fire_timers(self) -> None:
-        while self._timers and self._timers[0][0] <= self._seconds:
-            _, _, machine, handle = heapq.heappop(self._timers)
-            if machine.alive and not handle.cancelled():
+        timers = self._timers
+        while timers and timers[0][0] <= self._seconds:
+            _, _, machine, handle = heapq.heappop(timers)
+            if machine.alive and not handle.is_cancelled:
                 machine.ready.append(handle)
 
     def _jump(self) -> None:
         """To the next timer, or until a frozen machine goes on."""
-        while self._timers and (self._timers[0][3].cancelled() or not self._timers[0][2].alive):
+        while self._timers and (self._timers[0][3].is_cancelled or not self._timers[0][2].alive):
             heapq.heappop(self._timers)
         frozen = [each.frozen_until for each in self.machines if each.alive and each.ready]
         upcoming = [*frozen, *(timer[0] for timer in self._timers[:1])]
@@ -161,7 +200,9 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._seconds = max(self._seconds, min(upcoming))
 
     def _keep_error(self, _loop: object, context: dict[str, Any]) -> None:
-        error = context.get("exception")
+        self._keep(context.get("exception"))
+
+    def _keep(self, error: BaseException | None) -> None:
         if isinstance(error, Exception):
             self.errors.append(error)
 

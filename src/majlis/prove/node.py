@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 from majlis.entities.tokens import Hasher
 from majlis.gateway import Gateway
 from majlis.prove.bus import Network, SimulatedBus
 from majlis.prove.database import Fault, SimulatedDatabase
+from majlis.prove.disk import Disk
 from majlis.prove.history import History
 from majlis.prove.loop import Machine, SimulatedLoop
 from majlis.prove.model import CarefulModel
@@ -36,7 +36,7 @@ class Node(Machine):
         name: str,
         loop: SimulatedLoop,
         network: Network,
-        path: Path,
+        disk: Disk,
         seed: str,
         history: History,
         model: CarefulModel,
@@ -51,7 +51,7 @@ class Node(Machine):
         self._on_death = on_death
         self._model = model
         self._owner_id = owner_id
-        self.db = SimulatedDatabase(name, path, loop, seed, history, lambda: strike(self))
+        self.db = SimulatedDatabase(name, disk, loop, seed, history, lambda: strike(self))
         self.db.on_kill = self.die
         self.gateway: Gateway | None = None
 

@@ -15,6 +15,7 @@ from majlis import clock
 from majlis.prove import service as outside_world
 from majlis.prove.bus import Network
 from majlis.prove.database import Fault
+from majlis.prove.disk import gateway_disk
 from majlis.prove.faults import Faults
 from majlis.prove.history import Change, History
 from majlis.prove.loop import Machine, SimulatedLoop
@@ -58,11 +59,12 @@ class Schedule:
         self._random = self._source("people")
         self._fault_random = self._source("faults")
         self.world: World = world_of(self._random.choice(SHAPES), folder)
-        self._path = folder / "gateway.db"
+        self._disk = gateway_disk(folder, self.world.content)
         self._outside = Machine("people")
         self._loop = SimulatedLoop(f"{seed}:loop", EPOCH_MILLIS, self._outside)
-        self._loop.before_step = self._before_step
         self._faults = Faults.drawn(self._fault_random)
+        if self._faults.most_deaths:
+            self._loop.before_step = self._before_step
         self._network = Network(
             self._loop, self._source("network"),
             self._faults.bus_loss, self._faults.bus_double, self._faults.bus_delay,
@@ -90,11 +92,9 @@ class Schedule:
         return random.Random(f"{self._seed}:{name}")  # noqa: S311
 
     def run(self) -> Outcome:
-        self._write_files()
         clock.simulate(self._loop.now_millis)
         outside_world.use(self._service)
-        observer = sqlite3.connect(self._path, isolation_level=None)
-        observer.row_factory = sqlite3.Row
+        observer = self._disk.observer
         try:
             main = self._loop.create_task(self._main(observer), context=self._outside.context)
             self._loop.run_until_complete(main)
@@ -102,7 +102,6 @@ class Schedule:
         except Stuck as stuck:
             broken = [f"nothing stuck: {stuck}"]
         finally:
-            observer.close()
             for node in self._nodes:
                 node.db.drop()
             clock.simulate(None)
@@ -110,11 +109,6 @@ class Schedule:
             outside_world.use(None)
             self._loop.dispose()
         return Outcome(self._seed, broken, self._counts(), self._trace)
-
-    def _write_files(self) -> None:
-        for name in ("", "-wal", "-shm"):
-            Path(f"{self._path}{name}").unlink(missing_ok=True)
-        self._path.write_bytes(self.world.file)
 
     async def _main(self, observer: sqlite3.Connection) -> None:
         self._followers = [Follower(self._edge, self.world.people[0], space) for space in self.world.spaces]
@@ -134,7 +128,7 @@ class Schedule:
     def _boot(self, name: str) -> None:
         self._lives += 1
         node = Node(
-            f"{name} life {self._lives}", self._loop, self._network, self._path, f"{self._seed}:{self._lives}",
+            f"{name} life {self._lives}", self._loop, self._network, self._disk, f"{self._seed}:{self._lives}",
             self._history, self._model, self.world.owner_id, self._strike, self._died,
         )  # fmt: skip
         reach = self._faults.skew_seconds * 1000
@@ -183,6 +177,7 @@ class Schedule:
                     self.note(f"its clock jumps to {node.skew_millis} ms off", node)
             self._network.cut = {node for node in self._nodes if draw.random() < faults.bus_cut}
         self._storm = False
+        self._loop.before_step = None
         self._network.loss = self._edge.loss = self._traits.failing = 0.0
         self._network.cut = set()
         self.note("the storm is over")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
 from majlis.foundation import OWNER_TOKEN_ID, set_up
 from majlis.prove.database import SimulatedDatabase
+from majlis.prove.disk import Content, Disk
 from majlis.prove.history import CHANGES, History, write_triggers
 from majlis.prove.loop import Machine, SimulatedLoop
 from majlis.prove.service import python_tool
@@ -40,9 +40,9 @@ SHAPES: tuple[tuple[str, ...], ...] = (
 
 @dataclass(frozen=True)
 class World:
-    """`file` is the database. The first space is where agents ask and wait."""
+    """The first space is where agents ask and wait."""
 
-    file: bytes
+    content: Content
     owner_id: str
     people: tuple[Caller, ...]
     agents: dict[str, str]
@@ -60,31 +60,30 @@ def world_of(shape: tuple[str, ...], folder: Path) -> World:
             _in_simulation(empty, migrate)
         path = folder / "template.db"
         path.write_bytes(empty.read_bytes())
-        owner_id, people, agents, spaces = _in_simulation(path, lambda db: _fill(db, shape))
+        (owner_id, people, agents, spaces), content = _in_simulation(path, lambda db: _fill(db, shape))
         minds = dict(zip(agents, shape, strict=False))
-        _worlds[shape] = World(path.read_bytes(), owner_id, people, agents, spaces, minds)
+        _worlds[shape] = World(content, owner_id, people, agents, spaces, minds)
     return _worlds[shape]
 
 
-def _in_simulation(path: Path, work: Callable[[SimulatedDatabase], Coroutine[Any, Any, T]]) -> T:
+def _in_simulation(path: Path, work: Callable[[SimulatedDatabase], Coroutine[Any, Any, T]]) -> tuple[T, Content]:
     """On a file that has the table of changes, which triggers fill later."""
     is_new = not path.exists()
-    raw = sqlite3.connect(path, isolation_level=None)
-    raw.execute("PRAGMA journal_mode=WAL")
+    disk = Disk(path)
     if is_new:
-        raw.execute(CHANGES)
+        disk.observer.execute(CHANGES)
     loop = SimulatedLoop("template", EPOCH_MILLIS - 60_000, Machine("template"))
     clock.simulate(loop.now_millis)
     ids.use(ids.Generator(1))
-    db = SimulatedDatabase("template", path, loop, "template", History(), lambda: "none")
+    db = SimulatedDatabase("template", disk, loop, "template", History(), lambda: "none")
     try:
-        return loop.run_until_complete(work(db))
+        result = loop.run_until_complete(work(db))
+        if not is_new:
+            write_triggers(disk.observer)
+        return result, disk.content()
     finally:
         db.drop()
-        if not is_new:
-            write_triggers(raw)
-        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        raw.close()
+        disk.close()
         clock.simulate(None)
         ids.use(None)
         loop.dispose()
