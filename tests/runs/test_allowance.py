@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from majlis.runs.claim.allowance import without_excess
+from majlis.runs.claim.arrivals import Arrival
 from majlis.settings import Settings
+from majlis.store.tables import causes
+from majlis.store.transactions import Tx
 from tests.model_server import call, say, silent
 from tests.runs.cycles import conscious, each_cycle
 from tests.runs.house import House, open_house, says
@@ -98,3 +104,22 @@ async def test_e4_a_consciousness_starts_no_cycle_past_the_limit(house: House) -
     await house.until_idle()
     assert len(await house.runs()) == 1 + LIMIT
     assert len(await notices(house, space)) == 1
+
+
+async def test_e4_what_a_refused_run_would_have_taken_along_is_refused_with_it(house: House) -> None:
+    """Otherwise each would be refused by a claim of its own, which first reads all that are left."""
+
+    def arrival(name: str, cause: str = "cau_spent", sender: str = "agent") -> Arrival:
+        delivery: Any = SimpleNamespace(id=name, cause_id=cause, event_id=name, payload={})
+        event: Any = {"senderType": sender}
+        return Arrival(delivery, event)
+
+    def refuse(tx: Tx) -> tuple[list[str], list[str], int]:
+        spent = {"id": "cau_spent", "kind": "message", "runs": LIMIT, "created_at": tx.now}
+        tx.execute(causes.insert(), [spent, {**spent, "id": "cau_new", "runs": 0}])
+        along = {"first": [arrival("same"), arrival("new", "cau_new"), arrival("person", sender="human")]}
+        allowed, refused = without_excess(tx, [arrival("first"), arrival("other", "cau_new")], along)
+        count = tx.execute(sa.select(causes.c.runs).where(causes.c.id == "cau_spent")).scalar_one()
+        return [each.delivery.id for each in allowed], [each.delivery.id for each in refused], count
+
+    assert await house.world.gateway.db.write(refuse) == (["other"], ["first", "same"], LIMIT + 1)

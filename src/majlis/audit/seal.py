@@ -25,6 +25,11 @@ from majlis.store.transactions import Database, Tx
 SEAL_SECONDS = 10
 _HEAD = "audit_head"
 _BATCH = 1000
+_SEAL = hot(
+    audit.update()
+    .where(audit.c.id == sa.bindparam("entry"))
+    .values(n=sa.bindparam("number", type_=sa.BigInteger), seal=sa.bindparam("given"))
+)
 _UNSEALED = hot(sa.select(audit.c.id).where(audit.c.n.is_(None)).limit(1))
 
 
@@ -66,10 +71,12 @@ def seal_new(tx: Tx, key: bytes, at_once: bool = False) -> int:
     if not at_once and tx.now - head.at < SEAL_SECONDS * 500:
         return 0
     rows = tx.all(sa.select(audit).where(audit.c.n.is_(None)).order_by(audit.c.id).limit(_BATCH))
+    sealed: list[dict[str, Any]] = []
     for row in rows:
         head = Head(head.n + 1, _seal(key, head.seal, head.n + 1, row), tx.now)
-        tx.execute(audit.update().where(audit.c.id == row.id).values(n=head.n, seal=head.seal))
+        sealed.append({"entry": row.id, "number": head.n, "given": head.seal})
     if rows:
+        tx.execute(_SEAL, sealed)
         value = orjson.dumps({"n": head.n, "seal": head.seal, "at": head.at}).decode()
         tx.execute(gateway.update().where(gateway.c.key == _HEAD).values(value=value))
     return len(rows)

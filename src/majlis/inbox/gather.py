@@ -17,7 +17,7 @@ from majlis.inbox.wake import SOON, WorkAvailable
 from majlis.spaces.post import Posted
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries, messages, runs, steps
-from majlis.store.tables.columns import word, words
+from majlis.store.tables.columns import among, word, words
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 
@@ -44,11 +44,7 @@ _RELEASE = hot(
     .where(*_PLACE, _PENDING, IS_GATHERING)
     .values(not_before=_at_the_latest, gather_until=_at_the_latest)
 )
-_CHECK_LATER = (
-    deliveries.update()
-    .where(deliveries.c.id.in_(sa.bindparam("deliveries", expanding=True)))
-    .values(not_before=_at_the_latest)
-)
+_CHECK_LATER = hot(deliveries.update().where(among(deliveries.c.id, "deliveries")).values(not_before=_at_the_latest))
 # Due deliveries of the cause that no run has taken yet: their agents have not composed an answer.
 _UNSTARTED = hot(sa.select(deliveries.c.id).where(*_PLACE, _PENDING, ~IS_GATHERING, ~STANDS_BY).limit(1))
 _IN_LONG_CALL = sa.exists().where(

@@ -6,7 +6,7 @@ A run that a person's message starts directly, a resumed run and a retry do not 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -27,7 +27,7 @@ _COUNT = hot(
     .values(runs=causes.c.runs + sa.bindparam("more", type_=sa.BigInteger))
     .returning(causes.c.runs)
 )
-_PASS = (
+_PASS = hot(
     deliveries.update()
     .where(deliveries.c.id == sa.bindparam("delivery"))
     .values(state="passed", payload=sa.bindparam("kept", type_=deliveries.c.payload.type))
@@ -40,8 +40,11 @@ def _is_counted(delivery: sa.Row[Any], event: EventJson) -> bool:
     return by_agent and delivery.cause_id is not None and "earlierRuns" not in delivery.payload
 
 
-def without_excess(tx: Tx, chosen: Sequence[Arrival]) -> tuple[list[Arrival], list[Arrival]]:
-    """The deliveries that may start a run each, and those past the limit, which are passed."""
+def without_excess(
+    tx: Tx, chosen: Sequence[Arrival], along: Mapping[str, Sequence[Arrival]]
+) -> tuple[list[Arrival], list[Arrival]]:
+    """The deliveries that may start a run each, and those past the limit, which are passed: with those that they would
+    take along (`along`, by delivery), which have the same cause and would be refused next."""
     wanted = Counter(each.delivery.cause_id for each in chosen if _is_counted(*each))
     if not wanted:
         return list(chosen), []
@@ -51,8 +54,15 @@ def without_excess(tx: Tx, chosen: Sequence[Arrival]) -> tuple[list[Arrival], li
     for each in chosen:
         if _is_counted(*each):
             room[each.delivery.cause_id] -= 1
-        over = _is_counted(*each) and room[each.delivery.cause_id] < 0
-        (refused if over else allowed).append(each)
+        if _is_counted(*each) and room[each.delivery.cause_id] < 0:
+            cause_id = each.delivery.cause_id
+            others = along.get(each.delivery.id, ())
+            refused += [
+                each,
+                *(other for other in others if _is_counted(*other) and other.delivery.cause_id == cause_id),
+            ]
+        else:
+            allowed.append(each)
     _pass(tx, refused)
     return allowed, refused
 

@@ -79,6 +79,8 @@ class ClaimedRuns:
     events: list[Event] = field(default_factory=list)
     # Deliveries that now wait behind a run whose budget is spent.
     parked: int = 0
+    # Due deliveries that go on gathering or were refused.
+    in_vain: int = 0
     # Past the limit of runs for their cause.
     refused: list[Arrival] = field(default_factory=list)
 

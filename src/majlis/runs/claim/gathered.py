@@ -5,7 +5,8 @@ Only agents' messages gather. A person's message keeps a run of its own, which t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -15,22 +16,36 @@ from majlis.inbox.trigger import TriggerJson
 from majlis.runs.run import Run
 from majlis.store.hot import hot
 from majlis.store.tables import deliveries
-from majlis.store.tables.columns import word
+from majlis.store.tables.columns import among, word
 from majlis.store.transactions import Tx
 
-_GATHERED = (
-    deliveries.c.agent_id == sa.bindparam("agent"),
-    deliveries.c.space_id == sa.bindparam("space"),
+_GATHERS = (
     deliveries.c.state == word("pending"),
     deliveries.c.gather_until.is_not(None),
     # A failed try is repeated on its own.
     deliveries.c.attempts == 0,
-    sa.func.coalesce(deliveries.c.person_id, "") == sa.bindparam("person"),
 )
-_ALONG = hot(sa.select(deliveries).where(*_GATHERED).order_by(deliveries.c.seq).with_for_update(skip_locked=True))
+_person = sa.func.coalesce(deliveries.c.person_id, "")
+_ALONG = hot(
+    sa.select(deliveries)
+    .where(
+        among(deliveries.c.agent_id, "agents"),
+        among(deliveries.c.space_id, "spaces"),
+        among(_person, "persons"),
+        *_GATHERS,
+    )
+    .order_by(deliveries.c.seq)
+    .with_for_update(skip_locked=True)
+)
 _TAKE_SHOWN = hot(
     deliveries.update()
-    .where(*_GATHERED, deliveries.c.seq <= sa.bindparam("shown", type_=sa.BigInteger))
+    .where(
+        deliveries.c.agent_id == sa.bindparam("agent"),
+        deliveries.c.space_id == sa.bindparam("space"),
+        _person == sa.bindparam("person"),
+        *_GATHERS,
+        deliveries.c.seq <= sa.bindparam("shown", type_=sa.BigInteger),
+    )
     .values(state="taken", run_id=sa.bindparam("run"))
     .returning(deliveries.c.chain_depth)
 )
@@ -62,24 +77,42 @@ def _joins(row: sa.Row[Any]) -> bool:
 def _run_key(row: sa.Row[Any]) -> tuple[str, ...]:
     if row.type != "space_message" or row.attempts > 0 or row.event_id != row.message_id:
         return (row.id,)
-    return row.agent_id, row.space_id, row.person_id or ""
+    return _key(row)
 
 
-def with_gathered(tx: Tx, chosen: Iterable[sa.Row[Any]], roles: set[str]) -> list[Group]:
+def with_gathered(tx: Tx, chosen: Sequence[sa.Row[Any]], known: Mapping[str, sa.Row[Any]]) -> list[Group]:
     """The deliveries that each of the chosen ones takes along. Turns take none, and in `roles` only older messages are
     taken (R5)."""
     groups: list[Group] = []
     taken: set[str] = set()
+    gathering = _gathering(tx, [head for head in chosen if _takes(head) and known[head.agent_id].gathering])
     for head in chosen:
-        along: list[sa.Row[Any]] = []
-        if head.type == "space_message" and head.event_id == head.message_id and head.cause_id is not None:
-            given = {"agent": head.agent_id, "space": head.space_id, "person": head.person_id or ""}
-            found = [row for row in tx.all(_ALONG, given) if row.id != head.id and row.id not in taken]
-            is_first = head.agent_id in roles and head.gather_until is None
-            along = [row for row in found if not is_first or row.seq < head.seq]
+        found = gathering.get(_key(head), []) if _takes(head) else []
+        is_first = known[head.agent_id].mind == "roles" and head.gather_until is None
+        along = [
+            row for row in found if row.id != head.id and row.id not in taken and (not is_first or row.seq < head.seq)
+        ]
         taken.update(row.id for row in along)
         groups.append(Group(head, along))
     return groups
+
+
+def _takes(head: sa.Row[Any]) -> bool:
+    return head.type == "space_message" and head.event_id == head.message_id and head.cause_id is not None
+
+
+def _key(row: sa.Row[Any]) -> tuple[str, str, str]:
+    return row.agent_id, row.space_id, row.person_id or ""
+
+
+def _gathering(tx: Tx, heads: Sequence[sa.Row[Any]]) -> dict[tuple[str, str, str], list[sa.Row[Any]]]:
+    """All that gather where these begin, oldest first."""
+    found: dict[tuple[str, str, str], list[sa.Row[Any]]] = defaultdict(list)
+    if heads:
+        agents, spaces, persons = (sorted(set(each)) for each in zip(*map(_key, heads), strict=True))
+        for row in tx.all(_ALONG, {"agents": agents, "spaces": spaces, "persons": persons}):
+            found[_key(row)].append(row)
+    return found
 
 
 def joint_trigger(group: Group, triggers: dict[str, TriggerJson]) -> tuple[sa.Row[Any], TriggerJson]:

@@ -44,6 +44,8 @@ _DUE_OUTSIDE = hot(_EVERY_DUE.where(deliveries.c.agent_id == sa.bindparam("agent
 _DUE_TO_OTHERS = hot(_DUE.where(not_among(deliveries.c.agent_id, "full")))
 # A delivery that was tried before is included: the others in its lane may wait for it.
 _DUE_ELSEWHERE = hot(_DUE_TO_OTHERS.where(sa.or_(TRIED_BEFORE, not_among(LANE, "lanes"))))
+# The most deliveries that one round reads, if it may start fewer.
+_MOST_AT_ONCE = 256
 _INSERT = hot(runs.insert())
 _TAKEN = hot(
     deliveries.update()
@@ -64,23 +66,26 @@ _OFFER_ALONE = (
 )
 
 
-def start_runs(tx: Tx, owner: str, claimed: ClaimedRuns, limit: int) -> bool:
+def start_runs(tx: Tx, owner: str, claimed: ClaimedRuns, most: int) -> bool:
     """True if there may be more."""
+    # Once some start nothing, because they go on gathering or their cause is spent, there may be many like them.
+    limit = max(most, _MOST_AT_ONCE) if claimed.in_vain else most
     due = _due(tx, claimed, limit)
     left_out = len(claimed.full) + len(claimed.lanes)
-    parked = claimed.parked
-    moved = False
+    parked, refused = claimed.parked, len(claimed.refused)
+    moved = rest = False
     if due:
         asked = ask_ahead(tx, due)
         known = known_agents(tx, {row.agent_id for row in due})
         called = without_standby(tx, due) if any(row.elected_id is not None for row in due) else due
         alone = ready(tx, called) if any(row.gather_until is not None for row in called) else called
-        chosen = _with_room(tx, owner, alone, known, claimed)
+        chosen, rest = _with_room(tx, owner, alone, known, claimed, most)
         _start(tx, owner, chosen, known, claimed, asked)
         fewer = len(alone) < len(due) or len(known) < len({row.agent_id for row in due})
         moved = bool(chosen) or claimed.parked > parked or fewer
+        claimed.in_vain += len(due) - len(alone) + len(claimed.refused) - refused
     # If nothing was started and nothing is left out, the same query would find the same again.
-    return len(due) == limit and (moved or len(claimed.full) + len(claimed.lanes) > left_out)
+    return (rest or len(due) == limit) and (moved or len(claimed.full) + len(claimed.lanes) > left_out)
 
 
 def _due(tx: Tx, claimed: ClaimedRuns, limit: int) -> Sequence[sa.Row[Any]]:
@@ -97,9 +102,10 @@ def _due(tx: Tx, claimed: ClaimedRuns, limit: int) -> Sequence[sa.Row[Any]]:
 
 
 def _with_room(
-    tx: Tx, owner: str, due: Sequence[sa.Row[Any]], known: dict[str, sa.Row[Any]], claimed: ClaimedRuns
-) -> list[sa.Row[Any]]:
-    """A consciousness starts its cycle at once: it takes all its pending deliveries, not only this one."""
+    tx: Tx, owner: str, due: Sequence[sa.Row[Any]], known: dict[str, sa.Row[Any]], claimed: ClaimedRuns, most: int
+) -> tuple[list[sa.Row[Any]], bool]:
+    """For at most so many runs, and whether it left others. A consciousness starts its cycle at once: it takes all its
+    pending deliveries, not only this one."""
     room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
     roles = [agent.id for agent in known.values() if agent.mind == "roles"]
     lanes = Lanes(tx, roles) if roles else None
@@ -108,9 +114,12 @@ def _with_room(
     out_of_budget = [agent.id for agent in known.values() if agent.parked]
     parked = parked_lanes(tx, out_of_budget) if out_of_budget else {}
     chosen: list[sa.Row[Any]] = []
+    started = len(claimed.runs)
     for delivery in due:
         if claimed.closed:
             break
+        if len(chosen) + len(claimed.runs) - started == most:
+            return chosen, True
         agent = known.get(delivery.agent_id)
         if agent is None:
             _drop(tx, delivery)
@@ -128,7 +137,7 @@ def _with_room(
                 lanes.take(delivery)
             room[agent.id] -= 1
             chosen.append(delivery)
-    return chosen
+    return chosen, False
 
 
 def _parked_before(delivery: sa.Row[Any], agent: sa.Row[Any], parked: dict[Lane, str]) -> str | None:
@@ -149,7 +158,7 @@ def _start(
 ) -> None:
     groups = [Group(delivery) for delivery in chosen]
     if any(known[delivery.agent_id].gathering for delivery in chosen):
-        groups = with_gathered(tx, chosen, {agent.id for agent in known.values() if agent.mind == "roles"})
+        groups = with_gathered(tx, chosen, known)
     triggers = build_triggers(tx, [row for group in groups for row in (group.head, *group.along)], asked)
     along = {delivery.id: rows for delivery, rows in groups}
     found: list[Arrival] = []
@@ -165,7 +174,7 @@ def _start(
             # The agent was removed from the space, or the space was deleted (A7).
             _drop(tx, delivery)
     if any(delivery.chain_depth for delivery in chosen):
-        found, refused = without_excess(tx, found)
+        found, refused = without_excess(tx, found, _along(triggers, along))
         claimed.refused += refused
     started = [(delivery, _new_run(delivery, known[delivery.agent_id], joint[delivery.id])) for delivery, _ in found]
     if not started:
@@ -178,6 +187,12 @@ def _start(
         if run.earlier:
             tx.execute(_TAKE_ALONG, {"earlier": run.earlier, "run": run.id})
         claimed.add(run, "run.started")
+
+
+def _along(triggers: dict[str, TriggerJson], along: dict[str, Sequence[sa.Row[Any]]]) -> dict[str, list[Arrival]]:
+    return {
+        first: [Arrival(row, triggers[row.id]) for row in rows if row.id in triggers] for first, rows in along.items()
+    }
 
 
 def _drop(tx: Tx, delivery: sa.Row[Any]) -> None:
