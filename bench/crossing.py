@@ -57,6 +57,9 @@ class Answering:
     def get(self, _choice: object) -> Answering:
         return self
 
+    async def context(self, _choice: object) -> port.Context:
+        return port.UNLIMITED
+
     async def stream(self, prompt: port.Prompt) -> AsyncGenerator[port.ModelEvent]:
         self.requests += 1
         [seen] = (prompt.outline() if prompt.outline is not None else Outline()).events
