@@ -229,7 +229,9 @@ async def test_x11_every_read_goes_along_an_index_that_fits_it(place: Place) -> 
     with counted(place.db) as statements:
         await place.look(said)
     plans = [await place.db.read(plan_of, statement) for statement in statements]
-    assert not [step for plan in plans for step in plan if step.startswith("SCAN") and step != "SCAN mine"]
+    # The agent's own spaces, and the ids in a parameter.
+    small = "SCAN mine", "SCAN json_each"
+    assert not [step for plan in plans for step in plan if step.startswith("SCAN") and not step.startswith(small)]
     assert ["SEARCH runs USING INDEX ix_runs_agent_id (agent_id=?)"] in plans
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
+import asyncpg
 import pytest
 
 from majlis.inbox.deliver import post_message
@@ -48,6 +49,32 @@ async def test_r5_three_workers_that_claim_at_once_get_the_first_message_of_each
     assert sorted((trigger["spaceName"], trigger["text"]) for trigger in taken) == [("One", "m0"), ("Two", "m0")]
     again = await nodes[1].write(claim, "w1", 4, (), ())
     assert again.runs == []
+
+
+@pytest.mark.parametrize("engine", ["postgresql"])
+async def test_r5_a_message_waits_for_an_earlier_one_that_another_worker_has_locked_but_not_taken(
+    nodes: list[Database], database_url: str
+) -> None:
+    """A claim skips what others have locked. Whoever locks the agent first decides, not whoever read first."""
+    await nodes[0].write(_talk)
+    locked, go_on = asyncio.Event(), asyncio.Event()
+    hold = asyncio.create_task(_hold_first(database_url, locked, go_on))
+    await locked.wait()
+    found = await nodes[1].write(claim, "w1", 30, (), ())
+    go_on.set()
+    await hold
+    assert [(run.trigger["spaceName"], run.trigger["text"]) for run in found.runs] == [("Two", "m0")]
+    later = await nodes[1].write(claim, "w1", 30, (), ())
+    assert [(run.trigger["spaceName"], run.trigger["text"]) for run in later.runs] == [("One", "m0")]
+
+
+async def _hold_first(url: str, locked: asyncio.Event, go_on: asyncio.Event) -> None:
+    connection = await asyncpg.connect(url)
+    async with connection.transaction():
+        await connection.execute("SELECT FROM deliveries ORDER BY id LIMIT 1 FOR UPDATE")
+        locked.set()
+        await go_on.wait()
+    await connection.close()
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])

@@ -217,7 +217,8 @@ async def test_every_read_goes_along_an_index_that_fits_it_for_a_member_and_for_
     reads = [each for each in statements if each.startswith(("SELECT", "WITH"))]
     steps = [step for statement in reads for step in await db_place.db.read(plan_of, statement)]
     # The latter are the few rows of a subquery with a limit.
-    assert not [step for step in steps if step.startswith("SCAN") and not step.startswith(("SCAN mine", "SCAN anon"))]
+    small = "SCAN mine", "SCAN anon", "SCAN json_each"
+    assert not [step for step in steps if step.startswith("SCAN") and not step.startswith(small)]
     assert any("ix_turns_open" in step for step in steps)
     assert any("ix_turns_request_id" in step for step in steps)
 

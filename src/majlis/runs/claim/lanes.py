@@ -40,12 +40,26 @@ _TRIED = hot(
     .order_by(deliveries.c.not_before)
 )
 
+_EARLIER = hot(
+    sa.select(deliveries.c.id)
+    .where(
+        deliveries.c.agent_id == sa.bindparam("agent"),
+        deliveries.c.state == word("pending"),
+        deliveries.c.not_before <= sa.bindparam("now", type_=sa.BigInteger),
+        deliveries.c.space_id == sa.bindparam("space"),
+        deliveries.c.id < sa.bindparam("delivery"),
+        deliveries.c.type == word("space_message"),
+    )
+    .limit(1)
+)
+
 
 class Lanes:
     """Which deliveries of roles agents may start now."""
 
     def __init__(self, tx: Tx, agents: Iterable[str]) -> None:
         asked = {"agents": sorted(agents)}
+        self._tx = tx
         self._agents = set(asked["agents"])
         self._busy: set[Lane] = {(row.agent_id, row.trigger_space_id) for row in tx.all(_UNDER_WAY, asked)}
         self._tried: dict[Lane, str] = {}
@@ -57,7 +71,15 @@ class Lanes:
         lane = delivery.agent_id, delivery.space_id
         if delivery.agent_id not in self._agents or delivery.space_id is None:
             return True
-        return lane not in self._busy and delivery.id <= self._tried.get(lane, delivery.id)
+        first = delivery.id <= self._tried.get(lane, delivery.id)
+        return lane not in self._busy and first and not self._is_behind_locked(delivery)
+
+    def _is_behind_locked(self, delivery: sa.Row[Any]) -> bool:
+        """On PostgreSQL a claim skips deliveries that another worker's claim has locked but not taken yet."""
+        if self._tx.dialect == "sqlite":
+            return False
+        given = {"agent": delivery.agent_id, "space": delivery.space_id, "delivery": delivery.id, "now": self._tx.now}
+        return self._tx.one(_EARLIER, given) is not None
 
     def take(self, delivery: sa.Row[Any]) -> None:
         self._busy.add((delivery.agent_id, delivery.space_id))
