@@ -19,6 +19,7 @@ from majlis.spaces.acts_for import ACTS_FOR
 from majlis.spaces.addable import require_addable
 from majlis.spaces.direct_rules import refuse_direct
 from majlis.spaces.shapes import MemberJson, SpaceRole, member_json
+from majlis.store.hot import hot
 from majlis.store.tables import agents, entities, members, spaces
 from majlis.store.transactions import Tx
 
@@ -32,6 +33,9 @@ _LISTED = SELECT_MEMBERS.add_columns(agents.c.paused_at, ACTS_FOR.label("acts_fo
     agents, agents.c.id == members.c.entity_id
 )
 
+_MEMBER = hot(
+    SELECT_MEMBERS.where(members.c.space_id == sa.bindparam("space"), members.c.entity_id == sa.bindparam("entity"))
+)
 _ADMIN = (
     sa.select(members.c.entity_id)
     .where(members.c.space_id == sa.bindparam("space"), members.c.role == "admin")
@@ -126,7 +130,7 @@ def leave(tx: Tx, space_id: str, entity_id: str) -> None:
 
 
 def find_member(tx: Tx, space_id: str, entity_id: str) -> sa.Row[Any] | None:
-    return tx.one(SELECT_MEMBERS.where(members.c.space_id == space_id, members.c.entity_id == entity_id))
+    return tx.one(_MEMBER, {"space": space_id, "entity": entity_id})
 
 
 def tell_member_changed(tx: Tx, space_id: str, entity_id: str) -> MemberJson:

@@ -29,7 +29,7 @@ _named = messages.alias("named")
 # The newest messages in which unread mentions are looked for.
 _MENTIONS_IN = 500
 _UNREAD_MENTIONS = (
-    sa.select(sa.func.aggregate_strings(sa.cast(_named.c.seq, sa.String), sa.literal_column("','")))
+    sa.select(sa.func.aggregate_strings(sa.cast(_named.c.seq, sa.String), sa.literal_column("','")))  # type: ignore[arg-type]
     .where(
         _named.c.space_id == spaces.c.id,
         _named.c.seq > _mine.c.seen_seq,

@@ -20,6 +20,7 @@ from majlis.runs.calls.tool_port import Toolbox
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
 from majlis.runs.run import Run
+from majlis.store.hot import hot
 from majlis.store.tables import runs, tickets
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Dialect, Tx
@@ -40,19 +41,24 @@ _at_work = sa.exists().where(
 _is_free = sa.or_(
     tickets.c.run_id == sa.bindparam("run"), tickets.c.expires_at <= sa.bindparam("now", type_=sa.BigInteger), ~_at_work
 )
-_TAKEN = sa.select(tickets.c.run_id).where(*_PLACE, ~_is_free)
-_GIVE_BACK = tickets.delete().where(tickets.c.run_id == sa.bindparam("run"))
-_FORGET = tickets.delete().where(
-    tickets.c.space_id == sa.bindparam("space"), tickets.c.expires_at < sa.bindparam("long_ago", type_=sa.BigInteger)
+_TAKEN = hot(sa.select(tickets.c.run_id).where(*_PLACE, ~_is_free))
+_GIVE_BACK = hot(tickets.delete().where(tickets.c.run_id == sa.bindparam("run")))
+_FORGET = hot(
+    tickets.delete().where(
+        tickets.c.space_id == sa.bindparam("space"),
+        tickets.c.expires_at < sa.bindparam("long_ago", type_=sa.BigInteger),
+    )
 )
 
 
 def _take(insert: Any) -> Any:
     made = insert(tickets)
-    return made.on_conflict_do_update(
-        index_elements=["space_id", "cause_id"],
-        set_={"run_id": made.excluded.run_id, "expires_at": made.excluded.expires_at},
-        where=_is_free,
+    return hot(
+        made.on_conflict_do_update(
+            index_elements=["space_id", "cause_id"],
+            set_={"run_id": made.excluded.run_id, "expires_at": made.excluded.expires_at},
+            where=_is_free,
+        )
     )
 
 
@@ -104,7 +110,7 @@ def commit_hold(
 
 def take_ticket(tx: Tx, run: Run, space_id: str) -> bool:
     """False if another run has it."""
-    tx.execute(_FORGET, {"space": space_id, "long_ago": tx.now - _KEPT_MILLIS})
+    tx.later(_FORGET, {"space": space_id, "long_ago": tx.now - _KEPT_MILLIS})
     row = {"space_id": space_id, "cause_id": _line_of(run), "run_id": run.id, "expires_at": tx.now + TICKET_MILLIS}
     return tx.execute(_TAKE[tx.dialect], {**row, "run": run.id, "now": tx.now}).rowcount == 1
 
@@ -115,7 +121,7 @@ def is_taken(tx: Tx, run: Run, space_id: str) -> bool:
 
 
 def give_back(tx: Tx, run: Run) -> None:
-    tx.execute(_GIVE_BACK, {"run": run.id})
+    tx.later(_GIVE_BACK, {"run": run.id})
 
 
 def _line_of(run: Run) -> str:

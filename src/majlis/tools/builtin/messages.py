@@ -31,6 +31,7 @@ from majlis.spaces.search import find_messages
 from majlis.spaces.search_query import moment, parse
 from majlis.spaces.shapes import MessageJson
 from majlis.spaces.snippet import snippet
+from majlis.store.hot import hot
 from majlis.store.tables import agents, messages, runs, spaces
 from majlis.store.tables.runs import has_status
 from majlis.store.transactions import Tx
@@ -45,7 +46,7 @@ MAX_PAGE = MAX_RESULT_CHARACTERS - 2048
 _MAX_FOUND = 600
 _NAMES = sa.select(spaces.c.id, spaces.c.name).where(spaces.c.id.in_(sa.bindparam("ids", expanding=True)))
 _LOCK_AGENT = sa.select(agents.c.id).where(agents.c.id == sa.bindparam("agent")).with_for_update(key_share=True)
-_BEFORE = (
+_BEFORE = hot(
     SELECT_MESSAGES.where(messages.c.space_id == sa.bindparam("space"), messages.c.seq <= sa.bindparam("seq"))
     .order_by(messages.c.seq.desc())
     .limit(sa.bindparam("limit"))
