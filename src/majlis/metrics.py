@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 registry = CollectorRegistry()
 
-_requests = Counter("majlis_http_requests", "HTTP requests.", ["method", "route", "status"], registry=registry)
-_seconds = Histogram(
+requests = Counter("majlis_http_requests", "HTTP requests.", ["method", "route", "status"], registry=registry)
+request_seconds = Histogram(
     "majlis_http_request_seconds",
     "Time to the start of the response.",
     ["method", "route"],
@@ -47,21 +45,5 @@ runs_active = Gauge("majlis_runs_active", "Runs that this process is executing."
 runs_waiting = Gauge("majlis_runs_waiting", "Runs that wait for a reply or a card.", registry=registry)
 
 
-def count_tokens(input: int, cached: int, output: int) -> None:
-    tokens.labels("input").inc(input)
-    tokens.labels("cached").inc(cached)
-    tokens.labels("output").inc(output)
-
-
-def count_request(scope: Any, status: int, seconds: float) -> None:
-    route = getattr(scope.get("route"), "path", "unknown")
-    method = scope["method"] if scope["method"] in _METHODS else "other"
-    _requests.labels(method, route, status).inc()
-    _seconds.labels(method, route).observe(seconds)
-
-
 def render() -> bytes:
     return generate_latest(registry)
-
-
-_METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})

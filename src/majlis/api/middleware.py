@@ -22,6 +22,8 @@ CLOSE = "majlis.close"
 # Set once the response has started.
 STATUS = "majlis.status"
 
+# Labels of metrics have few values, and a client may send any method.
+_METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
 _TRACED = ("/api/", "/v1/", "/mcp", "/hooks/")
 _NOT_TRACED = "/api/health"
 _UPLOAD = re.compile(r"POST /api/spaces/[^/]+/files|PUT /api/entities/[^/]+/picture")
@@ -74,7 +76,7 @@ class Middleware:
                         message["headers"].append((b"cache-control", b"no-store"))
                     if DATABASE.failures and status < 300 and scope["path"] not in _WITHOUT_DATABASE:
                         DATABASE.worked()
-                metrics.count_request(scope, status, time.perf_counter() - started)
+                _count(scope, status, time.perf_counter() - started)
                 _responded(span, scope, status)
             await send(message)
 
@@ -110,6 +112,13 @@ def _request_span(scope: Scope) -> telemetry.Span:
     parent = next((value for name, value in scope["headers"] if name == b"traceparent"), b"").decode("latin-1")
     about = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
     return telemetry.span(scope["method"], about, "server", parent=parent)
+
+
+def _count(scope: Scope, status: int, seconds: float) -> None:
+    route = getattr(scope.get("route"), "path", "unknown")
+    method = scope["method"] if scope["method"] in _METHODS else "other"
+    metrics.requests.labels(method, route, status).inc()
+    metrics.request_seconds.labels(method, route).observe(seconds)
 
 
 def _responded(span: telemetry.Span, scope: Scope, status: int) -> None:

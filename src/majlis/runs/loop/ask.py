@@ -123,7 +123,7 @@ class Requests:
                 metrics.model_requests.labels(error.code).inc()
                 if error.usage != Usage():
                     self._spend(error.usage, prices, started)
-                    metrics.count_tokens(error.usage.input, error.usage.cached, error.usage.output)
+                    _count(error.usage)
                 asked_for = error.retry_after or 0
                 # For a longer delay the run fails and its event backs off, so that no slot is held (T12).
                 if not error.retryable or error.slow or delay is None or asked_for > MAX_RETRY_SECONDS:
@@ -193,7 +193,7 @@ class Requests:
                         case Finished(answer):
                             self._deltas.flush()
                             metrics.model_requests.labels("answered").inc()
-                            metrics.count_tokens(answer.usage.input, answer.usage.cached, answer.usage.output)
+                            _count(answer.usage)
                             answered(span, answer, self._shown)
                             return answer
             raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
@@ -211,6 +211,12 @@ class Requests:
         if self._budgeted:
             read = estimate_turns(prompt.turns) + estimate_tools(prompt.tools)
             self._spend(Usage(read, 0, self._heard // _CHARACTERS_PER_TOKEN), prices, at)
+
+
+def _count(usage: Usage) -> None:
+    metrics.tokens.labels("input").inc(usage.input)
+    metrics.tokens.labels("cached").inc(usage.cached)
+    metrics.tokens.labels("output").inc(usage.output)
 
 
 def _length(event: TextDelta | CallStarted | CallDelta) -> int:
