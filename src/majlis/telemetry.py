@@ -1,7 +1,7 @@
 """Spans and durations with the names of OpenTelemetry's GenAI conventions (D7).
 
-Until `tracing` calls `listen`, nothing of OpenTelemetry is imported, and a span costs a function call. Texts of
-messages, models and tools are told only if `listen` was asked to.
+Until `tracing` calls `listen`, nothing of OpenTelemetry is imported. Texts of messages, models and tools are told only
+if `listen` was asked to.
 """
 
 from __future__ import annotations
@@ -45,32 +45,29 @@ class _Listener:
     hears_content: bool
 
 
-_listener: _Listener | None = None
+# None while spans are off. Code that runs for every message checks it, and then calls nothing here.
+listener: _Listener | None = None
 
 
 def listen(tracer: Tracer, meter: Meter, content: bool = False) -> Callable[[], None]:
     """From now on spans go to the tracer. Returns a function that ends this."""
-    global _listener
+    global listener
     durations = {
         operation: meter.create_histogram(name, "s", explicit_bucket_boundaries_advisory=buckets)
         for operation, (name, _, buckets) in _DURATIONS.items()
     }
     tokens = meter.create_histogram(_USAGE, "{token}", explicit_bucket_boundaries_advisory=_TOKENS)
-    before, _listener = _listener, _Listener(tracer, tokens, durations, content)
+    before, listener = listener, _Listener(tracer, tokens, durations, content)
 
     def end() -> None:
-        global _listener
-        _listener = before
+        global listener
+        listener = before
 
     return end
 
 
-def is_heard() -> bool:
-    return _listener is not None
-
-
 def hears_content() -> bool:
-    return _listener is not None and _listener.hears_content
+    return listener is not None and listener.hears_content
 
 
 class Span:
@@ -110,15 +107,15 @@ def span(
     name: str, attributes: Attributes, kind: Kind = "internal", causes: Sequence[str] = (), parent: str | None = None
 ) -> Span:
     """`causes` are the contexts, from `here`, of the spans it is linked to; `parent` is that of a caller."""
-    if _listener is None:
+    if listener is None:
         return SILENT
     told = {key: value for key, value in attributes.items() if value is not None}
-    return _Heard(_listener, name, told, kind, causes, parent)
+    return _Heard(listener, name, told, kind, causes, parent)
 
 
 def here() -> str | None:
     """The context of the current span, as in the header `traceparent`. None if there is none."""
-    if _listener is None:
+    if listener is None:
         return None
     from opentelemetry.trace import get_current_span
 

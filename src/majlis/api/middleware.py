@@ -52,10 +52,14 @@ class Middleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        path: str = scope["path"]
+        if telemetry.listener is None or not path.startswith(_TRACED) or path.startswith(_NOT_TRACED):
+            await self._answer(scope, receive, send)
+            return
         with _request_span(scope) as span:
-            await self._answer(scope, receive, send, span)
+            await self._answer(scope, receive, _telling(span, scope, send))
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, span: telemetry.Span) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = scope[REQUEST_ID] = secrets.token_hex(8)
         started = time.perf_counter()
 
@@ -77,7 +81,6 @@ class Middleware:
                     if DATABASE.failures and status < 300 and scope["path"] not in _WITHOUT_DATABASE:
                         DATABASE.worked()
                 _count(scope, status, time.perf_counter() - started)
-                _responded(span, scope, status)
             await send(message)
 
         try:
@@ -106,12 +109,18 @@ class CatchErrors:
 def _request_span(scope: Scope) -> telemetry.Span:
     """Runs that the request causes are linked to it (D7). Without its path, which may hold ids and the secret of an
     address. Its route is told when it is known."""
-    path: str = scope["path"]
-    if not telemetry.is_heard() or not path.startswith(_TRACED) or path.startswith(_NOT_TRACED):
-        return telemetry.SILENT
     parent = next((value for name, value in scope["headers"] if name == b"traceparent"), b"").decode("latin-1")
     about = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
     return telemetry.span(scope["method"], about, "server", parent=parent)
+
+
+def _telling(span: telemetry.Span, scope: Scope, send: Send) -> Send:
+    async def tell(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            _responded(span, scope, message["status"])
+        await send(message)
+
+    return tell
 
 
 def _count(scope: Scope, status: int, seconds: float) -> None:

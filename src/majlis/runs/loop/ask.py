@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from majlis import clock, metrics
+from majlis import clock, metrics, telemetry
 from majlis.agents.config.policy import verdict
 from majlis.live.bus import Unsubscribe
 from majlis.models.catalog import Prices
@@ -31,7 +31,7 @@ from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
 from majlis.runs.loop.crossing import Crossing
 from majlis.runs.loop.deltas import UNSTREAMED, CallStream, Deltas, SpokenStream
-from majlis.runs.loop.observe import answered, request_span
+from majlis.runs.loop.observe import observed_request
 from majlis.runs.run import Run
 
 # The longest delay before a model request is retried within the run.
@@ -180,23 +180,22 @@ class Requests:
 
     async def _answer(self, model: Model, prompt: Prompt) -> Answer:
         assert self._deltas is not None
-        with request_span(self._run, prompt, self._shown) as span:
-            # Closes the connection at once when the run is cancelled.
-            async with aclosing(model.stream(prompt)) as events:
-                async for event in events:
-                    match event:
-                        case TextDelta() | CallStarted() | CallDelta():
-                            self._deltas.hear(event)
-                            if not self._heard:
-                                span.started_to_answer()
-                            self._heard += _length(event)
-                        case Finished(answer):
-                            self._deltas.flush()
-                            metrics.model_requests.labels("answered").inc()
-                            _count(answer.usage)
-                            answered(span, answer, self._shown)
-                            return answer
-            raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
+        stream = model.stream(prompt)
+        if telemetry.listener is not None:
+            stream = observed_request(self._run, prompt, self._shown, stream)
+        # Closes the connection at once when the run is cancelled.
+        async with aclosing(stream) as events:
+            async for event in events:
+                match event:
+                    case TextDelta() | CallStarted() | CallDelta():
+                        self._deltas.hear(event)
+                        self._heard += _length(event)
+                    case Finished(answer):
+                        self._deltas.flush()
+                        metrics.model_requests.labels("answered").inc()
+                        _count(answer.usage)
+                        return answer
+        raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
 
     def _spend(self, usage: Usage, prices: Prices, at: int) -> float | None:
         cost = prices.cost(self._run.config.model_name, usage, at)

@@ -33,7 +33,7 @@ from majlis.runs.journal import Entry, Fenced, Lens, failed_entry, model_entry, 
 from majlis.runs.loop.ask import MAX_RETRY_SECONDS, Parked, Requests
 from majlis.runs.loop.earlier_calls import next_step
 from majlis.runs.loop.live_cycle import LiveCycle
-from majlis.runs.loop.observe import agent_span, call_span, causes
+from majlis.runs.loop.observe import agent_span, causes, observed_call
 from majlis.runs.loop.perceive import Mind, mind_of
 from majlis.runs.loop.room import Room, remember_limit, room_of
 from majlis.runs.loop.sight import Sight, with_pictures
@@ -64,7 +64,8 @@ class Loop:
         self._entries: list[Entry] = []
         # Only of a consciousness.
         self._cycle: LiveCycle | None = None
-        self._span = telemetry.SILENT
+        # The code of the error that it ended with.
+        self._failed: str | None = None
         # How many tokens its requests may have.
         self._room = Room()
         # Blocks of messages before what it was shown that have no summary (F3).
@@ -93,8 +94,7 @@ class Loop:
             # Written by another version of Majlis: retrying cannot help.
             await self._fail("invalid_config", error.message, False)
             return
-        with agent_span(run, await self._causes()) as self._span:
-            await self._guarded()
+        await (self._guarded() if telemetry.listener is None else self._observed())
         self._engine.summarise(self._unsummarised)
         metrics.run_seconds.observe((clock.now() - run.began_at) / 1000)
 
@@ -102,12 +102,15 @@ class Loop:
         self._requests.leave(space_id)
         self._calls.leave(space_id)
 
-    async def _causes(self) -> list[str]:
-        if telemetry.is_heard():
-            # No run fails because of its telemetry.
-            with suppress(Exception):
-                return await self._engine.db.read(causes, self.run)
-        return []
+    async def _observed(self) -> None:
+        found: list[str] = []
+        # No run fails because of its telemetry.
+        with suppress(Exception):
+            found = await self._engine.db.read(causes, self.run)
+        with agent_span(self.run, found) as span:
+            await self._guarded()
+            if self._failed is not None:
+                span.fail(self._failed)
 
     async def _guarded(self) -> None:
         try:
@@ -342,14 +345,11 @@ class Loop:
         outputs = []
         for index, call in enumerate(answer.calls):
             stream = self._requests.stream_of_call(index)
-            with call_span(self.run, call) as span:
-                rest = [other.name for other in answer.calls[index + 1 :]]
-                done = await self._calls.make(call, self._step, self._take_entries(), stream, rest)
-                if done.failed is not None:
-                    span.fail(done.failed)
-                if telemetry.hears_content():
-                    shown = self._calls.shown_arguments(call)
-                    span.tell_content({"gen_ai.tool.call.arguments": shown, "gen_ai.tool.call.result": done.content})
+            rest = [other.name for other in answer.calls[index + 1 :]]
+            made = self._calls.make(call, self._step, self._take_entries(), stream, rest)
+            if telemetry.listener is not None:
+                made = observed_call(self.run, call, self._calls.shown_arguments, made)
+            done = await made
             self._step += 1
             self.proven = True
             bounded = self._cycle.bounded if self._cycle is not None else partial(self._room.bounded, turns)
@@ -419,7 +419,7 @@ class Loop:
 
     async def _fail(self, code: str, message: str, retryable: bool, rest_seconds: float | None = None) -> None:
         _logger.warning("run failed", run=self.run.id, agent=self.run.agent_name, code=code, reason=message)
-        self._span.fail(code)
+        self._failed = code
         attempts = self.run.config.limits.attempts if retryable else 0
         rest_millis = int((rest_seconds or 0) * 1000)
         await self._settle("fail", fail, self._take_entries(), code, message, attempts, rest_millis)

@@ -1,8 +1,9 @@
-"""Describes a run, its requests and its calls in spans (D7)."""
+"""Describes a run, its requests and its calls in spans (D7). Called only while `telemetry.listener` is set."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,7 +13,8 @@ import sqlalchemy as sa
 from majlis import telemetry
 from majlis.agents.config.config import AgentConfig
 from majlis.agents.config.model import ModelObject
-from majlis.models.port import Answer, Call, Prompt, Result, Said, System, Turn, User
+from majlis.models.port import Answer, Call, Finished, ModelEvent, Prompt, Result, Said, System, Turn, User
+from majlis.runs.calls.call import Done
 from majlis.runs.run import Run
 from majlis.store.tables import deliveries
 from majlis.store.transactions import Tx
@@ -54,8 +56,6 @@ def causes(tx: Tx, run: Run) -> list[str]:
 
 def agent_span(run: Run, caused_by: list[str]) -> telemetry.Span:
     """From claim to end or pause."""
-    if not telemetry.is_heard():
-        return telemetry.SILENT
     about = {
         "gen_ai.operation.name": "invoke_agent",
         **_model(run.config),
@@ -67,9 +67,31 @@ def agent_span(run: Run, caused_by: list[str]) -> telemetry.Span:
     return telemetry.span(f"invoke_agent {run.agent_name}", about, causes=caused_by)
 
 
-def request_span(run: Run, prompt: Prompt, shown: Shown) -> telemetry.Span:
-    if not telemetry.is_heard():
-        return telemetry.SILENT
+async def observed_request(
+    run: Run, prompt: Prompt, shown: Shown, events: AsyncGenerator[ModelEvent]
+) -> AsyncGenerator[ModelEvent]:
+    """The same events, in a span."""
+    with _request_span(run, prompt, shown) as span:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Finished):
+                    _tell_answer(span, event.answer, shown)
+                else:
+                    span.started_to_answer()
+                yield event
+
+
+async def observed_call(run: Run, call: Call, shown: Shown, making: Awaitable[Done]) -> Done:
+    with _call_span(run, call) as span:
+        done = await making
+        if done.failed is not None:
+            span.fail(done.failed)
+        if telemetry.hears_content():
+            span.tell_content({"gen_ai.tool.call.arguments": shown(call), "gen_ai.tool.call.result": done.content})
+        return done
+
+
+def _request_span(run: Run, prompt: Prompt, shown: Shown) -> telemetry.Span:
     model = _model(run.config)
     about = {
         "gen_ai.operation.name": "chat",
@@ -96,7 +118,7 @@ def request_span(run: Run, prompt: Prompt, shown: Shown) -> telemetry.Span:
     return span
 
 
-def answered(span: telemetry.Span, answer: Answer, shown: Shown) -> None:
+def _tell_answer(span: telemetry.Span, answer: Answer, shown: Shown) -> None:
     span.tell({"gen_ai.response.model": answer.model})
     span.tell_tokens(answer.usage.input, answer.usage.cached, answer.usage.output)
     if telemetry.hears_content():
@@ -105,9 +127,7 @@ def answered(span: telemetry.Span, answer: Answer, shown: Shown) -> None:
         span.tell_content({"gen_ai.output.messages": [said]})
 
 
-def call_span(run: Run, call: Call) -> telemetry.Span:
-    if not telemetry.is_heard():
-        return telemetry.SILENT
+def _call_span(run: Run, call: Call) -> telemetry.Span:
     name = call.name[:64]
     about = {
         "gen_ai.operation.name": "execute_tool",
