@@ -63,7 +63,7 @@ class PostgresDatabase:
         self._pool = _Pool(self._engine, pool_size)
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        trace = telemetry.here()
+        trace = telemetry.here() if telemetry.listener is not None else None
         defers, committing = True, False
         outbox: list[object] = []
 

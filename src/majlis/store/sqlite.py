@@ -324,7 +324,7 @@ class Job:
         self.error: BaseException | None = None
         self.outbox: list[object] = []
         # Here, since the writer has its own thread.
-        self.trace = telemetry.here()
+        self.trace = telemetry.here() if telemetry.listener is not None else None
 
     def run(self, connection: Connection) -> bool:
         tx = connection.tx(self.trace)
