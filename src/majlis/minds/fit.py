@@ -10,18 +10,17 @@ start of the history moves only when its share is full, and then by a quarter of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from majlis.files.sniff import PICTURES
 from majlis.minds import summaries
 from majlis.minds.roles.scene import Routing
 from majlis.minds.roles.scene import Scene as RolesScene
 from majlis.minds.timeline.history_block import first_in_view
 from majlis.minds.timeline.lines import MAX_TEXT, calls_agent
 from majlis.minds.timeline.scene import Action, ActiveSpace, Asked, Message, Scene, Summary
-from majlis.minds.view import MAX_PICTURES, LeftOut, View
+from majlis.minds.view import LeftOut, View
 from majlis.models.tokens import estimate, estimate_turns, surely_fits
 from majlis.shorten import shorten, shorten_text
 
@@ -39,9 +38,9 @@ _MOST_LISTED = 40
 _KEPT = ("memories", "goals", "plans", "spaces")
 
 
-def perceive_within(scene: S, room: int | None, perceive: Callable[[S], View], fitted: Fit[S]) -> View:
-    """The view in at most `room` tokens; None is no limit."""
-    shown, view = scene, perceive(scene)
+def fit_view(scene: S, view: View, room: int | None, perceive: Callable[[S], View], fitted: Fit[S]) -> View:
+    """The view of this scene in at most `room` tokens; None is no limit."""
+    shown = scene
     if room is not None and not fits(view, room):
         for level in range(_LEVELS):
             shown = fitted(scene, Shares(max(room, 1) >> level, level))
@@ -244,16 +243,6 @@ def _fit_routing(routing: Routing, shares: Shares) -> Routing:
     )
     request = _fit_message(routing.request, shares) if routing.request else None
     return replace(routing, request=request, turns=turns)
-
-
-def pictures_of(carried: Iterable[Iterable[Mapping[str, Any]] | None]) -> tuple[Mapping[str, Any], ...]:
-    """The newest pictures among the files of messages, oldest message first. Returns the newest first, each once."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for files in reversed([files for files in carried if files]):
-        for file in files:
-            if file.get("mediaType") in PICTURES and len(found) < MAX_PICTURES:
-                found.setdefault(file["id"], file)
-    return tuple(found.values())
 
 
 def left_out(scene: Scene | RolesScene, shown: Scene | RolesScene) -> tuple[LeftOut, ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from majlis.files.sniff import PICTURES
 from majlis.models.demo.outline import Outline
 from majlis.models.port import Turn
 
@@ -50,3 +51,13 @@ class View:
     # For people, stored with the request, and on the run.
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def pictures_of(carried: Iterable[Iterable[Mapping[str, Any]] | None]) -> tuple[Mapping[str, Any], ...]:
+    """The newest pictures among the files of messages, oldest message first. Returns the newest first, each once."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for files in reversed([files for files in carried if files]):
+        for file in files:
+            if file.get("mediaType") in PICTURES and len(found) < MAX_PICTURES:
+                found.setdefault(file["id"], file)
+    return tuple(found.values())

@@ -17,14 +17,13 @@ from majlis.minds.consciousness.remember import closed, restored
 from majlis.minds.consciousness.scene import Cycle, Past, Waking
 from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, count_turns, room_below_inbox, size
 from majlis.minds.describe import describe_cycle
-from majlis.minds.fit import pictures_of
 from majlis.minds.quote import quote
 from majlis.minds.roles.routing import routing_text
 from majlis.minds.timeline import blocks
 from majlis.minds.timeline.blocks import own_instructions_block
 from majlis.minds.timeline.history_block import action_line
 from majlis.minds.timeline.scene import Scene
-from majlis.minds.view import LeftOut, View
+from majlis.minds.view import LeftOut, View, pictures_of
 from majlis.models.port import System, Turn, User
 from majlis.shorten import fair_limit
 

@@ -9,7 +9,7 @@ from functools import partial
 from majlis.clock import iso
 from majlis.minds import summaries
 from majlis.minds.describe import describe_roles
-from majlis.minds.fit import fit_roles, perceive_within, pictures_of
+from majlis.minds.fit import fit_roles, fit_view
 from majlis.minds.quote import quote
 from majlis.minds.roles.escape import escape
 from majlis.minds.roles.instructions import system_text
@@ -20,7 +20,7 @@ from majlis.minds.timeline.blocks import pins_block, reactions_block, trigger_bl
 from majlis.minds.timeline.history_block import action_line, awaited, room_for, stepped_start
 from majlis.minds.timeline.lines import message_line, resume_mark
 from majlis.minds.timeline.scene import ActiveSpace, Message, Summary
-from majlis.minds.view import View
+from majlis.minds.view import View, pictures_of
 from majlis.models.port import Said, System, Turn, User
 
 AWAY = "=== MESSAGES WHILE YOU WERE AWAY ==="
@@ -31,7 +31,7 @@ _SPOKE_SINCE = "=== YOU SENT MESSAGES HERE AFTER THE NEXT MESSAGE WAS WRITTEN; r
 
 def perceive(scene: Scene, room: int | None = None) -> View:
     """`room` is the budget in tokens (F1)."""
-    return perceive_within(scene, room, _perceive, fit_roles)
+    return fit_view(scene, _perceive(scene), room, _perceive, fit_roles)
 
 
 def _perceive(scene: Scene) -> View:

@@ -179,7 +179,7 @@ def file_mark(file: Mapping[str, Any]) -> str:
 
 def _text(text: str) -> str:
     """Shortened: fifty messages of the maximum length would not fit any model. The TRIGGER block has more of it."""
-    return quote(shorten_text(text, MAX_TEXT))
+    return quote(text if len(text) <= MAX_TEXT else shorten_text(text, MAX_TEXT))
 
 
 def tool_use(tool: Mapping[str, Any]) -> str:

@@ -14,12 +14,13 @@ from functools import partial
 from itertools import groupby
 
 from majlis.minds.describe import describe_timeline
-from majlis.minds.fit import fit_timeline, perceive_within, pictures_of
+from majlis.minds.fit import fit_timeline, fit_view
 from majlis.minds.timeline import blocks
 from majlis.minds.timeline.blocks import instructions_block, own_instructions_block, trigger_block
 from majlis.minds.timeline.history_block import (
     asked_block,
     earlier,
+    first_in_view,
     half_window,
     heading,
     late_summaries,
@@ -29,10 +30,11 @@ from majlis.minds.timeline.history_block import (
     timeline,
     unsummarised,
 )
-from majlis.minds.timeline.lines import edit_lines, seen_line
+from majlis.minds.timeline.lines import MAX_TEXT, edit_lines, seen_line
 from majlis.minds.timeline.scene import Message, Scene
-from majlis.minds.view import View
+from majlis.minds.view import View, pictures_of
 from majlis.models.port import System, Turn, User
+from majlis.models.tokens import surely_fits
 
 # Some providers refuse a request without a user turn, and some models do not act on one (F8).
 _GO = "Act on the trigger, or end this run."
@@ -40,7 +42,11 @@ _GO = "Act on the trigger, or end this run."
 
 def perceive(scene: Scene, room: int | None = None) -> View:
     """`room` is the budget in tokens (F1)."""
-    return perceive_within(scene, room, classic if scene.config.layout == "classic" else stable, fit_timeline)
+    show = classic if scene.config.layout == "classic" else stable
+    view = show(scene)
+    if _shows_all(scene) and (room is None or surely_fits(view.turns, room)):
+        return view
+    return fit_view(scene, view, room, show, fit_timeline)
 
 
 def classic(scene: Scene) -> View:
@@ -132,6 +138,7 @@ def _view(scene: Scene, *turns: Turn) -> View:
     shown = {active: max(message.seq for message in scene.history)} if active and scene.history else {}
     if scene.asked is not None and scene.asked.history:
         shown[scene.asked.space.id] = scene.asked.history[-1].seq
+    carried = [message.files for message in scene.history if message.files]
     return View(
         turns,
         shown,
@@ -139,8 +146,15 @@ def _view(scene: Scene, *turns: Turn) -> View:
         partial(describe_timeline, scene),
         governed=scene.active is None or scene.active.governed,
         unsummarised=unsummarised(scene),
-        pictures=pictures_of(message.files for message in scene.history),
+        pictures=pictures_of(carried) if carried else (),
     )
+
+
+def _shows_all(scene: Scene) -> bool:
+    """The window has room for every message, and each line for its text."""
+    if any(len(message.text) > MAX_TEXT for message in scene.history):
+        return False
+    return scene.active is None or first_in_view(scene, scene.active) == 1
 
 
 def _lines(lines: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -72,8 +72,8 @@ class Loop:
         self._unsummarised: tuple[tuple[str, int], ...] = ()
         # The turns of the next request.
         self._turns: list[Turn] = []
-        # The pictures in them.
-        self._sight = Sight(engine, run)
+        # The pictures in them. None before the run meets the first.
+        self._sight: Sight | None = None
         # Left out of the view, and the number of results of tools that were shortened since.
         self._left_out: tuple[LeftOut, ...] = ()
         self._cut = 0
@@ -213,7 +213,7 @@ class Loop:
             if base is not None and await self._make_room():
                 # Earlier turns have changed, so the next view is stored whole (X13).
                 base, kept = None, 0
-            session, shown = self.run.session_id, self._sight.content
+            session, shown = self.run.session_id, self._sight.content if self._sight is not None else {}
             prompt = Prompt(tuple(turns), (*self._room.tools, *beside), session, view.outline, self._patience(), shown)
             started = clock.now()
             try:
@@ -231,7 +231,8 @@ class Loop:
                 self.run.continue_session(answer.session_id)
             if (density := self._room.density_of(prompt, answer.usage.input)) is not None:
                 self._engine.remember_density(self.run.config.model, density)
-            self._sight.answered()
+            if self._sight is not None:
+                self._sight.answered()
             arguments = self._calls.shown_arguments
             packed = pack_view(prompt, base, kept, self._lens())
             entry = model_entry(self._step, started, answer, cost, arguments, packed)
@@ -285,7 +286,7 @@ class Loop:
         return True
 
     def _show_no_pictures(self, error: ModelFailed) -> bool:
-        if not self._sight.refuse(error, self._turns):
+        if self._sight is None or not self._sight.refuse(error, self._turns):
             return False
         self._requests.drop_streams("The model cannot see pictures. Trying again without them.")
         self.run.note("The model refused a request with pictures. It is now asked without them.")
@@ -334,6 +335,7 @@ class Loop:
 
     async def _with_pictures(self, view: View, mind: Mind, scene: Any) -> View:
         room = self._room.for_turns
+        self._sight = self._sight or Sight(self._engine, self.run)
         pictures = await self._sight.load(view.pictures, room)
         if pictures and room is not None:
             # The text gets what they leave.
@@ -360,7 +362,9 @@ class Loop:
             if done.paused:
                 self._requests.drop_streams("The run paused.")
                 return True
-        turns += await self._sight.after_results(outputs, self._room.for_turns)
+        if any(isinstance(output, Mapping) and output.get("files") for output in outputs):
+            self._sight = self._sight or Sight(self._engine, self.run)
+            turns += await self._sight.after_results(outputs, self._room.for_turns)
         return False
 
     async def _end(self, answer: Answer, turns: list[Turn]) -> bool:
