@@ -67,6 +67,24 @@ async def test_g6_a_key_goes_to_this_machine_only_if_the_owner_allows_the_host(h
     assert thief["config"]["model"]["apiKeyEnv"] == "TEAM_KEY"
 
 
+async def test_g6_a_host_that_the_owner_no_longer_allows_gets_no_further_key(house: House) -> None:
+    """What the settings decide is kept for later requests; what the owner decides is not."""
+    await house.owner.ok("PUT", "/api/model-hosts", {"hosts": ["127.0.0.1"]})
+    house.model.script = sequence(say("Hello."))
+    agent = await house.world.agent("Thief", model={**house.model.model, "apiKeyEnv": "TEAM_KEY"})
+    space = await house.space("Lab", agent)
+    await house.owner.say(space, "Hello")
+    await house.until_idle()
+    assert (await house.texts(space))[-1] == ("Thief", "Hello.")
+    asked = len(house.model.asked)
+    await house.owner.ok("PUT", "/api/model-hosts", {"hosts": []})
+    await house.owner.say(space, "Again")
+    await house.until_idle()
+    [*_, run] = await house.runs(agent)
+    assert "it is not in model_hosts. Ask the owner" in run["error"]["message"]
+    assert len(house.model.asked) == asked
+
+
 @pytest.mark.parametrize("host", ["169.254.169.254", "10.0.0.1:8080", "intranet.example", "[fd00::1]:80"])
 async def test_g6_a_model_cannot_reach_into_the_network(house: House, host: str) -> None:
     why = await failed(house, baseUrl=f"http://{host}/latest")

@@ -24,8 +24,15 @@ class Opened:
     def __init__(self, server: ModelServer) -> None:
         self.server = server
         self.environ: dict[str, str] = {}
-        guard = ModelGuard(["127.0.0.1"], ["MY_KEY"], self.environ)
-        self.models = Models(self.environ, guard=guard)
+        self.models = self._new()
+
+    async def restart(self) -> None:
+        """Like a new process: the environment is read again."""
+        await self.models.close()
+        self.models = self._new()
+
+    def _new(self) -> Models:
+        return Models(self.environ, guard=ModelGuard(["127.0.0.1"], ["MY_KEY"], self.environ))
 
     def model(self, **more: Any) -> Model:
         return self.models.get(choices.validate_json(json.dumps(chat_choice(self.server.base_url, **more))))

@@ -253,6 +253,7 @@ async def test_j7_a_refused_key_is_answered_with_one_readable_advice(opened: Ope
     refused = await opened.fails(Reply(status=401), apiKeyEnv="MY_KEY")
     assert refused.message.endswith(f" rejected the key in MY_KEY (401). Set a key that is valid for scripted {place}")
     del opened.environ["MY_KEY"]
+    await opened.restart()
     missing = await opened.fails(Reply(status=401), apiKeyEnv="MY_KEY")
     assert missing.message.endswith(f" MY_KEY, which apiKeyEnv names, is not set. Set it {place}")
     unnamed = await opened.fails(Reply(status=403), provider="litellm")

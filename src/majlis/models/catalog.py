@@ -57,6 +57,8 @@ class Prices:
 
     def __init__(self, own: Mapping[str, Price] | None = None, demo: str = DEMO) -> None:
         self.own = own or {}
+        # Models that the table does not have, by `provider:name`. A request to them has no price.
+        self.unknown: set[str] = set()
         self._demo = demo
         self._package: Any = None
 
@@ -86,5 +88,7 @@ class Prices:
         try:
             found = self._package.calc_price(spent, name, provider_id=provider, genai_request_timestamp=asked_at)
         except LookupError:
+            if len(self.unknown) < _MAX_SIZES:
+                self.unknown.add(model)
             return None
         return float(found.total_price)

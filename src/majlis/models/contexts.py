@@ -7,8 +7,9 @@ background. A run waits for the answer of a server that has not been asked yet, 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import httpx
 
@@ -29,36 +30,29 @@ _MINUTE = 60_000
 _KEPT, _KEPT_FAILURE, _KEPT_UNLOADED = 10 * _MINUTE, _MINUTE, 2_000
 _MAX_ANSWERS = 1000
 
+_DEFAULT: SizeJson = {"tokens": DEFAULT_CONTEXT, "source": "default"}
+
 Place = tuple[str, str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    size: Size | None
-    failed: bool
-    at: int
+class Answered:
+    """`shown` holds until a time, in milliseconds. `size` is what the server said."""
 
-    @property
-    def is_old(self) -> bool:
-        kept = _KEPT_UNLOADED if self.is_unloaded else _KEPT_FAILURE if self.failed else _KEPT
-        return clock.now() - self.at >= kept
+    shown: SizeJson
+    until: float
+    size: Size | None = None
 
     @property
     def is_unloaded(self) -> bool:
         return self.size is not None and not self.size.loaded
-
-    @property
-    def shown(self) -> SizeJson:
-        if self.size is None or (self.is_unloaded and self.size.tokens > DEFAULT_CONTEXT):
-            return {"tokens": DEFAULT_CONTEXT, "source": "default"}
-        return {"tokens": self.size.tokens, "source": "server"}
 
 
 class Contexts:
     def __init__(self, clients: Clients, environ: Mapping[str, str]) -> None:
         self._clients = clients
         self._environ = environ
-        self._answers: dict[Place, _Answer] = {}
+        self.answers: dict[Place, Answered] = {}
         # With the time after which no run waits for it any more.
         self._asking: dict[Place, tuple[asyncio.Task[None], float]] = {}
         self.wait_seconds = _WAIT_SECONDS
@@ -67,27 +61,21 @@ class Contexts:
     async def of(self, choice: ModelObject, key_for: Callable[[], Awaitable[Key]]) -> Context:
         """Never fails: a model whose server cannot be asked has the default."""
         place = _place(choice)
-        known = await known_size(*place)
-        if known is not None:
-            return Context(known, "known")
-        present = self._answers.get(place)
-        if present is None or present.is_old:
+        present = self.answers.get(place) or await self._find_in_table(place)
+        if present is None or clock.now() >= present.until:
             asking, until = self._asking.get(place) or self._begin(place, choice, key_for)
             if present is None or present.is_unloaded:
                 await asyncio.wait([asking], timeout=max(0.0, until - asyncio.get_running_loop().time()))
-            present = self._answers.get(place)
-        if present is None:
-            return Context(DEFAULT_CONTEXT, "default")
-        return Context(present.shown["tokens"], present.shown["source"])
+            present = self.answers.get(place)
+        shown = present.shown if present is not None else _DEFAULT
+        return Context(shown["tokens"], shown["source"])
 
     async def look(self, choice: ModelObject, key: Key) -> SizeJson:
         """Asks now: for a person who tests a model."""
         place = _place(choice)
-        known = await known_size(*place)
-        if known is not None:
-            return {"tokens": known, "source": "known"}
-        self._keep(place, await self._answer(choice, key))
-        return self._answers[place].shown
+        if await self._find_in_table(place) is None:
+            await self._ask(place, choice, key)
+        return self.answers[place].shown
 
     async def close(self) -> None:
         tasks = [task for task, _ in self._asking.values()]
@@ -100,10 +88,10 @@ class Contexts:
     ) -> tuple[asyncio.Task[None], float]:
         async def ask() -> None:
             try:
-                self._keep(place, await self._answer(choice, await key_for()))
+                await self._ask(place, choice, await key_for())
             except Exception:
                 # Without the key, the run says why.
-                self._keep(place, _Answer(None, True, clock.now()))
+                self._keep(place, None, _KEPT_FAILURE)
             finally:
                 del self._asking[place]
 
@@ -111,10 +99,17 @@ class Contexts:
         self._asking[place] = begun
         return begun
 
-    async def _answer(self, choice: ModelObject, key: Key) -> _Answer:
+    async def _find_in_table(self, place: Place) -> Answered | None:
+        known = await known_size(*place)
+        if known is None:
+            return None
+        return self._put(place, Answered({"tokens": known, "source": "known"}, math.inf))
+
+    async def _ask(self, place: Place, choice: ModelObject, key: Key) -> None:
         listing = listing_at(choice.provider, choice.base_url, key.value, self._environ)
         if listing is None:
-            return _Answer(None, False, clock.now())
+            self._keep(place, None, _KEPT)
+            return
         base = choice.base_url or local_url(choice.provider, self._environ)
         is_own = base is not None and choice.provider not in OWN_PROTOCOL
         try:
@@ -122,18 +117,31 @@ class Contexts:
                 client = self._clients.get(base or listing.url, key.value)
                 size = await ask_size(client, listing, choice.name, is_own)
         except (httpx.HTTPError, httpx.InvalidURL, OSError, TimeoutError):
-            return _Answer(None, True, clock.now())
-        return _Answer(size, False, clock.now())
+            self._keep(place, None, _KEPT_FAILURE)
+        else:
+            self._keep(place, size, _KEPT)
 
-    def _keep(self, place: Place, answer: _Answer) -> None:
+    def _keep(self, place: Place, size: Size | None, millis: int) -> None:
         """A size that a model was loaded with stays until the server tells another one."""
-        present = self._answers.pop(place, None)
-        was_loaded = present is not None and present.size is not None and present.size.loaded
-        if present is not None and was_loaded and (answer.size is None or answer.is_unloaded):
-            answer = replace(answer, size=present.size)
-        self._answers[place] = answer
-        if len(self._answers) > _MAX_ANSWERS:
-            del self._answers[next(iter(self._answers))]
+        present = self.answers.get(place)
+        if (size is None or not size.loaded) and present is not None and present.size is not None:
+            size = present.size if present.size.loaded else size
+        if size is not None and not size.loaded:
+            millis = _KEPT_UNLOADED
+        self._put(place, Answered(_shown(size), clock.now() + millis, size))
+
+    def _put(self, place: Place, answered: Answered) -> Answered:
+        self.answers.pop(place, None)
+        self.answers[place] = answered
+        if len(self.answers) > _MAX_ANSWERS:
+            del self.answers[next(iter(self.answers))]
+        return answered
+
+
+def _shown(size: Size | None) -> SizeJson:
+    if size is None or (not size.loaded and size.tokens > DEFAULT_CONTEXT):
+        return _DEFAULT
+    return {"tokens": size.tokens, "source": "server"}
 
 
 def _place(choice: ModelObject) -> Place:

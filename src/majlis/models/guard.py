@@ -56,6 +56,19 @@ class ModelGuard:
             raise _refused(f"{target.authority} may not be used by models{keyed}: it is not in model_hosts. {ASK}")
         return key
 
+    def settled_key(self, choice: ModelObject) -> Key | None:
+        """The key, if the settings alone decide, which stay the same while Majlis runs. None if a stored secret or a
+        host that the owner has allowed decides, or if the model is refused: then `key_for` has to be asked each
+        time."""
+        if choice.api_key is not None:
+            return None
+        try:
+            target = parse_target(choice.base_url) if choice.base_url is not None else None
+            key = self._from_environment(choice, target)
+        except (MajlisError, ModelFailed):
+            return None
+        return key if target is None or self._allowed_by_settings(target, key) else None
+
     async def _secret(self, choice: ModelObject, target: Target | None, pasted: Secret | None) -> Secret | None:
         if choice.api_key is None:
             return None
@@ -90,14 +103,20 @@ class ModelGuard:
         return found
 
     async def _may_reach(self, target: Target, key: Key, secret: Secret | None) -> bool:
-        if target.host in PROVIDER_HOSTS.values() and target.scheme == "https":
-            return True
-        if is_loopback(target) and not key.value:
+        if self._allowed_by_settings(target, key):
             return True
         if secret is not None and secret.set_by_owner and secret.allows(target):
             return True
-        rules = self._rules + [HostRule.parse(host) for host in await self._owners_hosts()]
-        return any(rule.covers(target, any_port=True) for rule in rules)
+        return _covered(target, map(HostRule.parse, await self._owners_hosts()))
+
+    def _allowed_by_settings(self, target: Target, key: Key) -> bool:
+        if target.host in PROVIDER_HOSTS.values() and target.scheme == "https":
+            return True
+        return (is_loopback(target) and not key.value) or _covered(target, self._rules)
+
+
+def _covered(target: Target, rules: Iterable[HostRule]) -> bool:
+    return any(rule.covers(target, any_port=True) for rule in rules)
 
 
 def is_loopback(target: Target) -> bool:

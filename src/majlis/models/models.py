@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
+from majlis import clock
 from majlis.agents.config.model import DEMO, ModelChoice, ModelObject
 from majlis.model_providers import OWN_PROTOCOL, Key, find_key, local_url
 from majlis.models.chat.client import ChatModel, Clients
@@ -41,13 +42,17 @@ class Models:
         if choice == DEMO:
             return self._kept((DEMO, None), DemoModel())
         chosen = _as_object(choice)
-        return self._kept((f"guarded {chosen.model_dump_json()}", None), _Guarded(self, self._guard, chosen))
+        place = f"guarded {chosen.model_dump_json()}", None
+        return self._kept(place, self._open.get(place) or self._guarded(chosen))
 
     async def context(self, choice: ModelChoice) -> Context:
         """How many tokens its requests may have."""
         if choice == DEMO and self._demo == DEMO:
             return UNLIMITED
         chosen = _as_object(self._demo if choice == DEMO else choice)
+        known = self.contexts.answers.get((chosen.provider, chosen.name, chosen.base_url))
+        if known is not None and clock.now() < known.until:
+            return Context(known.shown["tokens"], known.shown["source"])
         own = choice == DEMO and chosen.api_key is None
 
         async def key() -> Key:
@@ -84,6 +89,10 @@ class Models:
             self._open.popitem(last=False)
         return found
 
+    def _guarded(self, chosen: ModelObject) -> Model:
+        key = self._guard.settled_key(chosen)
+        return self.opened(chosen, key) if key is not None else _Guarded(self, self._guard, chosen)
+
     def _new(self, choice: ModelObject, key: Key) -> Model:
         base_url = choice.base_url or local_url(choice.provider, self._environ)
         if base_url is None or choice.provider in OWN_PROTOCOL:
@@ -93,7 +102,7 @@ class Models:
 
 
 class _Guarded:
-    """Asks the guard for each request: the owner may change a secret or a host at any time."""
+    """Asks the guard for each request: the owner may change its secret or its host at any time."""
 
     def __init__(self, models: Models, guard: ModelGuard, choice: ModelObject) -> None:
         self._models = models

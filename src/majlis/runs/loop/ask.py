@@ -110,7 +110,8 @@ class Requests:
 
     async def ask(self, model: Model, prompt: Prompt) -> tuple[Answer, float | None]:
         """With its cost. Each request is charged the price that held when it was made."""
-        await self._engine.prices.load(self._run.config.model_name)
+        if self._run.config.model_name not in self._engine.prices.unknown:
+            await self._engine.prices.load(self._run.config.model_name)
         for delay in (*self._engine.retry_seconds, None):
             prices, started = self._engine.prices, clock.now()
             try:
@@ -198,7 +199,8 @@ class Requests:
         raise ModelFailed("The model's answer ended before it was finished.", True, "model_broken_stream")
 
     def _spend(self, usage: Usage, prices: Prices, at: int) -> float | None:
-        cost = prices.cost(self._run.config.model_name, usage, at)
+        name = self._run.config.model_name
+        cost = prices.cost(name, usage, at) if name not in prices.unknown else None
         self._run.spend(usage, cost)
         if self._budgeted:
             budgets, keys = self._engine.budgets, keys_of(self._run)
