@@ -10,7 +10,7 @@ import pytest
 
 from majlis import clock
 from majlis.api.app import openapi_document
-from majlis.api.rate_limit import RateLimit
+from majlis.api.auth import RateLimit
 from majlis.errors import TooMany
 from majlis.settings import Settings
 from tests.api.test_bad_input import assert_error, everything

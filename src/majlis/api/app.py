@@ -15,12 +15,11 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from majlis import __version__
-from majlis.api.auth import KnownTokens
+from majlis.api.auth import KnownTokens, RateLimit
 from majlis.api.error_responses import handle_error
 from majlis.api.mcp import endpoint as mcp
 from majlis.api.middleware import CatchErrors, Middleware
 from majlis.api.oidc import Provider
-from majlis.api.rate_limit import RateLimit
 from majlis.api.reference.document import complete
 from majlis.api.routes import (
     agents,

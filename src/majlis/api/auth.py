@@ -1,4 +1,5 @@
-"""Authenticates requests: a bearer token, or a session cookie on a request from our own pages.
+"""Authenticates requests, by a bearer token or by a session cookie on a request from our own pages, and limits how many
+a caller may send.
 
 A route gets an `Entry` instead of a caller: it looks up the token in the transaction that does the work. That saves a
 round trip, and a token that is revoked meanwhile gives no access.
@@ -6,17 +7,20 @@ round trip, and a token that is revoked meanwhile gives no access.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Concatenate
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 
-from majlis.entities.caller import Caller, Scope
+from majlis import metrics
+from majlis.entities.caller import Caller, Scope, missing_scope
 from majlis.entities.tokens import TokenKind, find_caller, invalid_token
-from majlis.errors import Forbidden, Unauthenticated
+from majlis.errors import Forbidden, TooMany, Unauthenticated
 from majlis.foundation import owner_caller
 from majlis.gateway import Gateway
 from majlis.store.transactions import P, T, Tx
@@ -24,6 +28,7 @@ from majlis.store.transactions import P, T, Tx
 COOKIE = "majlis_session"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _REMEMBERED = 10_000
+_SWEEP_BUCKETS_AT = 10_000
 _ANY_SCOPE = frozenset({"/api/me", "/api/session"})
 _ADMINISTRATION = (
     "/api/entities", "/api/agents", "/api/tokens", "/api/access", "/api/spaces/all", "/api/secrets", "/api/audit",
@@ -45,8 +50,8 @@ class Credential:
 
     def identify(self, tx: Tx) -> Caller:
         caller = self._find(tx)
-        if self.needs:
-            caller.require_scope(*self.needs)
+        if self.needs and caller.scopes.isdisjoint(self.needs):
+            raise missing_scope(caller, self.needs)
         return caller
 
     def _find(self, tx: Tx) -> Caller:
@@ -119,6 +124,35 @@ class KnownTokens:
         self._digests[digest] = None
         if len(self._digests) > _REMEMBERED:
             del self._digests[next(iter(self._digests))]
+
+
+@dataclass(slots=True)
+class RateLimit:
+    """A token bucket per caller or address, in the memory of this process."""
+
+    name: str
+    per_second: float
+    burst: int
+    clock: Callable[[], float] = time.monotonic
+    # key → (tokens left, at this time)
+    _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def spend(self, key: str) -> None:
+        if self.per_second <= 0:
+            return
+        now = self.clock()
+        left, at = self._buckets.get(key, (float(self.burst), now))
+        left = min(self.burst, left + (now - at) * self.per_second)
+        if left < 1:
+            self._buckets[key] = (left, now)
+            metrics.limited.labels(self.name).inc()
+            retry_after = math.ceil((1 - left) / self.per_second)
+            raise TooMany("rate_limited", f"Too many requests. Try again in {retry_after} s.", retry_after)
+        self._buckets[key] = (left - 1, now)
+        if len(self._buckets) > _SWEEP_BUCKETS_AT:
+            # Drop the buckets that are full again.
+            full_after = self.burst / self.per_second
+            self._buckets = {key: bucket for key, bucket in self._buckets.items() if now - bucket[1] < full_after}
 
 
 async def the_gateway(request: Request) -> Gateway:

@@ -164,7 +164,7 @@ def find_caller(tx: Tx, hash: str, kind: TokenKind) -> Caller | None:
     if row is None:
         return None
     parent_id = row.token_id if kind == "api" else row.parent_id
-    scopes = read_scopes(row.scopes)
+    scopes = read_scopes(row.scopes) if row.scopes is not None else ALL_SCOPES
     role: GatewayRole = row.role if "admin" in scopes else "member"
     return Caller(row.id, row.name, row.type, role, row.token_id, row.expires_at, parent_id, scopes)
 
