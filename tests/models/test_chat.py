@@ -13,8 +13,8 @@ import pytest
 
 from majlis.agents.config.model import ModelObject
 from majlis.model_providers import Key
+from majlis.models.chat.client import Deadlines
 from majlis.models.chat.wire_format import chat_messages, chat_tools
-from majlis.models.deadlines import Deadlines
 from majlis.models.port import CallDelta, CallStarted, ModelFailed, Patience, Prompt, System, TextDelta, Usage
 from majlis.models.provider_errors import ProviderErrors
 from tests.model_server import Reply, call, calls, say, sequence, silent

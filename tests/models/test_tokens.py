@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from majlis.models.catalog import known_size
-from majlis.models.port import Call, Result, Said, System, Turn, User
-from majlis.models.tokens import estimate, estimate_turns, surely_fits
+from majlis.models.port import Call, Result, Said, System, Turn, User, surely_fits
+from majlis.models.tokens import estimate, estimate_turns
 from tests.models.token_samples import SAMPLES
 
 

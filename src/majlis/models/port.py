@@ -14,6 +14,8 @@ import orjson
 
 from majlis.models.demo.outline import Outline
 
+# In characters, more than what marks a turn or a call for the model.
+_AROUND = 32
 # Deeper input and results are refused.
 MAX_DEPTH = 50
 # Where the size of a request comes from (F1): the agent's config, the model's server, the table of known models, the
@@ -207,6 +209,25 @@ class ModelFailed(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+
+def surely_fits(turns: Iterable[Turn], room: int) -> bool:
+    """True without an estimate, which costs time: by the weights of `tokens.py`, no text has more than 1.6 tokens a
+    character."""
+    return 8 * sum(_length(turn) for turn in turns) <= 5 * room
+
+
+def _length(turn: Turn) -> int:
+    match turn:
+        case User():
+            return _AROUND + len(turn.text) + sum(each.tokens for each in turn.pictures)
+        case System():
+            return _AROUND + len(turn.text)
+        case Said():
+            calls = sum(_AROUND + len(call.name) + len(call.arguments) for call in turn.calls)
+            return _AROUND + len(turn.text) + calls
+        case Result():
+            return _AROUND + len(turn.content)
 
 
 def is_json(arguments: str) -> bool:

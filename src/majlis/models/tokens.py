@@ -46,8 +46,6 @@ _NUMBERS = (b" 0", b"a0", b".0", b"\n0", b"x0")
 # What marks a turn or a call for the model.
 _TURN = 6
 _CALL = 16
-# In characters, more than both of them.
-_AROUND = 32
 
 
 def estimate(text: str) -> int:
@@ -66,11 +64,6 @@ def estimate_turns(turns: Iterable[Turn]) -> int:
 
 def estimate_tools(tools: Iterable[ToolSpec]) -> int:
     return sum(_tool(tool) for tool in tools)
-
-
-def surely_fits(turns: Iterable[Turn], room: int) -> bool:
-    """True without an estimate, which costs time: no text has more than 1.6 tokens a character by these weights."""
-    return 8 * sum(_length(turn) for turn in turns) <= 5 * room
 
 
 # By name, description and the schema's identity: the same few tools are in every request.
@@ -98,16 +91,3 @@ def _turn(turn: Turn) -> int:
             return _TURN + estimate(turn.text) + calls
         case Result():
             return _TURN + _CALL + estimate(turn.content)
-
-
-def _length(turn: Turn) -> int:
-    match turn:
-        case User():
-            return _AROUND + len(turn.text) + sum(each.tokens for each in turn.pictures)
-        case System():
-            return _AROUND + len(turn.text)
-        case Said():
-            calls = sum(_AROUND + len(call.name) + len(call.arguments) for call in turn.calls)
-            return _AROUND + len(turn.text) + calls
-        case Result():
-            return _AROUND + len(turn.content)

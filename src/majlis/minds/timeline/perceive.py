@@ -33,8 +33,7 @@ from majlis.minds.timeline.history_block import (
 from majlis.minds.timeline.lines import MAX_TEXT, edit_lines, seen_line
 from majlis.minds.timeline.scene import Message, Scene
 from majlis.minds.view import View, pictures_of
-from majlis.models.port import System, Turn, User
-from majlis.models.tokens import surely_fits
+from majlis.models.port import System, Turn, User, surely_fits
 
 # Some providers refuse a request without a user turn, and some models do not act on one (F8).
 _GO = "Act on the trigger, or end this run."

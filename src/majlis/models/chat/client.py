@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from functools import cached_property
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,13 +21,16 @@ import orjson
 from majlis.agents.config.model import ModelObject
 from majlis.model_providers import Key
 from majlis.models.chat.wire_format import AnswerBuilder, Body, session_header, session_in_headers
-from majlis.models.deadlines import Deadlines
-from majlis.models.port import Finished, ModelEvent, Prompt
+from majlis.models.port import Finished, ModelEvent, ModelFailed, Patience, Prompt
 from majlis.models.provider_errors import ProviderErrors
 from majlis.sse import EventParser
 
 _LIMITS = httpx.Limits(max_connections=1000, max_keepalive_connections=100, keepalive_expiry=20)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_FIRST_BYTE = 120.0
+_FIRST_BYTE_NEARBY = 300.0
+_IDLE = 60.0
+_NEARBY_NAMES = (".local", ".lan", ".internal", ".localhost")
 # Reads have their own deadlines.
 _TIMEOUT = httpx.Timeout(None, connect=10.0)
 _DRAIN_SECONDS = 0.1
@@ -67,6 +72,34 @@ class Clients:
     def _tls(self) -> ssl.SSLContext:
         """Loaded once: the certificates take milliseconds and a megabyte."""
         return httpx.create_ssl_context()
+
+
+class Deadlines:
+    """How long one request may take, to any provider: until its answer begins, for each further part, and in all.
+
+    A hung model holds one of its agent's slots, so waiting is bounded. A server on this machine or in a private network
+    often runs on slow hardware and reads a long prompt for minutes, so it gets more time to begin."""
+
+    def __init__(self, choice: ModelObject, given: Patience) -> None:
+        self._total = choice.settings.timeout
+        # A timeout in the model's settings replaces the defaults, not what the agent's limits say.
+        self._first_byte = given.first_byte or self._total or _first_byte(choice)
+        self._idle = given.idle or self._total or _IDLE
+        self._began = time.monotonic()
+        # Set when the first part of the answer has arrived.
+        self.begun = False
+
+    def next(self) -> asyncio.Timeout:
+        """For a single read. A timeout around the whole stream would also count the time that its consumer takes."""
+        passed = time.monotonic() - self._began
+        left = self._idle if self.begun else self._first_byte - passed
+        return asyncio.timeout(max(0.0, left if self._total is None else min(left, self._total - passed)))
+
+    def failure(self, errors: ProviderErrors) -> ModelFailed:
+        """After a timeout: which one it was."""
+        if self._total is not None and time.monotonic() - self._began >= self._total:
+            return errors.timed_out(self._total)
+        return errors.hung(self._idle if self.begun else self._first_byte, self.begun)
 
 
 class ChatModel:
@@ -210,3 +243,15 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for _ in pieces:
                 pass
+
+
+def _first_byte(choice: ModelObject) -> float:
+    host = urlsplit(choice.base_url).hostname if choice.base_url is not None else None
+    return _FIRST_BYTE_NEARBY if host is not None and _is_nearby(str(host)) else _FIRST_BYTE
+
+
+def _is_nearby(host: str) -> bool:
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith(_NEARBY_NAMES)

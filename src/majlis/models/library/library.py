@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from majlis.agents.config.model import ModelObject
 from majlis.lazy_import import import_alone
 from majlis.model_providers import Key, missing_package
-from majlis.models.deadlines import Deadlines
+from majlis.models.chat.client import Deadlines
 from majlis.models.port import Answer, Finished, ModelEvent, ModelFailed, Prompt
 from majlis.models.provider_errors import ProviderErrors
 

@@ -17,8 +17,8 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from majlis.models import port
+from majlis.models.chat.client import Deadlines
 from majlis.models.chat.wire_format import picture_label, session_header
-from majlis.models.deadlines import Deadlines
 from majlis.models.provider_errors import ProviderErrors, words_of
 
 # Anthropic allows four; one is used for the system prompt.
