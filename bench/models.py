@@ -13,8 +13,8 @@ from majlis.models.port import (
     Call,
     CallDelta,
     CallStarted,
-    Context,
     Finished,
+    KnownContext,
     Model,
     ModelEvent,
     Prompt,
@@ -70,5 +70,5 @@ class OneModel:
     def get(self, choice: ModelChoice) -> Model:
         return self._model
 
-    async def context(self, choice: ModelChoice) -> Context:
-        return UNLIMITED
+    async def context(self, choice: ModelChoice) -> KnownContext:
+        return KnownContext(UNLIMITED)

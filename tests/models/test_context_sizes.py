@@ -47,7 +47,8 @@ class Servers:
         return answer(json.dumps(body)) if body is not None else answer('{"error": "not found"}', status=404)
 
     async def context(self, name: str = "m", provider: str = "openai") -> Context:
-        return await self.models.context(ModelObject(provider=provider, name=name, baseUrl=f"{self.web.base}/v1"))
+        choice = ModelObject(provider=provider, name=name, baseUrl=f"{self.web.base}/v1")
+        return (await self.models.context(choice)).context
 
     @property
     def paths(self) -> list[str]:
@@ -201,9 +202,9 @@ async def test_f1_a_server_that_is_away_or_fails_gets_the_default_for_a_while(se
     await _until_answered(servers)
     assert await servers.context() == Context(9000, "server")
     away = ModelObject(provider="openai", name="m", baseUrl="http://127.0.0.1:1/v1")
-    assert await servers.models.context(away) == _DEFAULT
+    assert (await servers.models.context(away)).context == _DEFAULT
     not_allowed = ModelObject(provider="openai", name="m", baseUrl="http://192.0.2.1/v1")
-    assert await servers.models.context(not_allowed) == _DEFAULT
+    assert (await servers.models.context(not_allowed)).context == _DEFAULT
 
 
 async def test_f1_the_key_is_sent_to_the_server_alone(servers: Servers) -> None:
@@ -213,7 +214,7 @@ async def test_f1_the_key_is_sent_to_the_server_alone(servers: Servers) -> None:
         environ = {"TEAM_KEY": "team-key-0123456789"}
         models = patient(Models(environ, guard=ModelGuard(["127.0.0.1"], ["TEAM_KEY"], environ)))
         place = ModelObject(provider="openai", name="m", baseUrl=f"{servers.web.base}/v1", apiKeyEnv="TEAM_KEY")
-        assert await models.context(place) == _DEFAULT
+        assert (await models.context(place)).context == _DEFAULT
         await models.close()
     assert {asked.headers["authorization"] for asked in servers.web.asked} == {"Bearer team-key-0123456789"}
     assert other.asked == []
@@ -227,9 +228,9 @@ async def test_f1_models_without_an_address_are_asked_where_they_are_expected(
     servers.bodies = {"/v1/models": _OPENAI_LIST, "/api/ps": {"models": [{"model": "m", "context_length": 7000}]}}
     environ = {"OLLAMA_BASE_URL": f"{servers.web.base}/v1"}
     models = patient(Models(environ, demo="ollama:m", guard=ModelGuard(environ=environ)))
-    assert await models.context(named) == Context(7000, "server")
-    assert await models.context("openai:gpt-5.2") == Context(400_000, "known")
-    assert await Models(environ).context("demo") == UNLIMITED
+    assert (await models.context(named)).context == Context(7000, "server")
+    assert (await models.context("openai:gpt-5.2")).context == Context(400_000, "known")
+    assert (await Models(environ).context("demo")).context == UNLIMITED
     await models.close()
 
 

@@ -7,9 +7,9 @@ background. A run waits for the answer of a server that has not been asked yet, 
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import httpx
 
@@ -20,7 +20,7 @@ from majlis.models.catalog import DEFAULT_CONTEXT, known_size
 from majlis.models.chat.client import Clients
 from majlis.models.connect.offers import listing_at
 from majlis.models.connect.shapes import SizeJson
-from majlis.models.port import Context
+from majlis.models.port import Context, KnownContext
 from majlis.models.server_sizes import Size, ask_size
 
 _WAIT_SECONDS = 1.0
@@ -30,17 +30,15 @@ _MINUTE = 60_000
 _KEPT, _KEPT_FAILURE, _KEPT_UNLOADED = 10 * _MINUTE, _MINUTE, 2_000
 _MAX_ANSWERS = 1000
 
-_DEFAULT: SizeJson = {"tokens": DEFAULT_CONTEXT, "source": "default"}
+_DEFAULT = Context(DEFAULT_CONTEXT, "default")
 
 Place = tuple[str, str, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """`shown` holds until a time, in milliseconds. `size` is what the server said."""
+@dataclass(slots=True)
+class _Answered(KnownContext):
+    """`size` is what the server said."""
 
-    shown: SizeJson
-    until: float
     size: Size | None = None
 
     @property
@@ -52,30 +50,29 @@ class Contexts:
     def __init__(self, clients: Clients, environ: Mapping[str, str]) -> None:
         self._clients = clients
         self._environ = environ
-        self.answers: dict[Place, Answered] = {}
+        self._answers: dict[Place, _Answered] = {}
         # With the time after which no run waits for it any more.
         self._asking: dict[Place, tuple[asyncio.Task[None], float]] = {}
         self.wait_seconds = _WAIT_SECONDS
         self.ask_seconds = _ASK_SECONDS
 
-    async def of(self, choice: ModelObject, key_for: Callable[[], Awaitable[Key]]) -> Context:
+    async def of(self, choice: ModelObject, key_for: Callable[[], Awaitable[Key]]) -> KnownContext:
         """Never fails: a model whose server cannot be asked has the default."""
         place = _place(choice)
-        present = self.answers.get(place) or await self._find_in_table(place)
+        present = self._answers.get(place) or await self._find_in_table(place)
         if present is None or clock.now() >= present.until:
             asking, until = self._asking.get(place) or self._begin(place, choice, key_for)
             if present is None or present.is_unloaded:
                 await asyncio.wait([asking], timeout=max(0.0, until - asyncio.get_running_loop().time()))
-            present = self.answers.get(place)
-        shown = present.shown if present is not None else _DEFAULT
-        return Context(shown["tokens"], shown["source"])
+            present = self._answers.get(place)
+        return present or KnownContext(_DEFAULT, until=0)
 
     async def look(self, choice: ModelObject, key: Key) -> SizeJson:
         """Asks now: for a person who tests a model."""
         place = _place(choice)
         if await self._find_in_table(place) is None:
             await self._ask(place, choice, key)
-        return self.answers[place].shown
+        return _shown(self._answers[place].context)
 
     async def close(self) -> None:
         tasks = [task for task, _ in self._asking.values()]
@@ -99,11 +96,11 @@ class Contexts:
         self._asking[place] = begun
         return begun
 
-    async def _find_in_table(self, place: Place) -> Answered | None:
+    async def _find_in_table(self, place: Place) -> _Answered | None:
         known = await known_size(*place)
         if known is None:
             return None
-        return self._put(place, Answered({"tokens": known, "source": "known"}, math.inf))
+        return self._put(place, _Answered(Context(known, "known")))
 
     async def _ask(self, place: Place, choice: ModelObject, key: Key) -> None:
         listing = listing_at(choice.provider, choice.base_url, key.value, self._environ)
@@ -123,25 +120,31 @@ class Contexts:
 
     def _keep(self, place: Place, size: Size | None, millis: int) -> None:
         """A size that a model was loaded with stays until the server tells another one."""
-        present = self.answers.get(place)
+        present = self._answers.get(place)
         if (size is None or not size.loaded) and present is not None and present.size is not None:
             size = present.size if present.size.loaded else size
         if size is not None and not size.loaded:
             millis = _KEPT_UNLOADED
-        self._put(place, Answered(_shown(size), clock.now() + millis, size))
+        self._put(place, _Answered(_context(size), clock.now() + millis, size))
 
-    def _put(self, place: Place, answered: Answered) -> Answered:
-        self.answers.pop(place, None)
-        self.answers[place] = answered
-        if len(self.answers) > _MAX_ANSWERS:
-            del self.answers[next(iter(self.answers))]
+    def _put(self, place: Place, new: _Answered) -> _Answered:
+        """Changes an earlier answer where it is: runs may have it in their hands."""
+        answered = self._answers.pop(place, new)
+        answered.context, answered.until, answered.size = new.context, new.until, new.size
+        self._answers[place] = answered
+        if len(self._answers) > _MAX_ANSWERS:
+            del self._answers[next(iter(self._answers))]
         return answered
 
 
-def _shown(size: Size | None) -> SizeJson:
+def _context(size: Size | None) -> Context:
     if size is None or (not size.loaded and size.tokens > DEFAULT_CONTEXT):
         return _DEFAULT
-    return {"tokens": size.tokens, "source": "server"}
+    return Context(size.tokens, "server")
+
+
+def _shown(context: Context) -> SizeJson:
+    return cast("SizeJson", {"tokens": context.tokens, "source": context.source})
 
 
 def _place(choice: ModelObject) -> Place:

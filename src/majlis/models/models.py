@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
-from majlis import clock
 from majlis.agents.config.model import DEMO, ModelChoice, ModelObject
 from majlis.model_providers import OWN_PROTOCOL, Key, find_key, local_url
 from majlis.models.chat.client import ChatModel, Clients
@@ -15,7 +14,7 @@ from majlis.models.contexts import Contexts
 from majlis.models.demo.demo import DemoModel
 from majlis.models.guard import ModelGuard
 from majlis.models.library.library import LibraryModel, Providers
-from majlis.models.port import UNLIMITED, Context, Model, ModelEvent, Prompt
+from majlis.models.port import UNLIMITED, KnownContext, Model, ModelEvent, Prompt
 
 KEPT = 256
 
@@ -45,14 +44,11 @@ class Models:
         place = f"guarded {chosen.model_dump_json()}", None
         return self._kept(place, self._open.get(place) or self._guarded(chosen))
 
-    async def context(self, choice: ModelChoice) -> Context:
+    async def context(self, choice: ModelChoice) -> KnownContext:
         """How many tokens its requests may have."""
         if choice == DEMO and self._demo == DEMO:
-            return UNLIMITED
+            return KnownContext(UNLIMITED)
         chosen = _as_object(self._demo if choice == DEMO else choice)
-        known = self.contexts.answers.get((chosen.provider, chosen.name, chosen.base_url))
-        if known is not None and clock.now() < known.until:
-            return Context(known.shown["tokens"], known.shown["source"])
         own = choice == DEMO and chosen.api_key is None
 
         async def key() -> Key:

@@ -5,6 +5,7 @@ Everything here is plain data, so that a prompt can be stored as it was sent and
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -28,6 +29,14 @@ class Context(NamedTuple):
 
     tokens: int | None
     source: SizeSource | None
+
+
+@dataclass(slots=True)
+class KnownContext:
+    """What is known now, and holds until a time in milliseconds. It changes when the model's server says otherwise."""
+
+    context: Context
+    until: float = math.inf
 
 
 # The demo model reads no tokens.

@@ -49,8 +49,8 @@ class CarefulModel:
         """It is the model of every agent."""
         return self
 
-    async def context(self, _choice: object) -> port.Context:
-        return port.UNLIMITED
+    async def context(self, _choice: object) -> port.KnownContext:
+        return port.KnownContext(port.UNLIMITED)
 
     async def stream(self, prompt: port.Prompt) -> AsyncGenerator[port.ModelEvent]:
         await asyncio.sleep(self._random.random() * self._traits.seconds)

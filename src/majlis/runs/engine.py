@@ -1,4 +1,4 @@
-"""The parts that all runs of a process share: database, models, tools, parsed configs."""
+"""The parts that all runs of a process share: database, models, tools, parsed configs and what follows from them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Concatenate, Protocol
 
 import sqlalchemy as sa
@@ -15,11 +16,13 @@ from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.agents.config.model import DEMO, ModelChoice
 from majlis.files.reader import Reader
 from majlis.files.upload import Uploads
-from majlis.models.catalog import Prices
-from majlis.models.port import Context, Model
+from majlis.models.catalog import MIN_CONTEXT, Prices
+from majlis.models.port import UNLIMITED, Context, KnownContext, Model, ToolSpec
 from majlis.runs.budget.check import Budgets
 from majlis.runs.calls.tool_port import Toolbox
 from majlis.runs.loop.deltas import Channel
+from majlis.runs.loop.room import Room, learned_limit
+from majlis.runs.run import Run
 from majlis.store.tables import agents
 from majlis.store.transactions import Database, P, T, Tx
 
@@ -32,7 +35,30 @@ _MAX_DENSITY = 3.0
 class ModelSource(Protocol):
     def get(self, choice: ModelChoice) -> Model: ...
 
-    async def context(self, choice: ModelChoice) -> Context: ...
+    async def context(self, choice: ModelChoice) -> KnownContext: ...
+
+
+@dataclass(slots=True)
+class _ModelInUse:
+    """What this process knows about a model that its agents have."""
+
+    model: Model
+    context: KnownContext
+    # How many of its tokens an estimated one takes.
+    density: float = 1.0
+    # Until when its text is posted, because its provider refused tools (E10).
+    without_tools: int = 0
+    # Until when it is shown no pictures, because its provider refused them (L5).
+    blind: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """A room, and what it was decided by."""
+
+    config: AgentConfig
+    by: tuple[Context, tuple[ToolSpec, ...], float]
+    room: Room
 
 
 class Configs:
@@ -74,12 +100,9 @@ class Engine:
     summarise: Callable[[Iterable[tuple[str, int]]], None] = lambda _: None
     # Delays between tries of one model request.
     retry_seconds: tuple[float, ...] = (0.5, 1.5)
-    # By model: until when its text is posted, because its provider refused tools (E10).
-    _without_tools: dict[str, int] = field(default_factory=dict)
-    # By model: until when it is shown no pictures, because its provider refused them (L5).
-    _blind: dict[str, int] = field(default_factory=dict)
-    # By model: how many of its tokens an estimated one takes.
-    _densities: dict[str, float] = field(default_factory=dict)
+    _models: dict[str, _ModelInUse] = field(default_factory=dict)
+    # By the config's identity.
+    _rooms: dict[int, _Decided] = field(default_factory=dict)
     # By run: how many times the database has interrupted it here. The oldest are forgotten.
     _interrupted: dict[str, int] = field(default_factory=dict)
 
@@ -91,36 +114,68 @@ class Engine:
             del self._interrupted[next(iter(self._interrupted))]
         return count <= _MAX_INTERRUPTIONS
 
+    def model(self, choice: ModelChoice) -> Model:
+        return self._in_use(choice).model
+
     def calls_tools(self, choice: ModelChoice) -> bool:
-        return self._without_tools.get(repr(choice), 0) < clock.now()
+        return self._in_use(choice).without_tools < clock.now()
 
     def remember_without_tools(self, choice: ModelChoice) -> None:
         """For a day: the provider's server may be set up differently then."""
-        self._without_tools[repr(choice)] = clock.now() + _DAY
-        if len(self._without_tools) > _CONFIGS:
-            del self._without_tools[next(iter(self._without_tools))]
+        self._in_use(choice).without_tools = clock.now() + _DAY
 
     def sees(self, config: AgentConfig) -> bool:
         if config.vision is not None or config.model == DEMO:
             return config.vision is True
-        return self._blind.get(repr(config.model), 0) < clock.now()
+        return self._in_use(config.model).blind < clock.now()
 
     def remember_blind(self, choice: ModelChoice) -> None:
-        self._blind[repr(choice)] = clock.now() + _DAY
-        if len(self._blind) > _CONFIGS:
-            del self._blind[next(iter(self._blind))]
-
-    def density(self, choice: ModelChoice) -> float:
-        return self._densities.get(repr(choice), 1.0)
+        self._in_use(choice).blind = clock.now() + _DAY
 
     def remember_density(self, choice: ModelChoice, density: float) -> None:
         """Follows rises at once and falls slowly, so that a prompt in a denser script fits too. A density above the
         maximum cannot come from a tokenizer."""
-        if density > _MAX_DENSITY:
-            return
-        self._densities[repr(choice)] = max(1.0, density, (9 * self.density(choice) + density) / 10)
-        if len(self._densities) > _CONFIGS:
-            del self._densities[next(iter(self._densities))]
+        if density <= _MAX_DENSITY:
+            used = self._in_use(choice)
+            used.density = max(1.0, density, (9 * used.density + density) / 10)
+
+    async def room(self, config: AgentConfig, tools: tuple[ToolSpec, ...], run: Run | None = None) -> Room:
+        """For the requests of a run. Decided again only if the size of the model, its density or the tools differ."""
+        by = await self._context(config, run), tools, self._in_use(config.model).density
+        known = self._rooms.get(id(config))
+        if known is None or known.config is not config or known.by != by:
+            if len(self._rooms) > _CONFIGS:
+                self._rooms.clear()
+            known = self._rooms[id(config)] = _Decided(config, by, self._decide(config, *by))
+        return known.room
+
+    def _decide(self, config: AgentConfig, context: Context, tools: tuple[ToolSpec, ...], density: float) -> Room:
+        settings = getattr(config.model, "settings", None)
+        answer = settings.max_tokens if settings is not None else None
+        return Room(context, tools, answer, partial(self.toolbox.is_own, config), density)
+
+    async def _context(self, config: AgentConfig, run: Run | None) -> Context:
+        if config.context_tokens is not None:
+            context = Context(config.context_tokens, "config")
+        else:
+            used = self._in_use(config.model)
+            if clock.now() >= used.context.until:
+                used.context = await self.models.context(config.model)
+            context = used.context.context
+        if context.tokens is None:
+            return context
+        limit = learned_limit(run) if run is not None and run.context_limit else None
+        if limit is not None and limit < context.tokens:
+            return Context(limit, "learned")
+        return context if context.tokens > MIN_CONTEXT else context._replace(tokens=MIN_CONTEXT)
+
+    def _in_use(self, choice: ModelChoice) -> _ModelInUse:
+        key = repr(choice)
+        if key not in self._models:
+            self._models[key] = _ModelInUse(self.models.get(choice), KnownContext(UNLIMITED, until=0))
+            if len(self._models) > _CONFIGS:
+                del self._models[next(iter(self._models))]
+        return self._models[key]
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Finishes even if cancelled; cancellation is re-raised afterwards."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Any, Literal
 
 import structlog
@@ -20,7 +19,7 @@ from majlis import clock, metrics, telemetry
 from majlis.errors import Invalid, MajlisError
 from majlis.minds.consciousness.remember import Lived
 from majlis.minds.view import LeftOut, View
-from majlis.models.port import Answer, ModelFailed, Patience, Prompt, Result, Said, ToolSpec, Turn, User
+from majlis.models.port import Answer, ModelFailed, Patience, Prompt, Result, Said, ToolSpec, Turn, User, surely_fits
 from majlis.models.provider_errors import CONTEXT_TOO_LONG, WITHOUT_TOOLS
 from majlis.runs.budget.check import Charge, charge
 from majlis.runs.calls.call import Calls, dump
@@ -35,7 +34,7 @@ from majlis.runs.loop.earlier_calls import next_step
 from majlis.runs.loop.live_cycle import LiveCycle
 from majlis.runs.loop.observe import agent_span, causes, observed_call
 from majlis.runs.loop.perceive import Mind, mind_of
-from majlis.runs.loop.room import Room, remember_limit, room_of
+from majlis.runs.loop.room import MIN_RESULT, Room, remember_limit
 from majlis.runs.loop.sight import Sight, with_pictures
 from majlis.runs.run import Run
 from majlis.spaces.shapes import StopperJson
@@ -43,6 +42,7 @@ from majlis.store.faults import is_passing
 
 _logger = structlog.get_logger(__name__)
 FIRST_RETRY_SECONDS = 0.1
+_NO_LIMIT = Room()
 _HELD = "Your message was not posted. Write your answer again, or an empty response to stay silent. "
 
 
@@ -67,7 +67,9 @@ class Loop:
         # The code of the error that it ended with.
         self._failed: str | None = None
         # How many tokens its requests may have.
-        self._room = Room()
+        self._room = _NO_LIMIT
+        # The turns after these were added during the run.
+        self._begins = 0
         # Blocks of messages before what it was shown that have no summary (F3).
         self._unsummarised: tuple[tuple[str, int], ...] = ()
         # The turns of the next request.
@@ -200,7 +202,7 @@ class Loop:
         if self.run.cycle and self._requests.speaks_by_text:
             # Its text answers the first message of its inbox.
             self.run.active_space_id = self.run.trigger.get("spaceId", self.run.active_space_id)
-        model = self._engine.models.get(self.run.config.model)
+        model = self._engine.model(self.run.config.model)
         view = await self._perceive(await self._calls.offered() if calls_tools else ())
         turns = self._turns
         beside = self._engine.toolbox.beside(view.beside) if calls_tools else ()
@@ -229,7 +231,9 @@ class Loop:
                 continue
             if answer.session_id is not None and view.keeps_session:
                 self.run.continue_session(answer.session_id)
-            if (density := self._room.density_of(prompt, answer.usage.input)) is not None:
+            # A shorter prompt does not tell how dense its tokens are, or it does not matter.
+            if self._room.context is not None and answer.usage.input > self._room.context // 2:
+                density = self._room.density_of(prompt, answer.usage.input)
                 self._engine.remember_density(self.run.config.model, density)
             if self._sight is not None:
                 self._sight.answered()
@@ -266,23 +270,30 @@ class Loop:
     async def _make_room(self) -> bool:
         """Before each further request. True if earlier turns were shortened."""
         if self._cycle is None:
-            return self._room.make(self._turns)
+            room = self._room.for_turns
+            fits = room is None or surely_fits(self._turns, room)
+            return not fits and self._room.make(self._turns, self._begins)
         await self._cycle.preview(self._engine.db, self.run)
         return self._cycle.make_room()
 
     async def _show_less(self, error: ModelFailed) -> bool:
         """The provider refused the request as too long: the next one has half the budget, and so have this agent's
         requests to this model for a day (F2). False if that is not the reason, or nothing can be left out."""
-        if error.code != CONTEXT_TOO_LONG or not self._room.halve():
+        smaller = self._room.halved() if error.code == CONTEXT_TOO_LONG else None
+        if smaller is None:
             return False
+        self._room = smaller
         self._requests.drop_streams("The request was too long. Trying again with less.")
         tokens = self._room.context or 0
         await self._engine.write(remember_limit, self.run, tokens)
         self.run.note(f"The model refused a request as too long. It is now asked with at most {tokens} tokens.")
-        added = self._turns[self._room.begins :]
+        added = self._turns[self._begins :]
         await self._look()
         self._turns += added
-        (self._cycle.make_room if self._cycle is not None else partial(self._room.make, self._turns))()
+        if self._cycle is not None:
+            self._cycle.make_room()
+        else:
+            self._room.make(self._turns, self._begins)
         return True
 
     def _show_no_pictures(self, error: ModelFailed) -> bool:
@@ -292,7 +303,7 @@ class Loop:
         self.run.note("The model refused a request with pictures. It is now asked without them.")
         return True
 
-    async def _perceive(self, specs: Sequence[ToolSpec]) -> View:
+    async def _perceive(self, specs: tuple[ToolSpec, ...]) -> View:
         run = self.run
         if run.earlier:
             self._step = await self._engine.db.read(next_step, run.id)
@@ -303,14 +314,13 @@ class Loop:
                 raise Parked
             if made == "made" or repeated:
                 self._scene = None
-        self._room = await room_of(self._engine, run.config, specs, run)
+        self._room = await self._engine.room(run.config, specs, run)
         return await self._look()
 
     async def _look(self) -> View:
         run = self.run
         began = time.perf_counter()
-        config = self._room.config_of(run.config)
-        if config is not run.config:
+        if run.cycle and (config := self._room.config_of(run.config)) is not run.config:
             run.config, self._scene = config, None
         mind = mind_of(run.config)
         self._scene = scene = self._scene or await self._engine.db.snapshot(mind.load, run)
@@ -328,7 +338,7 @@ class Loop:
         run.note(*view.notes)
         metrics.context_seconds.observe(time.perf_counter() - began)
         self._turns[:] = view.turns
-        self._room.begins = len(view.turns)
+        self._begins = len(view.turns)
         if run.cycle:
             self._cycle = LiveCycle(scene, self._turns, self._calls.shown_arguments)
         return view
@@ -354,8 +364,7 @@ class Loop:
             done = await made
             self._step += 1
             self.proven = True
-            bounded = self._cycle.bounded if self._cycle is not None else partial(self._room.bounded, turns)
-            content = bounded(done.content)
+            content = self._bounded(done.content)
             self._cut += content != done.content
             turns.append(Result(call.id, call.name, content))
             outputs.append(done.output)
@@ -366,6 +375,11 @@ class Loop:
             self._sight = self._sight or Sight(self._engine, self.run)
             turns += await self._sight.after_results(outputs, self._room.for_turns)
         return False
+
+    def _bounded(self, content: str) -> str:
+        if self._cycle is not None:
+            return self._cycle.bounded(content)
+        return self._room.bounded(self._turns, content) if len(content) > MIN_RESULT else content
 
     async def _end(self, answer: Answer, turns: list[Turn]) -> bool:
         """False if the model is asked again."""

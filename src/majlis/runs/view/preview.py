@@ -26,7 +26,6 @@ from majlis.runs.calls.permission import offered_specs
 from majlis.runs.claim.arrivals import look_at_arrivals
 from majlis.runs.engine import Engine
 from majlis.runs.loop.perceive import mind_of
-from majlis.runs.loop.room import room_of
 from majlis.runs.run import Run
 from majlis.runs.view.shapes import TriedAnswerJson, TriedCallJson, TryJson
 from majlis.spaces.cause import Cause
@@ -69,7 +68,7 @@ async def preview_agent(
     reached = tuple(server for server in parsed.mcp if server.command is None)
     missing = await engine.toolbox.open(parsed.model_copy(update={"mcp": reached}))
     specs = offered_specs(parsed, engine.toolbox.specs(parsed))
-    room = await room_of(engine, parsed, specs)
+    room = await engine.room(parsed, specs)
     specs, parsed = room.tools, room.config_of(parsed)
     try:
         await engine.db.write(_load, caller, agent, parsed, text, space_id)
