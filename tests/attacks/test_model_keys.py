@@ -68,7 +68,7 @@ async def test_g6_a_key_goes_to_this_machine_only_if_the_owner_allows_the_host(h
 
 
 async def test_g6_a_host_that_the_owner_no_longer_allows_gets_no_further_key(house: House) -> None:
-    """What the settings decide is kept for later requests; what the owner decides is not."""
+    """Majlis keeps the decisions of its settings for later requests, but not those of the owner."""
     await house.owner.ok("PUT", "/api/model-hosts", {"hosts": ["127.0.0.1"]})
     house.model.script = sequence(say("Hello."))
     agent = await house.world.agent("Thief", model={**house.model.model, "apiKeyEnv": "TEAM_KEY"})

@@ -33,7 +33,7 @@ class Context(NamedTuple):
 
 @dataclass(slots=True)
 class KnownContext:
-    """What is known now, and holds until a time in milliseconds. It changes when the model's server says otherwise."""
+    """A context as it is known now, until a time in milliseconds. It changes when the model's server says otherwise."""
 
     context: Context
     until: float = math.inf
