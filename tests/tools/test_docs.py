@@ -13,7 +13,7 @@ import pytest
 from majlis.agents.config.config import parse_config
 from majlis.agents.config.http import HttpExecution
 from majlis.cli.agent.files import read_data
-from majlis.tools.builtin.messages import send_message
+from majlis.tools.builtin.send_message import send_message
 from majlis.tools.builtin.turns import route
 from majlis.tools.python.tool import Python
 from majlis.tools.toolbox import Allowed, Tools, built_in_tools

@@ -32,7 +32,7 @@ from majlis.spaces.shapes import MessageJson
 from majlis.store.tables import agents, deliveries, runs
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
-from majlis.tools.builtin.messages import send_message_and_wait
+from majlis.tools.builtin.send_message import send_message_and_wait
 
 Settled = Literal["done", "passed", "failed"]
 

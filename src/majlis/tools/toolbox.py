@@ -22,16 +22,11 @@ from majlis.tools.builtin.files import read_file, send_files
 from majlis.tools.builtin.goals import delete_goals, set_goals
 from majlis.tools.builtin.hold import held_result
 from majlis.tools.builtin.memories import delete_memories, get_memories, set_memories
-from majlis.tools.builtin.messages import (
-    explain_message,
-    read_messages,
-    search_messages,
-    send_message,
-    send_message_and_wait,
-)
+from majlis.tools.builtin.messages import explain_message, read_messages, search_messages
 from majlis.tools.builtin.own_messages import delete_message, edit_message, pin_message, react, unpin_message
 from majlis.tools.builtin.plans import delete_plans, get_plans, set_plans
 from majlis.tools.builtin.runs import absorb_run, get_my_runs, stop_run
+from majlis.tools.builtin.send_message import send_message, send_message_and_wait
 from majlis.tools.builtin.spaces import enter_space, hand_over
 from majlis.tools.builtin.turns import route
 from majlis.tools.card import Card

@@ -19,7 +19,7 @@ from majlis.spaces.attachments import MAX_FILES, file_json
 from majlis.spaces.file_rights import access_file, carried_by
 from majlis.store.transactions import Tx
 from majlis.tools.builtin.base import Input, built_in
-from majlis.tools.builtin.messages import FileId, file_id, post_files
+from majlis.tools.builtin.send_message import FileId, file_id, post_files
 
 PAGE = 20_000
 # The rest of a result is about the file.
