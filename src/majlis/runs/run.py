@@ -48,9 +48,9 @@ class Run:
     active_space_id: str | None
     chain_depth: int
     fence: int = 1
-    # Workers that have had it; one more for each takeover.
+    # Counts its workers: one more for each takeover.
     attempts: int = 1
-    # Workers that have died with it in a row, without progress in between.
+    # Counts the workers that died with it in a row, without progress in between.
     deaths: int = 0
     # A cycle of a consciousness, even if the agent's mind has changed since.
     cycle: bool = False

@@ -42,7 +42,7 @@ from majlis.waits.deadlock import end_deadlocks
 from majlis.waits.wait import time_out
 
 POLL_MILLIS = 1000
-# While polling fails, it backs off to this.
+# The longest delay between polls that fail.
 _MAX_POLL_MILLIS = 5000
 GRACE_SECONDS = 5.0
 PORTION = 100
@@ -235,7 +235,7 @@ class Worker:
         if not waiting or not self._running or self._isolated is not None:
             self._make_room_at = None
         elif self._make_room_at is None:
-            # Not again at once, in case the run cannot be claimed here for another reason.
+            # Waits, in case the run cannot be claimed here for another reason.
             start = max(clock.now(), self._made_room_at + _ISOLATION_MILLIS)
             self._make_room_at = start + _ISOLATE_AFTER_MILLIS + secrets.randbelow(_ISOLATE_AFTER_MILLIS)
         elif self._makes_room():
@@ -301,7 +301,7 @@ class Worker:
         task.cancel()
 
     async def _say_alive(self, run_id: str, fence: int) -> None:
-        """This worker lost the run, but did not die with it. If this cannot be written, one death too many counts."""
+        """Records that this worker lost the run but did not die. If this fails, one death too many is counted."""
         with contextlib.suppress(Exception):
             await self._engine.write(acquit, run_id, fence)
 

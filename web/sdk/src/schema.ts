@@ -2460,7 +2460,7 @@ export interface components {
         };
         /**
          * AgentUsageJson
-         * @description Of all runs of one agent.
+         * @description Summed over all runs of one agent.
          */
         AgentUsageJson: {
             /** Cachedtokens */
@@ -2797,7 +2797,7 @@ export interface components {
         };
         /**
          * DayUsageJson
-         * @description Of the runs that began on one day (UTC).
+         * @description Summed over the runs that began on one day (UTC).
          */
         DayUsageJson: {
             /** Cachedtokens */
@@ -5034,7 +5034,7 @@ export interface components {
         };
         /**
          * UsageRowJson
-         * @description Of the runs with the same `key`: the id of an agent, space or person, a day, or a model.
+         * @description Summed over the runs with the same `key`: the id of an agent, space or person, a day, or a model.
          */
         UsageRowJson: {
             /** Cachedtokens */

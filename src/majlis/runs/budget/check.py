@@ -27,7 +27,7 @@ _SCOPES: tuple[Scope, ...] = ("gateway", "space", "agent", "person", "cause")
 _ALL = (
     sa.select(budgets.c.scope, budgets.c.scope_id, budgets.c.usd, budgets.c.tokens)
     .union_all(
-        # The setting, beside the stored ones: the stricter holds.
+        # From the settings. The stricter of it and the stored budgets applies.
         sa.select(
             sa.literal_column("'gateway'", sa.String),
             sa.literal_column("''", sa.String),
@@ -58,7 +58,7 @@ _SPENT = (
     .where(sa.or_(_ALL.c.scope_id == "", _ALL.c.scope_id == _ID))
     .group_by(_ALL.c.scope, _ALL.c.scope_id, _ALL.c.usd, _ALL.c.tokens)
 )
-# Before a run is parked: a raise that commits first is seen, and one that comes later finds the parked run.
+# Locks the budgets before a run is parked: a raise that commits first is seen, and a later one finds the parked run.
 _SHARE = sa.select(budgets.c.scope).order_by(budgets.c.scope, budgets.c.scope_id).with_for_update(read=True)
 
 
@@ -88,14 +88,14 @@ class Check:
 
 @dataclass(slots=True)
 class Budgets:
-    """The budgets as a process knows them. While there are none, a request costs no extra statement."""
+    """What this process knows of the budgets. Without budgets, a request costs no extra statement."""
 
     timezone: str = "UTC"
     # `budget_usd_per_day` of the settings.
     usd_per_day: float | None = None
     # The name of this process in `spend`.
     worker: str = ""
-    # There is a budget: learnt with every poll, and by a signal when they change.
+    # True if there is a budget. Updated with every poll, and by a signal when budgets change.
     apply: bool = False
 
     def learn(self, stored: bool) -> None:

@@ -39,8 +39,8 @@ _KNOWN: dict[Scope, sa.Select[Any]] = {
 
 
 class BudgetJson(TypedDict):
-    """Per day, except for a cause. Without an `id` it holds for each space, agent, person or cause that has none of its
-    own; for the gateway there is no id."""
+    """The amounts are per day, except for a cause. Without an `id`, the budget applies to each space, agent,
+    person or cause that has no budget of its own. The budget of the gateway has no id."""
 
     scope: Scope
     id: NotRequired[str]
@@ -56,7 +56,7 @@ class SpentBudgetJson(BudgetJson):
 
 class BudgetsJson(TypedDict):
     budgets: list[SpentBudgetJson]
-    # `budget_usd_per_day` of the settings; the stricter of the two holds.
+    # `budget_usd_per_day` of the settings. The stricter of the two applies.
     usdPerDay: float | None
     currency: Literal["USD"]
 
@@ -176,7 +176,7 @@ def _json(tx: Tx, row: sa.Row[Any], day: str) -> SpentBudgetJson:
 
 
 def _spent_rows(tx: Tx, scope: Scope, scope_id: str, day: str) -> Sequence[sa.Row[Any]]:
-    """Of all ids if none is given; of causes only the newer ones."""
+    """For all ids if none is given. Only newer causes count."""
     chosen = [spend.c.day == day, spend.c.scope == scope]
     if scope_id:
         chosen.append(spend.c.scope_id == scope_id)

@@ -65,7 +65,7 @@ def keys_of(run: Run) -> Keys:
 
 
 def park(tx: Tx, run: Run, entries: list[Entry], budgets: Budgets) -> bool:
-    """False if a budget was raised meanwhile, and the run can go on. Lock order: spaces, budgets, the run."""
+    """Returns False if a budget was raised meanwhile and the run can go on. Lock order: spaces, budgets, the run."""
     lock_spaces(tx, spaces_of_run(run))
     day = budgets.today()
     spent = check_budgets(tx, keys_of(run), day, budgets.usd_per_day, lock=True).spent
@@ -92,7 +92,7 @@ def park_behind(tx: Tx, run_id: str, delivery_ids: list[str]) -> None:
 
 
 def release_parked(tx: Tx) -> int:
-    """All of them: a run whose budget is still spent is parked again before its next request."""
+    """Releases all parked runs: a run whose budget is still spent is parked again before its next request."""
     released = {row.id: row.trigger for row in tx.all(_RELEASE)}
     if released:
         behind = tx.all(_PARKED_BEHIND, {"runs": list(released)})
@@ -114,7 +114,7 @@ def _list_events(tx: Tx, released: dict[str, TriggerJson], behind: Sequence[sa.R
 
 
 def let_go(tx: Tx, run_id: str) -> None:
-    """A parked run was canceled: the messages behind it get a run of their own."""
+    """Offers the messages behind a parked run that was canceled: they get a run of their own."""
     if tx.execute(_LET_GO, {"runs": [run_id]}).rowcount:
         tx.outbox.append(WorkAvailable())
 

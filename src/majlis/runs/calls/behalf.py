@@ -29,7 +29,7 @@ def access_as_run(tx: Tx, run: Run, space_id: str, what: str) -> sa.Row[Any]:
 
 
 def readable_by_run(run: Run) -> sa.ColumnElement[bool]:
-    """Of the messages in the agent's spaces, those that the run may read."""
+    """A condition for messages in the agent's spaces: the run may read them."""
     person = run.limited_to
     if person is None:
         return sa.true()

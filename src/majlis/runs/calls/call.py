@@ -185,7 +185,7 @@ class Calls:
         return "paused" if done.paused else "made"
 
     async def _go_on(self, tool: Outside, given: Any, entry: Entry, card: sa.Row[Any]) -> Literal["made", "paused"]:
-        """With a call whose server a person has answered: asks its next question, or makes the call again."""
+        """A person has answered the server of this call: asks its next question, or makes the call again."""
         asked = Elicitation.model_validate(card.elicitation).answered(*reply_of(card))
         if asked.questions:
             await self._engine.write_then(
@@ -254,7 +254,7 @@ class Calls:
         stream: CallStream,
         last: object,
     ) -> tuple[CallContext, ToolResult]:
-        """The call, or what a message that is held leads to (E8)."""
+        """Commits the call. A message that has become stale is held instead (E8)."""
         policy: Policy = "check" if self._is_governed(tool) else "unread"
         while True:
             try:
@@ -272,7 +272,7 @@ class Calls:
                 return context, result
 
     def _is_governed(self, tool: InTransaction) -> bool:
-        """Looks at the policies before the call. A message finds the policy of its space when it is posted."""
+        """True if the policies are checked before the call. A message's policy is read when it is posted."""
         own = verdict(self._run.config.policy, tool.name) if self._run.config.policy else "allow"
         return not tool.own and (
             own != "allow" or (tool.name != "send_message" and self._run.active_space_id is not None)
@@ -408,8 +408,8 @@ class Calls:
 async def outcome(
     tool: Outside, context: ToolContext, input: Any, secrets: Sequence[str] = (), keep: Keep | None = None
 ) -> tuple[Any, Literal["done", "error"]]:
-    """The result for the model and the journal: never an exception, bounded in size, with `secrets` masked. `keep`
-    stores its files."""
+    """Returns the result for the model and the journal, bounded in size and with `secrets` masked. Raises nothing.
+    `keep` stores its files."""
     try:
         result = await tool.act(context, input)
         if isinstance(result, Elicitation):

@@ -29,7 +29,7 @@ from majlis.waits.collect import wait_event
 from majlis.waits.condition import Condition
 from majlis.waits.wait import Wait, pause_columns
 
-# Of the space and the agent: not read yet unless the space turns out to have one, to be checked now, or checked before.
+# The policies of the space and the agent: not read yet, to be checked now, or already checked.
 Policy = Literal["unread", "check", "checked"]
 _SPEAKS_BY_TEXT = (
     "a policy requires an approval for each message, which works only for agents that speak with send_message "
@@ -106,7 +106,7 @@ def commit_speech(
 def start_call(
     tx: Tx, run: Run, tool: Outside, entry: Entry, entries: list[Entry], stream_id: str | None, rest: Sequence[str]
 ) -> Started:
-    """Or asks for permission, where the call needs it."""
+    """Commits the call, or asks for permission if the call needs it."""
     place = place_of(tx, run.active_space_id)
     context = context_of(run, entry, stream_id)
     if judge(run.config, place, tool.name) == "ask":

@@ -19,7 +19,7 @@ from majlis.tool_decorator import ToolContext
 # How long a call is held for an answer.
 HOLD_SECONDS = 300
 MAX_QUESTIONS = 10
-# How soon an answer is noticed that another process took while the bus was down.
+# How often to look for an answer that another process took while the bus was down.
 _LOOK_SECONDS = 1.0
 _CANCEL = Reply(action="cancel")
 _logger = structlog.get_logger(__name__)
@@ -42,7 +42,7 @@ class Dialog:
         self._happened = asyncio.Event()
 
     async def ask(self, server: str, question: ServerQuestion) -> Reply:
-        """One question after another."""
+        """Asks one question after another."""
         async with self._turn:
             self._asked += 1
             if self._over:
@@ -59,7 +59,7 @@ class Dialog:
             return _CANCEL
 
     async def close(self) -> None:
-        """The call is over: withdraws an open question."""
+        """Withdraws the open question, because the call is over."""
         self._over = True
         self._happened.set()
         async with self._turn:

@@ -102,7 +102,7 @@ def pause_for(
 
 
 def ask_next(tx: Tx, run: Run, tool: Outside, entry: Entry, asked: Elicitation, card_id: str) -> CallContext:
-    """The next question of the same round, after the answer to this card."""
+    """Asks the next question of the same round, after the answer to this card."""
     context = context_of(run, entry, None)
     ask(tx, context, _question(tool.name, asked, run.config.limits.tool_wait_seconds))
     if not use_permission(tx, card_id):

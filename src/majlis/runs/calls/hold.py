@@ -2,7 +2,7 @@
 
 The run with the ticket decides, the other held runs of the cause in that space wait. If they decided together, most of
 them would cross each other again. A ticket is free when it has expired, and when its run has posted, has ended, waits,
-or has left the space. So the death of its worker delays the others by a few seconds only.
+or has left the space. So a dead worker delays the other runs by only a few seconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from majlis.store.tables import runs, tickets
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Dialect, Tx
 
-# How soon an expired ticket is noticed, and one that another process gave back while the bus was down.
+# How often to look for a ticket that has expired, or that another process gave back while the bus was down.
 _LOOK_SECONDS = 1.0
 TICKET_MILLIS = 20_000
 # For tickets of runs that did not give theirs back.
@@ -96,7 +96,7 @@ async def hold(engine: Engine, run: Run, entry: Entry, entries: list[Entry]) -> 
 def commit_hold(
     tx: Tx, run: Run, tools: Toolbox, space_id: str, entry: Entry, entries: list[Entry]
 ) -> tuple[CallContext, ToolResult] | None:
-    """Journals what has arrived. None if it is not the run's turn; then only `entries` are written."""
+    """Journals what has arrived. Returns None if it is not the run's turn: then only `entries` are written."""
     if not take_ticket(tx, run, space_id):
         if entries:
             write_journal(tx, run, entries)

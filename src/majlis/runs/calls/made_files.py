@@ -1,4 +1,4 @@
-"""Files that tools outside give: they become files of the active space (L5), which no message carries yet.
+"""Files in the results of tools: they become files of the active space (L5), which no message carries yet.
 
 The agent can send them, in runs for the same person (G3). Unused, they are deleted after a day.
 """

@@ -89,7 +89,7 @@ def _says_secret(schema: Any) -> bool:
 
 def _masked(root: Mapping[str, Any], schema: Any, value: Any, depth: int) -> Any:
     parts = _parts_of(root, schema)
-    # Too deep to follow: mask too much rather than too little.
+    # Deeper values are masked whole.
     if depth > 64 or any(part.get("writeOnly") is True for part in parts):
         return MASK
     match value:

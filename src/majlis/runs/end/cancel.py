@@ -40,7 +40,7 @@ from majlis.waits.wait import Wait
 
 ENDED = "runs.ended"
 STOP = "runs.stop"
-# How long the worker of a run has to stop it.
+# The time in which a run's worker must stop it.
 STOP_MILLIS = 1_000
 
 

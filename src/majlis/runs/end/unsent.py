@@ -48,7 +48,7 @@ _TEXT = sa.select(steps.c.output).where(steps.c.run_id == sa.bindparam("run"), s
 
 
 def is_expected_to_answer(tx: Tx, run: Run) -> bool:
-    """The agent was mentioned, or is the only agent there, as in a direct conversation."""
+    """True if the agent was mentioned, or is the only agent there, as in a direct conversation."""
     space_id, message_id = run.trigger_space_id, run.trigger.get("messageId")
     if space_id is None or message_id is None:
         return False
@@ -57,7 +57,7 @@ def is_expected_to_answer(tx: Tx, run: Run) -> bool:
 
 
 def may_offer(tx: Tx, run: Run) -> bool:
-    """A person asked, and the text cannot tell them of another space."""
+    """True if a person asked, and the text cannot reveal another space to that person."""
     if run.cycle or run.trigger.get("senderType") != "human" or set(run.shown) - {run.trigger_space_id}:
         return False
     looked = tx.all(_INPUTS, {"run": run.id})
@@ -66,7 +66,7 @@ def may_offer(tx: Tx, run: Run) -> bool:
 
 
 def tell_asker(tx: Tx, run: Run) -> None:
-    """An event of their own. The text is not in it."""
+    """Sends an event to the person who asked, without the text."""
     trigger = run.trigger
     about = {"runId": run.id, "agentId": run.agent_id, "agentName": run.agent_name}
     place = {"spaceId": run.trigger_space_id, "messageId": trigger.get("messageId")}
@@ -74,7 +74,7 @@ def tell_asker(tx: Tx, run: Run) -> None:
 
 
 def get_run_with_unsent(tx: Tx, caller: Caller, run_id: str) -> RunJson:
-    """The text is for the asker alone."""
+    """Only the person who asked may read the text."""
     run = access_run(tx, caller, run_id)
     shown = shown_run(caller, run)
     if run.unsent_step is not None and caller.id == run.trigger.get("senderId"):

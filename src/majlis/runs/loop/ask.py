@@ -109,7 +109,7 @@ class Requests:
                 raise Parked
 
     async def ask(self, model: Model, prompt: Prompt) -> tuple[Answer, float | None]:
-        """With its cost. Each request is charged the price that held when it was made."""
+        """Returns the answer and its cost. A request is charged the price at the time when it was made."""
         if self._run.config.model_name not in self._engine.prices.unknown:
             await self._engine.prices.load(self._run.config.model_name)
         for delay in (*self._engine.retry_seconds, None):

@@ -31,7 +31,7 @@ class Channel(Protocol):
     def publish_ephemeral(self, topic: str, type: str, data: dict[str, Any]) -> None: ...
 
     def watch(self, topic: str, heard: Callable[[bytes], None]) -> Callable[[], None]:
-        """Calls `heard` with the events of the topic, and of others. Returns what ends it."""
+        """Calls `heard` with the events of the topic, and of others, until the returned function is called."""
         ...
 
     def stream_began(self, stream: SpokenStream) -> None: ...
@@ -51,7 +51,7 @@ class CallStream(Protocol):
 
 
 class Unstreamed:
-    """A call that no one sees while it is written."""
+    """A call that is not streamed."""
 
     id = None
 
@@ -259,14 +259,15 @@ class Deltas:
         return None
 
     def withdraw(self, reason: str) -> None:
-        """The messages that are being written are stale, and so are those that follow in this answer (E8)."""
+        """Ends the streams of messages that have become stale: of those being written, and of those that follow in this
+        answer (E8)."""
         self._silent = True
         for stream in self._streams.values():
             if stream.repeatable:
                 stream.fail(reason)
 
     def leave(self, space_id: str) -> None:
-        """The agent is no longer a member: its streams in the space end at once (A7)."""
+        """Ends the streams in a space that the agent is no longer a member of (A7)."""
         for stream in self._streams.values():
             if stream.space_id == space_id:
                 stream.fail("The agent is no longer a member of this space.")

@@ -46,8 +46,8 @@ class LiveCycle:
         return cut_json(content, bytes_for_answer(most, count_turns(self._turns)))
 
     def make_room(self) -> bool:
-        """Many long results can exceed the budget together. Then older turns are truncated, much at once, and results
-        that the model has not read yet last. True if anything was truncated."""
+        """Truncates turns if many long results exceed the budget together: older turns first and by much, results that
+        the model has not read yet last. True if anything was truncated."""
         most = self._waking.world.config.consciousness.max_tokens
         begins = self._inbox_at + 1
         room = room_for_cycle(most, count_turns(self._turns[:begins]))

@@ -62,7 +62,7 @@ class Loop:
         self._step = 0
         # Journal entries that wait for the next transaction.
         self._entries: list[Entry] = []
-        # Only of a consciousness.
+        # Only a consciousness has one.
         self._cycle: LiveCycle | None = None
         # The code of the error that it ended with.
         self._failed: str | None = None
@@ -70,20 +70,20 @@ class Loop:
         self._room = _NO_LIMIT
         # The turns after these were added during the run.
         self._begins = 0
-        # Blocks of messages before what it was shown that have no summary (F3).
+        # Blocks of earlier messages that it was not shown and that have no summary (F3).
         self._unsummarised: tuple[tuple[str, int], ...] = ()
         # The turns of the next request.
         self._turns: list[Turn] = []
         # The pictures in them. None before the run meets the first.
         self._sight: Sight | None = None
-        # Left out of the view, and the number of results of tools that were shortened since.
+        # The parts that the view leaves out, and how many tool results were shortened since.
         self._left_out: tuple[LeftOut, ...] = ()
         self._cut = 0
         # The model was told that it has not sent its text (E10).
         self._nudged = False
         # Set by the worker before it cancels the task: another worker may continue the run.
         self.handing_back = False
-        # Likewise: the person who stops the run.
+        # Also set before that: the person who stops the run.
         self.stopped_by: StopperJson | None = None
         # It has written to the journal since it was claimed, so it has not killed this worker at once.
         self.proven = False
@@ -166,7 +166,8 @@ class Loop:
 
     async def _work(self) -> None:
         if self.run.deaths >= MAX_DEATHS:
-            message = f"The server crashed {MAX_DEATHS} times while working on this, the last time on nothing else."
+            crashed = f"The server crashed {MAX_DEATHS} times while working on this."
+            message = f"{crashed} The last time, it was working on nothing else."
             await self._fail("workers_died", message, False)
             return
         if self.run.deaths == SUSPECT_DEATHS and len(self.run.trigger.get("events", ())) > 1:
@@ -206,7 +207,7 @@ class Loop:
         view = await self._perceive(await self._calls.offered() if calls_tools else ())
         turns = self._turns
         beside = self._engine.toolbox.beside(view.beside) if calls_tools else ()
-        # Of the last stored view: the next one stores only what was added.
+        # The step of the last stored view. The next view stores only what was added.
         base: int | None = None
         kept = 0
         while True:
@@ -348,7 +349,7 @@ class Loop:
         self._sight = self._sight or Sight(self._engine, self.run)
         pictures = await self._sight.load(view.pictures, room)
         if pictures and room is not None:
-            # The text gets what they leave.
+            # The text gets the tokens that the pictures leave.
             view = mind.perceive(scene, room - sum(each.tokens for each in pictures))
         return replace(view, turns=with_pictures(view.turns, pictures)) if pictures else view
 
@@ -443,8 +444,8 @@ class Loop:
         await self._settle("fail", fail, self._take_entries(), code, message, attempts, rest_millis)
 
     async def _hand_back_later(self, error: Exception) -> None:
-        """An outage is not the agent's fault: the run goes back to the queue as soon as the database answers, and no
-        try is counted. If its lease expires before, another worker takes it over."""
+        """The run goes back to the queue as soon as the database answers. An outage does not count as a try. If the
+        run's lease expires before, another worker takes it over."""
         _logger.warning("run interrupted by the database", run=self.run.id, error=type(error).__name__)
         delay, charges = FIRST_RETRY_SECONDS, self._all_charges()
         while True:
@@ -465,7 +466,7 @@ class Loop:
             _logger.info("run ended elsewhere", run=self.run.id)
 
     def _all_charges(self) -> list[Charge]:
-        """Also those of entries that are not written: their requests will be made, and billed, again."""
+        """Includes charges of entries that are not written: their requests will be made, and billed, again."""
         return [*self._requests.take_charges(), *(each for entry in self._take_entries() for each in entry.charges)]
 
     def _take_entries(self) -> list[Entry]:

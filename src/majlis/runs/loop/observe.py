@@ -28,7 +28,7 @@ _CAUSES = (
     .order_by(deliveries.c.created_at, deliveries.c.id)
     .limit(MAX_CAUSES)
 )
-# Names of the conventions for providers that are called otherwise here.
+# Providers that have another name in the conventions.
 _PROVIDERS = {
     "azure": "azure.ai.openai",
     "azure-responses": "azure.ai.openai",
@@ -168,7 +168,7 @@ def _settings(config: AgentConfig) -> dict[str, Any]:
 
 
 def _message(turn: Turn, shown: Shown) -> dict[str, Any]:
-    """In the form of the conventions. Pictures are left out."""
+    """A turn in the form of the conventions, without pictures."""
     match turn:
         case Said(text, calls):
             said = [_text(text)] if text else []

@@ -73,11 +73,11 @@ class Room:
         return Room(Context(tokens, "learned"), *self._given)
 
     def density_of(self, prompt: Prompt, counted: int) -> float:
-        """From a provider's count of a prompt."""
+        """Tokens of the model for an estimated one, by the provider's count of a prompt."""
         return counted / (estimate_turns(prompt.turns) + estimate_tools(prompt.tools))
 
     def config_of(self, config: AgentConfig) -> AgentConfig:
-        """A consciousness counts four bytes as a token; in its requests a token is three bytes and more."""
+        """A consciousness counts four bytes as a token, but a token in its requests may have only three."""
         room = self.for_turns
         most = config.consciousness.max_tokens
         if room is None or config.mind != "consciousness" or most <= room * 3 // 4:

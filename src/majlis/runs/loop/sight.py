@@ -40,7 +40,7 @@ class Sight:
         return not self._refused and self._engine.sees(self._run.config)
 
     async def load(self, files: Sequence[Mapping[str, Any]], room: int | None) -> tuple[Picture, ...]:
-        """Those of the files that may be read and fit: into a quarter of `room` tokens, and into the request."""
+        """Loads the files that the run may read and that fit: into a quarter of `room` tokens, and into the request."""
         if not files or not self.sees:
             return ()
         run, left = self._run, room // 4 if room is not None else MAX_PICTURES * _MAX_TOKENS
@@ -69,7 +69,7 @@ class Sight:
         return True
 
     def answered(self) -> None:
-        """If the model answers without pictures after it has refused them, they were the reason."""
+        """The model has answered a request. If it refused one with pictures before, they were the reason."""
         if self._refused:
             self._engine.remember_blind(self._run.config.model)
 
@@ -88,7 +88,7 @@ class Sight:
 
 
 def with_pictures(turns: Sequence[Turn], pictures: tuple[Picture, ...]) -> tuple[Turn, ...]:
-    """In the last turn of a user."""
+    """Adds pictures to the last turn of a user."""
     at = max(n for n, turn in enumerate(turns) if isinstance(turn, User))
     last = turns[at]
     assert isinstance(last, User)

@@ -1,5 +1,5 @@
-"""Failed runs of all agents, for administrators, without messages and spaces: an administrator need not be a member of
-the space where an agent failed, but must learn that it did."""
+"""Failed runs of all agents, for administrators, without messages and spaces: an administrator must learn that an agent
+failed, even in a space of which they are not a member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A preview: what an agent would be shown if this were said now, and what its model answers. Nothing is kept.
+"""A preview: what an agent would be shown for this message now, and what its model answers. Nothing is stored.
 
 The message is really posted and delivered, in a transaction that never commits, so that the preview is what a run would
 see, for every mind.
@@ -144,7 +144,7 @@ def _deliver(tx: Tx, caller: Caller, agent_id: str, text: str, space_id: str | N
         triggered = trigger_agent(tx, caller, agent_id, SERVICE, {"text": checked_text(text)})
         return tx.execute(sa.select(deliveries).where(deliveries.c.id == triggered["deliveryId"])).one()
     message = post_message(tx, caller, space_id, Draft(text))
-    # Also where the message alone would not trigger this agent.
+    # Even if the message alone would not trigger this agent.
     row = new_delivery(
         tx,
         agent_id,

@@ -41,7 +41,7 @@ def hide_private(tx: Tx, caller: Caller, run: sa.Row[Any], journal: list[StepJso
 
 
 def done_in(tx: Tx, run: sa.Row[Any], journal: list[StepJson], space_id: str) -> list[bool]:
-    """For each step: may a member of only this space read it?"""
+    """For each step, whether a member of only this space may read it."""
     places = _places(tx, run, journal)
     return [not _is_private(step) and place == space_id for step, place in zip(journal, places, strict=True)]
 

@@ -173,7 +173,7 @@ def spaces_of(tx: Tx, entity_id: str) -> list[str]:
 
 
 def active_agents(tx: Tx, space_ids: Sequence[str]) -> list[dict[str, str]]:
-    """Running runs are few, however long the history, so all are read and filtered here."""
+    """Few runs are running, however long the history is, so all of them are read and filtered here."""
     wanted = set(space_ids)
     return [
         {"agentId": run.agent_id, "runId": run.id, "spaceId": space}

@@ -54,13 +54,13 @@ class UsageJson(TokensJson):
 
 
 class AgentUsageJson(UsageJson):
-    """Of all runs of one agent."""
+    """Summed over all runs of one agent."""
 
     runs: int
 
 
 class DayUsageJson(AgentUsageJson):
-    """Of the runs that began on one day (UTC)."""
+    """Summed over the runs that began on one day (UTC)."""
 
     day: str
     # In USD; None if no model that was used has a price.
@@ -68,7 +68,7 @@ class DayUsageJson(AgentUsageJson):
 
 
 class UsageRowJson(AgentUsageJson):
-    """Of the runs with the same `key`: the id of an agent, space or person, a day, or a model."""
+    """Summed over the runs with the same `key`: the id of an agent, space or person, a day, or a model."""
 
     # None for runs without a space or person.
     key: str | None

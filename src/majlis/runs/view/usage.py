@@ -99,8 +99,8 @@ def list_usage_by_day(tx: Tx, caller: Caller, agent_id: str, days: int) -> list[
 
 
 def report_usage(tx: Tx, caller: Caller, asked: Asked) -> UsageReportJson:
-    """Of the runs that the caller may see; an administrator sees the sums of all. The most expensive come first, days
-    in order."""
+    """Sums the runs that the caller may see; an administrator sees the sums of all runs. The most expensive come first,
+    days in order."""
     key = _KEYS[asked.by]
     rows = [
         *tx.all(_USAGE.add_columns(key).where(*_chosen(caller, asked)).group_by(key)),
@@ -115,7 +115,7 @@ def report_usage(tx: Tx, caller: Caller, asked: Asked) -> UsageReportJson:
 
 
 def _summaries(tx: Tx, caller: Caller, asked: Asked) -> Sequence[sa.Row[Any]]:
-    """F3: what summaries cost. It is the space's, and of no agent, person or cause."""
+    """What summaries cost (F3). The cost belongs to the space, and to no agent, person or cause."""
     if asked.cause_id is not None:
         return ()
     at = summary_requests.c.created_at
@@ -154,7 +154,7 @@ def _names(tx: Tx, caller: Caller, by: UsageBy, keys: Sequence[str]) -> Callable
 
 
 def _named(caller: Caller, by: UsageBy) -> sa.Select[Any]:
-    """The name of a space is for its members."""
+    """Only members see the name of a space."""
     if by != "space":
         return sa.select(entities.c.id, entities.c.name)
     mine = sa.select(members.c.space_id).where(members.c.entity_id == caller.id)

@@ -59,7 +59,7 @@ class WhyJson(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """`readable` says which messages; of plans and service events, those of runs of one of `ids`."""
+    """`readable` selects messages. Plans and service events are shown if their run is for one of `ids`."""
 
     readable: sa.ColumnElement[bool]
     ids: frozenset[str]
