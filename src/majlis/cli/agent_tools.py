@@ -136,7 +136,7 @@ async def probe_servers(settings: Settings, agent: str) -> list[ServerJson]:
 
 
 async def probe_server(settings: Settings, words: list[str]) -> ServerJson:
-    """Contacts a server by its URL or command, even if the settings do not allow it for agents."""
+    """Connects to a server by its URL or command, even if the settings do not allow it for agents."""
     server = _server(words)
     if server.url is None:
         allowed = Allowed(commands=["*"])

@@ -19,7 +19,7 @@ from majlis.errors import ConfigurationError, Invalid, Unavailable
 if TYPE_CHECKING:
     from majlis.client import MajlisClient, shapes
 
-# 1 and 2 are failures and wrong usage, as everywhere, so that no script takes them for an answer.
+# 1 is a failure and 2 is wrong usage, as in every command, so a script cannot take them for an answer.
 EXPIRED = 3
 STILL_OPEN = 4
 OTHER = 10
@@ -81,7 +81,7 @@ async def ask(
 
 
 def exit_code(ask: shapes.AskJson) -> int:
-    """With several answers, the highest: 0 only if all said yes."""
+    """Of several answers, the highest code counts: 0 only if every member said yes."""
     if ask["status"] == "open":
         return STILL_OPEN
     if ask["status"] == "expired":

@@ -1,4 +1,4 @@
-"""What commands share: options, settings, and decorators that connect a command to a server or a database."""
+"""The options and settings that commands share, and decorators that connect a command to a server or a database."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Where:
     token_env: str | None = None
 
     def settings(self, log_level: str = "warning") -> Settings:
-        """Also sets up the log, for errors behind the command. Its own output does not go there."""
+        """Also sets up the log, for errors of the libraries. The command's own output does not go there."""
         from majlis.logs import set_up_logging
         from majlis.settings import load_settings
 

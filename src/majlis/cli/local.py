@@ -54,7 +54,7 @@ def explained(settings: Settings) -> Iterator[None]:
 
 
 async def open_foundation(settings: Settings) -> Foundation:
-    """The caller closes its database."""
+    """Opens the gateway's database. The caller closes it."""
     if is_missing(settings):
         raise ConfigurationError(
             f"There is no database {shown(settings.database)}. Create it with `majlis migrate` or `majlis serve`, "

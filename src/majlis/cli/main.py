@@ -17,7 +17,7 @@ from majlis.errors import ConfigurationError, MajlisError
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
-# In the order of `majlis --help`: where each command is, and its first line of help. Only the one that runs is
+# In the order of `majlis --help`: where each command is, and its first line of help. Only the command that runs is
 # imported, because all of them together take as long as Python's own start.
 COMMANDS = {
     "serve": ("server:serve", "Start the server."),

@@ -1,4 +1,4 @@
-"""Commands that change messages that were posted: `majlis edit`, `delete`, `react`, `pin`, `unpin` and `pins`."""
+"""Commands for messages that were posted: `majlis edit`, `delete`, `react`, `pin`, `unpin` and `pins`."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ async def remove(client: MajlisClient, name: Name, as_json: AsJson = False) -> N
 
 
 async def connected_choice(client: MajlisClient, asked: str, only: bool = False) -> Any:
-    """The choice of the connected model with this name, or else the text itself."""
+    """Returns the connected model with this name, or else the text."""
     for each in (await client.list_models())["models"]:
         if each["name"] == asked:
             return each["model"]
@@ -156,7 +156,7 @@ async def default_choice(client: MajlisClient) -> Any:
 
 
 async def note_problem(client: MajlisClient, model: Any) -> None:
-    """Says on stderr that agents cannot use this model yet. Nothing is generated."""
+    """Warns on stderr if agents cannot use this model yet. The model generates nothing."""
     if model == "demo":
         return
     problem = (await client.test_model(model, ask=False))["problem"]
@@ -165,7 +165,7 @@ async def note_problem(client: MajlisClient, model: Any) -> None:
 
 
 def words_of(problem: shapes.ProblemJson) -> str:
-    """With the server's own words."""
+    """The problem, with the server's own words."""
     return f"{problem['message']} The server says: {problem['detail']}" if problem["detail"] else problem["message"]
 
 

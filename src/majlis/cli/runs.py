@@ -148,7 +148,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-# By what the server calls it.
+# By the server's name for it.
 _SAID_BY = {
     "config": "set in the agent's config",
     "server": "said by the model's server",

@@ -106,7 +106,7 @@ def _run(settings: Settings, work: Coroutine[Any, Any, None]) -> None:
 
 
 def _started() -> None:
-    """What exists now stays until the end: later collections skip it."""
+    """Later collections skip all objects that exist now, because they live until the end."""
     gc.freeze()
     gc.enable()
 
@@ -127,7 +127,7 @@ async def _serve(settings: Settings, wait: bool) -> None:
     gateway = await open_gateway(settings, wait)
     await gateway.create_lobby()
     base_url = address(settings, listener)
-    # A log must not hold it: its readers could sign in as the owner for an hour.
+    # Keep the link out of logs: their readers could sign in as the owner for an hour.
     link = await gateway.sign_in_link(base_url) if sys.stdout.isatty() else None
     how = f"Sign in once with {link}" if link else "To sign in, get a one-time link with: majlis sign-in-link"
     server = Server(gateway)

@@ -201,7 +201,7 @@ async def policy(
 
 
 async def _require_new_name(client: MajlisClient, name: str, otherwise: str = "") -> None:
-    """Two spaces of one name are allowed, but every command would ask for the id."""
+    """Two spaces may have the same name, but then every command needs the id."""
     for each in await client.list_spaces():
         if not each["direct"] and name_key(each["name"]) == name_key(name):
             message = f"You are already in a space named {each['name']} ({each['id']}). Choose another name"

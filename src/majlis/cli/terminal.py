@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _SHOW_AFTER_SECONDS = 1.0
-# Nothing needs to be wrapped in a pipe.
+# Output to a pipe is not wrapped.
 _PIPE_WIDTH = 300
 # Control characters, surrogates, line and paragraph separators, marks that change the direction of text, and the
 # invisible "tag" characters. The joiners U+200C and U+200D stay: many scripts and emoji need them.
@@ -138,7 +138,7 @@ async def working(title: str) -> AsyncIterator[None]:
 
 
 def _escaped(character: str) -> str:
-    """As JSON does, so that escaped JSON stays the same JSON."""
+    """Escapes as JSON does, so that escaped JSON stays the same JSON."""
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 

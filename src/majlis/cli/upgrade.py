@@ -59,5 +59,5 @@ def _lines(waiting: list[Pending], applied: list[str], online: bool, embedded: b
     elif embedded:
         advice = "Make a backup, stop the server and start this version. It migrates the database first."
     else:
-        advice = "Some of them need the database for themselves: make a backup, and stop all nodes of the old version."
+        advice = "Some of them need exclusive use of the database: make a backup, and stop all nodes that run."
     return [f"Pending migrations: {len(waiting)}", *listed, advice]

@@ -205,7 +205,7 @@ app.command("resume")(resume_agent)
 
 
 async def _edited(config: dict[str, Any]) -> dict[str, Any]:
-    """The change that was made in the editor. An invalid file is kept, so that no work is lost."""
+    """Returns the change that was made in the editor. Keeps an invalid file, so that no work is lost."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise typer.BadParameter("Use --set KEY=VALUE or --file FILE, or run this in a terminal.")
     handle, name = tempfile.mkstemp(".json", "majlis-agent-")

@@ -20,7 +20,7 @@ from majlis.errors import NotFound
 if TYPE_CHECKING:
     from majlis.client import MajlisClient, shapes
 
-# By their names; None for what a dry run would create.
+# By name. None for those that a dry run would create.
 Spaces = dict[str, "shapes.SpaceJson | None"]
 Ids = dict[str, str | None]
 
@@ -87,7 +87,7 @@ def _check_members(ids: Ids, wanted: Sequence[Described], places: Places) -> Non
 async def _spaces(
     client: MajlisClient, wanted: Sequence[Described], described: Sequence[str], create: bool, dry_run: bool
 ) -> tuple[Spaces, set[str]]:
-    """Each space by its name, and the names of those that were created. Spaces that a file describes are always
+    """Returns each space by its name, and the names of those that were created. Spaces that a file describes are always
     created."""
     found: Spaces = {}
     missing: list[str] = []

@@ -64,7 +64,7 @@ def read_data(file: Path) -> Any:
 
 
 def text_of(given: str) -> str:
-    """The text itself, or the content of FILE if it is @FILE."""
+    """Returns the text, or the content of FILE if the text is @FILE."""
     return _read(Path(given[1:])) if given.startswith("@") else given
 
 
@@ -118,7 +118,7 @@ def model_of(name: str, base_url: str | None, api_key_env: str | None, api_key: 
 
 
 def _whole_config(given: object, file: Path, path: str = "") -> Config:
-    """With all defaults, as the server stores it."""
+    """Returns the config with all defaults, as the server stores it."""
     from majlis.agents.config.config import dump_config, parse_config
 
     try:

@@ -79,7 +79,7 @@ async def _check_contents(db: Database, settings: Settings) -> AsyncIterator[Fin
 
 
 async def _guarded(area: Area, failure: str, check: Awaitable[Finding], advice: str) -> Finding:
-    """An error in the check becomes a problem; `failure` describes it."""
+    """Turns an error in the check into a problem that `failure` describes."""
     try:
         return await check
     except ConfigurationError as error:
@@ -156,7 +156,7 @@ async def _key(db: Database, settings: Settings) -> Finding:
 
 
 async def _backup(db: Database) -> Finding:
-    """Without any, other programs may make them. A series that has stopped is what goes unnoticed."""
+    """Other programs may make backups, so none is fine. A series by `majlis backup` that has stopped is a warning."""
     at = await db.read(last_backup)
     if at is None:
         return ok("database", "No backup was made with `majlis backup` yet.")

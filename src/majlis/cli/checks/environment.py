@@ -69,7 +69,7 @@ def check_exposure(settings: Settings) -> Iterator[Finding]:
 
 
 def check_disk(settings: Settings) -> Iterator[Finding]:
-    # If the directory does not exist yet, the one that it will be created in.
+    # If the directory does not exist yet, its nearest existing parent.
     path = settings.data_dir.absolute()
     folder = next(folder for folder in (path, *path.parents) if folder.exists())
     yield _writable(settings.data_dir, folder)

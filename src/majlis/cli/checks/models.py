@@ -40,7 +40,7 @@ class _Unnoted(SecretStore):
 
 
 async def check_models(settings: Settings) -> AsyncIterator[Finding]:
-    """Says nothing if no agent uses a model of a provider. Problems of the database are found by its own checks."""
+    """Reports nothing if no agent uses a model of a provider. Other checks find problems of the database."""
     if is_missing(settings) or not has_key(settings):
         return
     db = open_database(settings.database)

@@ -1,5 +1,5 @@
-"""`majlis new --play`: plays a template to its end, in a gateway of its own with the demo model. People say what the
-template has for them."""
+"""`majlis new --play`: plays a template to its end, in a gateway of its own with the demo model. The template has the
+lines of the people."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ async def play_alone(template: Template, as_json: bool) -> None:
         folder = Path(name)
         template.write(folder)
         environment = template.environment_in(folder)
-        # As PYTHONPATH has it for a server.
+        # A server would find it through PYTHONPATH.
         sys.path[:0] = [environment["PYTHONPATH"]] if "PYTHONPATH" in environment else []
-        # The settings of this machine, such as its database, are not for a play.
+        # A play does not use the settings of this machine, such as its database.
         lists = {key.removeprefix(PREFIX).lower(): [text] for key, text in environment.items() if PREFIX in key}
         settings = Settings.model_validate({"data_dir": folder / "data", "port": 0, "demo": False, **lists})
         set_up_logging(settings.model_copy(update={"log_level": "error"}))

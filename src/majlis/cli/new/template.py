@@ -19,11 +19,11 @@ _WORD = re.compile("'([^']*)'")
 
 
 class Act(TypedDict, total=False):
-    """One of: say something (as a person other than the owner), approve a call of a tool, hear a message, and let days
-    pass once an agent has a plan."""
+    """One step of a play: a person posts a message or approves a call, an agent's message arrives, or days pass once an
+    agent has a plan."""
 
     say: str
-    # "as" is a word of Python.
+    # A person other than the owner. "as" is a word of Python.
     by: str
     approve: str
     hear: str
@@ -93,7 +93,7 @@ def load(asked: str) -> Template:
 
 
 def _filled(text: str, folder: Path, model: str = "") -> str:
-    """Fills in what a file cannot know: where it lies, which Python runs here, and the model."""
+    """Fills in what depends on the machine: the folder, the Python that runs here, and the model."""
     known = {"{folder}": folder.resolve(), "{python}": sys.executable}
     for placeholder, value in known.items():
         # The quotes around it are those of YAML, which reads JSON.

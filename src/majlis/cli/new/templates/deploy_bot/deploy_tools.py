@@ -1,6 +1,6 @@
 """The tools of the deploy bot: put a version onto a stage. Here a stage is a folder, and the version a file in it.
 
-Replace `_deploy` by what deploys for you.
+Replace `_deploy` with your own way to deploy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _deploy(stage: str, version: str, ctx: majlis.ToolContext) -> dict[str, str]
     ctx.progress(f"Deploying {version} to {stage}")
     folder = FOLDER / stage
     folder.mkdir(parents=True, exist_ok=True)
-    # The key is the same if this very call is made again: a log of deployments has it once.
+    # A repeated call has the same key, so the log lists a deployment once.
     with (folder / "log").open("a") as log:
         log.write(f"{ctx.idempotency_key} {version}\n")
     (folder / "VERSION").write_text(version)
