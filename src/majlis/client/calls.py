@@ -171,7 +171,7 @@ class Calls(ModelCalls):
 
     @call
     def get_pause(self) -> Call[shapes.PausedJson]:
-        """Are all agents of the gateway paused?"""
+        """Tells whether all agents of the gateway are paused."""
         return wire.get("pause")
 
     @call
@@ -223,7 +223,7 @@ class Calls(ModelCalls):
 
     @call
     def list_budgets(self) -> Call[shapes.BudgetsJson]:
-        """With what is spent of each."""
+        """The budgets, with what is spent of each."""
         return wire.get("budgets")
 
     @call
@@ -311,7 +311,7 @@ class Calls(ModelCalls):
 
     @call
     def list_invites(self, space_id: str) -> Call[list[shapes.InviteJson]]:
-        """Those that still work, newest first."""
+        """The invites that still work, newest first."""
         return wire.get("spaces", space_id, "invites")
 
     @call
@@ -368,7 +368,7 @@ class Calls(ModelCalls):
         wait: bool | shapes.WaitForJson = False,
     ) -> Call[shapes.MessageJson]:
         """Posts a message with the cause of the event. With `wait`, the answer is the next event of this run. Pass a
-        `client_id` that the next try at the event repeats, such as the event's id, and nothing is posted twice."""
+        `client_id` that a retry repeats, such as the event's id, so that nothing is posted twice."""
         waits = wait if isinstance(wait, bool) else {name.rstrip("_"): value for name, value in wait.items()}
         body = wire.given(
             text=text,
@@ -392,7 +392,7 @@ class Calls(ModelCalls):
     def list_messages(
         self, space_id: str, limit: int | None = None, before: str | None = None, after: str | None = None
     ) -> Call[shapes.MessagePageJson]:
-        """Oldest first. Without a cursor, the newest ones."""
+        """The messages of a space, oldest first. Without a cursor, the newest ones."""
         return wire.get("spaces", space_id, "messages", limit=limit, before=before, after=after)
 
     @call
@@ -417,7 +417,7 @@ class Calls(ModelCalls):
 
     @call
     def download_file(self, file_id: str) -> Call[bytes]:
-        """The content. It is read into memory."""
+        """The content of a file, read into memory."""
         return Call("GET", wire.at("files", file_id), repeatable=True, binary=True)
 
     @call
@@ -627,7 +627,7 @@ class Calls(ModelCalls):
 
     @call
     def retry_webhook_delivery(self, webhook_id: str, delivery_id: str) -> Call[shapes.WebhookDeliveryJson]:
-        """Sends it again, with the same id."""
+        """Sends the delivery again, with the same id."""
         return wire.post("outgoing-webhooks", webhook_id, "deliveries", delivery_id, "retry", repeatable=True)
 
     @call

@@ -1,7 +1,7 @@
 """The state of a live stream across reconnects. Both clients drive one over their own HTTP.
 
-It reconnects after a lost connection, an unavailable server or a 429. Only an error that a retry cannot fix ends it:
-the token is no longer valid (401) or the caller can no longer see the space (404).
+It reconnects after a lost connection, an unavailable server or a 429. It ends only with an error that a retry cannot
+fix: the token is no longer valid (401) or the caller can no longer see the space (404).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A client's view of its spaces: loaded once, then updated by events. It fetches nothing itself.
+"""A client's view of its spaces, which the client loads once and then updates with events.
 
 Load after the stream has sent `connected`, then apply all events. An event that the loaded state already contains
 changes nothing: the events of a space are numbered (`eventSeq`), a loaded space has the number of its newest event,

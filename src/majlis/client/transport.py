@@ -146,7 +146,7 @@ class Retries:
 
 
 def backoff(attempts: int) -> float:
-    """Exponential, with jitter so that clients that were cut off together do not return together."""
+    """Exponential, with jitter, so that clients that were cut off together do not reconnect together."""
     longest: float = min(_LONGEST_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2 ** min(attempts, 16))
     return longest * random.uniform(0.5, 1)  # noqa: S311 - not a secret
 

@@ -32,7 +32,7 @@ class Killed(BaseException):
 
 
 class _Queue:
-    """The writer's queue: a job that is put in is worked off a moment later."""
+    """The writer's queue: a job runs a moment after it is put in."""
 
     def __init__(self, work_off: Callable[[], None]) -> None:
         self._jobs: deque[Job | None] = deque()
@@ -69,7 +69,7 @@ class SimulatedDatabase(SqliteDatabase):
         self._writer_connection: Connection | None = None
 
     def drop(self) -> None:
-        """The process is gone: its connections close, and open transactions roll back."""
+        """Ends the process: its connections close, and open transactions roll back."""
         self._closed = True
         for connection in self._connections:
             connection.rollback()
@@ -88,7 +88,7 @@ class SimulatedDatabase(SqliteDatabase):
         return connection
 
     def _start_writer(self) -> None:
-        """There is no thread."""
+        """Starts nothing: the simulation has no threads."""
 
     def _work_off_soon(self) -> None:
         self._simulated_loop.call_later(self._random.random() * _WRITER_SECONDS, self._work_off)

@@ -1,4 +1,4 @@
-"""What goes wrong in a schedule, and how often. A seed decides; about one schedule in ten has no faults."""
+"""The faults of a schedule, and how often they happen. The seed decides; about one schedule in ten has none."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What every committed transaction has changed, for promises about the way and not only about the end: a status that
-went backwards, a cursor that moved too early. Triggers in the simulated database write it down."""
+"""Records what every committed transaction has changed, with triggers in the simulated database. So promises can be
+checked during a schedule, too: no status goes backwards, no cursor moves too early."""
 
 from __future__ import annotations
 

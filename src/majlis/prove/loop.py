@@ -74,7 +74,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self.steps = 0
         # Called before each step of a machine. It may kill the machine.
         self.before_step: Callable[[Machine], None] | None = None
-        # All of them, so that none is collected, and cleaned up, during the simulation: a dead process does nothing.
+        # Holds all tasks, so that none is collected and cleaned up during the simulation: a dead process does nothing.
         self._tasks: list[asyncio.Task[Any]] = []
         # Exceptions that nothing has caught.
         self.errors: list[BaseException] = []
@@ -115,7 +115,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         return task
 
     def dispose(self) -> None:
-        """Tasks of dead machines have not ended. Closing them runs their clean-up, which reaches nothing any more."""
+        """Closes the tasks of dead machines, which have not ended. Their clean-up no longer has any effect."""
         logging.disable()
         # Otherwise a clean-up that asks for the loop, such as `asyncio.gather`, opens another one, which stays open.
         asyncio.set_event_loop(self)
@@ -133,7 +133,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         logging.disable(logging.NOTSET)
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]
-        """The work of a thread happens at once, a moment later."""
+        """Runs the work of a thread a moment later, in one step."""
         done = self.create_future()
 
         def work() -> None:
@@ -190,7 +190,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
                 machine.ready.append(handle)
 
     def _jump(self) -> None:
-        """To the next timer, or until a frozen machine goes on."""
+        """Jumps to the next timer, or to the time when a frozen machine goes on."""
         while self._timers and (self._timers[0][3].is_cancelled or not self._timers[0][2].alive):
             heapq.heappop(self._timers)
         frozen = [each.frozen_until for each in self.machines if each.alive and each.ready]
@@ -207,4 +207,4 @@ class SimulatedLoop(asyncio.BaseEventLoop):
             self.errors.append(error)
 
     def _write_to_self(self) -> None:
-        """There are no threads to wake."""
+        """Wakes nothing: the simulation has no threads."""

@@ -1,6 +1,6 @@
-"""A careful model: it does what the message asks, reads what it has done already, and never does that twice.
+"""A careful model: it does what the message asks, reads what it has already done, and does nothing twice.
 
-So whatever happens twice, or not at all, is a fault of Majlis. Each message has a tag (#a1) that occurs in everything
+So if something happens twice, or not at all, Majlis is at fault. Each message has a tag (#a1) that occurs in everything
 the agent does about it. The model takes its time, and sometimes fails.
 """
 

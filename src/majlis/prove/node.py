@@ -24,12 +24,12 @@ _HASHER = Hasher(b"prove" * 8, None)
 
 
 def owner_of(node: str) -> str:
-    """The name of its worker. It names no process, so that only an expired lease tells others that it has died."""
+    """The name of its worker. Without a process id, so other workers notice its death only by the expired lease."""
     return f"simulated.{node}"
 
 
 class Node(Machine):
-    """One life of a node: after its death a new one takes its place."""
+    """A node from its start to its death. Then a new node takes its place."""
 
     def __init__(
         self,

@@ -105,7 +105,7 @@ class People:
         self.busy = 0
 
     async def say(self, sender: Caller, space_id: str, text: str, reply_to: str | None = None) -> None:
-        """Tries again until a node acknowledges it, always with the same client id; sometimes once too often. Each text
+        """Posts until a node acknowledges the message, always with the same client id; sometimes once more. Each text
         is different."""
         text = text if "#" in text else f"{text} {len(self.sent)}"
         sent = Sent(sender, space_id, text, f"client-{len(self.sent)}")
@@ -128,7 +128,7 @@ class People:
         return await self._try(lambda gateway: gateway.db.write(cancel_run, caller, run_id))
 
     async def _try(self, work: Callable[[Gateway], Awaitable[Any]]) -> bool:
-        """Once; a refusal or a lost request is fine."""
+        """Sends a request once. A refusal or a lost request is fine."""
         try:
             await self._edge.request(work)
         except (Unreachable, MajlisError):
@@ -137,7 +137,7 @@ class People:
 
 
 async def _post(gateway: Gateway, sender: Caller, space_id: str, draft: Draft) -> Any:
-    """As the HTTP edge does it."""
+    """Posts as the HTTP edge does."""
     try:
         return await gateway.db.write_brief(post_message, sender, space_id, draft)
     except Repeated:
@@ -162,7 +162,7 @@ class Follower:
         self.events: dict[int, str] = {}
 
     async def follow(self) -> None:
-        """For ever: a connection breaks with its node, or by itself."""
+        """Follows for ever. A connection breaks when its node dies, or at random."""
         while True:
             self._connection += 1
             connection, last_id, on = self._connection, self._last_id, list[Node]()
@@ -227,7 +227,7 @@ class Follower:
         assert self.last_seq is not None
         self.events[seq] = data
         if seq <= self.last_seq and seq <= self._loaded and not self._follows:
-            # Happened between the start of the stream and loading the state, which contains it.
+            # The loaded state contains the events between the start of the stream and the load.
             return
         self._follows = True
         if seq != self.last_seq + 1:

@@ -59,8 +59,8 @@ def posted_once(evidence: Evidence) -> Iterator[str]:
 
 
 def answered_once(evidence: Evidence) -> Iterator[str]:
-    """Every agent that a message triggers answers it once. No answer is fine if the delivery failed, which the space
-    shows, or if a person canceled the run."""
+    """Every agent that a message triggers answers it once. An answer may be missing if the delivery failed, which the
+    space shows, or if a person canceled the run."""
     for sent in evidence.sent:
         task = TASK.match(sent.text)
         if task is None:

@@ -42,7 +42,7 @@ class Outcome:
 
 
 def run_schedule(seed: int, folder: Path, traced: bool = False) -> Outcome:
-    """The same seed has the same outcome."""
+    """Runs a schedule. The same seed has the same outcome."""
     schedule = Schedule(seed, folder, traced)
     gc.disable()
     try:
@@ -165,7 +165,7 @@ class Schedule:
         while self._loop.time() < _STORM_SECONDS:
             await asyncio.sleep(0.5)
             for node in self._nodes:
-                # A node that works is frozen more often, since that is what leases and fences are for.
+                # A node that works is frozen more often, because that tests leases and fences.
                 if draw.random() < faults.freeze * (3 if node.works else 0.5):
                     # A lease lasts 30 s and is renewed every 10: another node takes over at about the time it goes on.
                     seconds = draw.choice((0.5, 5.0, 20 + draw.random() * 14, 20 + draw.random() * 14))
@@ -235,7 +235,7 @@ class Schedule:
         self.note(f"{caller.name} answered the card of {run_id}: {'accepted' if done else 'refused or lost'}")
 
     async def _until_quiet(self, observer: sqlite3.Connection) -> None:
-        """Everything has ended, and it stays so for longer than people take to notice a question."""
+        """Returns when everything has ended, for longer than people take to notice a question."""
         while not self._is_quiet(observer):
             await self._until(lambda: self._is_quiet(observer), lambda: ", ".join(_unfinished(observer)))
             await asyncio.sleep(2 * _NOTICE_SECONDS)
@@ -276,7 +276,7 @@ def _change_in_words(change: Change) -> str:
 
 
 class Stuck(Exception):
-    """Something has not ended although the storm has been over for long."""
+    """Something has not ended, long after the faults are over."""
 
 
 _UNFINISHED = {

@@ -1,4 +1,4 @@
-"""The world outside: two services that agents call as tools, and that remember every call."""
+"""Two services that agents call as tools, and that record every call."""
 
 from __future__ import annotations
 

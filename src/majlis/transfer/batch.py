@@ -1,7 +1,7 @@
 """Imports a batch of lines: all together, or one by one if the database rejects one of them.
 
-An existing row is left as it is. Only positions change, and only forward, so a repeated import changes nothing and an
-import into a gateway in use takes nothing back.
+An import does not change existing rows, except that positions move forward. So a repeated import changes nothing, and
+an import into a gateway in use overwrites nothing.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _existing_rows(tx: Tx, kind: Kind, lines: Sequence[Line]) -> dict[tuple[Any,
 
 
 def _differing(line: Line, row: Mapping[Any, Any]) -> list[str]:
-    """The keys whose values differ from what an export of the existing row would have."""
+    """The keys whose values differ from those in an export of the existing row."""
     kind = line.kind
     existing = settled(kind.name, {name: row[name] for name in line.values})
     return [

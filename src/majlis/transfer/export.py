@@ -1,6 +1,6 @@
 """Export: one snapshot, read and written page by page, so memory does not grow with the gateway.
 
-A row that cannot be read is left out; it does not stop the rest.
+A row that cannot be read is left out, and the export goes on.
 """
 
 from __future__ import annotations

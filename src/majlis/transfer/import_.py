@@ -96,7 +96,7 @@ def _steps(source: Source, state: _State, owner_name: str, receiver: Receiver) -
         verdicts, notified = yield partial(_import_batch, lines=lines, state=state, notified=notified)
         state.settle(lines, verdicts)
     if state.complete:
-        # The rest of a truncated file may still bring the cards.
+        # The cards may be in the rest of a truncated file.
         yield _end_lost_waits
     for space_id in sorted(state.spaces):
         filled, missing = yield partial(_finish_space, space_id=space_id, state=state, notified=notified)
@@ -141,7 +141,7 @@ def _finish_space(tx: Tx, space_id: str, state: _State, notified: Notified) -> t
     space = tx.one(sa.select(spaces).where(spaces.c.id == space_id).with_for_update())
     if space is None or space.deleted_at is not None:
         return 0, 0
-    # The rest of a truncated file may still bring the messages.
+    # The messages may be in the rest of a truncated file.
     filled, missing = fill_gaps(tx, space, state.senders) if state.complete else (0, 0)
     _keep_activity(tx, space)
     if space_id in notified.again or (filled and space_id not in notified.created):

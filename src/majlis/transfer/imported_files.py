@@ -42,7 +42,7 @@ def complete_rows(tx: Tx, kind: str, rows: list[dict[str, Any]]) -> None:
 
 
 def show_files(tx: Tx, message_ids: Iterable[str]) -> None:
-    """Messages have a copy of what is known of their files."""
+    """Messages have a copy of their files' names, types and sizes."""
     wanted = attachments.c.message_id.in_(list(message_ids))
     found = tx.all(
         sa.select(attachments.c.message_id, files)

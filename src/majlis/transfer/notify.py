@@ -1,4 +1,4 @@
-"""Tells connected clients about an import: those of a changed space reload it, new members learn of their space.
+"""Tells connected clients about an import: clients reload changed spaces, and new members get the event for joining.
 
 An import is too large for single events, so the space's log gets a `resync`: with the first change, and again at the
 end if more was changed since.

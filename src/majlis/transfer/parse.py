@@ -73,7 +73,7 @@ def parse(raw: Raw, scope: ScopeName) -> Line | Content | End:
 
 
 def settled(type: str, values: Values) -> Values:
-    """A row as it is imported: work in progress is free to be claimed, and a config has all its defaults."""
+    """A row as it is imported: workers can claim work in progress, and a config has all its defaults."""
     if type == "agent" and "config" in values:
         return {**values, "config": _whole_config(values["config"])}
     if type in ("memory", "goal"):
@@ -126,7 +126,7 @@ def _explained(error: ValidationError) -> str:
 
 
 def _check(type: str, values: Values) -> None:
-    """The rules of the product that a column's type does not express. Normalizes names."""
+    """Checks rules that a column's type does not express, and normalizes names."""
     match type:
         case "entity":
             values["name"] = entity_name(values["name"])

@@ -17,7 +17,7 @@ from majlis.store.transactions import Tx
 from majlis.transfer.parse import Line
 
 PLACEHOLDER = "This message was damaged and could not be imported."
-# If more are missing, the file is not just damaged in places. The numbers stay reserved, and the summary says so.
+# If more are missing, most of the file is damaged. The numbers stay reserved, and the summary says so.
 MAX_PLACEHOLDERS = 100_000
 
 _BATCH = 1000

@@ -183,7 +183,7 @@ class Redaction:
     def __init__(self, tx: Tx, space_id: str) -> None:
         self._tx = tx
         self._space_id = space_id
-        # The steps of one run follow each other.
+        # All steps of a run come one after the other.
         self._run_id: str | None = None
         self._visible: set[int] = set()
 
@@ -208,7 +208,7 @@ class Redaction:
 
     def _visible_steps(self, run_id: str) -> set[int]:
         """None if one of them is damaged: the agent's active space after that step is then unknown."""
-        # Imported here because only the export of one space needs them, and they load slowly.
+        # Imported here, because only the export of one space needs these modules, which load slowly.
         from majlis.runs.view.privacy import done_in
         from majlis.runs.view.shapes import step_json
 

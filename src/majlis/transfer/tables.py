@@ -28,7 +28,7 @@ NOT_EXPORTED = {
     "events": "the live log belongs to one gateway; its clients reload everything elsewhere",
     "views": "what models were shown: large, and kept for a limited time",
     "pasts": "the compaction of a consciousness is computed from its cycles",
-    "blocks": "a choice of each person, made again on another gateway",
+    "blocks": "each person chooses again on another gateway",
     "incoming_webhooks": "their addresses and secrets belong to one gateway",
     "outgoing_webhooks": "their secrets are encrypted with the key of one gateway; an admin creates them again",
     "webhook_cursors": "positions in the live log of one gateway",
