@@ -97,12 +97,12 @@ class Entry:
             await self.caller()
 
     def needing(self, *any_of: Scope) -> Entry:
-        """With other scopes than the request's method would need."""
+        """An entry that needs these scopes instead of those of the request's method."""
         return Entry(self._gateway, replace(self._credential, needs=any_of), self._known)
 
     @property
     def digest(self) -> str:
-        """Of the credential: it tells callers apart without naming the secret."""
+        """The credential's digest, which tells callers apart and reveals no secret."""
         return self._credential.digest
 
     async def caller(self) -> Caller:
@@ -193,8 +193,8 @@ def _credential(gateway: Gateway, request: Request) -> Credential:
 
 
 def scopes_for(request: Request) -> tuple[Scope, ...]:
-    """By method; the domain checks `approve` for permissions, and the role, which needs `admin`. That scope alone is
-    enough for administration."""
+    """The scopes that a method needs. The domain also checks `approve` for permissions, and the role, which needs
+    `admin`. That scope alone is enough for administration."""
     if request.url.path in _ANY_SCOPE:
         return ()
     scope: Scope = "read" if request.method in _SAFE else "write"
@@ -204,7 +204,7 @@ def scopes_for(request: Request) -> tuple[Scope, ...]:
 
 
 def over_https(request: Request) -> bool:
-    """Directly, through a trusted proxy, or as the settings say."""
+    """True for a request over HTTPS: directly, through a trusted proxy, or by the settings."""
     https: bool = request.app.state.gateway.settings.https
     return https or request.url.scheme == "https"
 

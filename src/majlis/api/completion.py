@@ -98,7 +98,7 @@ class Completion(Response):
         self._changed.set()
 
     async def _answers(self) -> AsyncIterator[Answer]:
-        """The answer so far, each time that it may have changed, up to the whole answer. Raises why there is none."""
+        """Yields the answer so far each time that it may have changed, until it is whole. Raises if there is none."""
         end = asyncio.get_running_loop().time() + self._seconds
         answer = Answer()
         while True:

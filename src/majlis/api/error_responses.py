@@ -86,7 +86,7 @@ def as_failure(error: Exception, request_id: str) -> MajlisError:
 
 
 async def handle_error(request: Request, error: Exception) -> Response:
-    """Errors that are raised before authentication wait for it: 401 takes precedence over 400, 404 and 422."""
+    """Authenticates before it answers errors that were raised earlier: 401 takes precedence over 400, 404 and 422."""
     path = request.url.path
     if not isinstance(error, MajlisError) or isinstance(error, NoSuchId):
         try:

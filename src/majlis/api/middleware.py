@@ -107,8 +107,8 @@ class CatchErrors:
 
 
 def _request_span(scope: Scope) -> telemetry.Span:
-    """Runs that the request causes are linked to it (D7). Without its path, which may hold ids and the secret of an
-    address. Its route is told when it is known."""
+    """The span of a request, to which the runs that it causes are linked (D7). It has no path, since a path may contain
+    ids and secrets. The route is added when it is known."""
     parent = next((value for name, value in scope["headers"] if name == b"traceparent"), b"").decode("latin-1")
     about = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
     return telemetry.span(scope["method"], about, "server", parent=parent)

@@ -446,7 +446,7 @@ class Calls(ModelCalls):
 
     @call
     def react(self, message_id: str, emoji: str) -> Call[shapes.MessageJson]:
-        """Reacts with one emoji. Reacting twice is reacting once."""
+        """Reacts with one emoji. Repeating it changes nothing."""
         return wire.put("messages", message_id, "reactions", emoji, body={})
 
     @call
@@ -455,7 +455,7 @@ class Calls(ModelCalls):
 
     @call
     def pin(self, message_id: str) -> Call[shapes.MessageJson]:
-        """Pins a message to its space. Pinning twice is pinning once."""
+        """Pins a message to its space. Repeating it changes nothing."""
         return wire.put("messages", message_id, "pin", body={})
 
     @call

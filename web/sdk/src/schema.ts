@@ -639,7 +639,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what is signed in
+         * List tokens, sessions and links
          * @description Tokens, browser sessions and unused sign-in links. For the entity itself and for admins.
          */
         get: operations["tokens_list_access_of"];
@@ -831,7 +831,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check that the process lives
+         * Check that the process is alive
          * @description The process answers. If this fails, restart it.
          */
         get: operations["health_get_live"];
@@ -1113,7 +1113,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a message
-         * @description Delete your own message, or as an admin of the space any. Its number stays; stored copies of its text go.
+         * @description Delete your own message, or any message as an admin of the space. Its number stays; stored copies of its text are
+         *     deleted.
          */
         delete: operations["messages_delete"];
         options?: never;
@@ -1175,7 +1176,7 @@ export interface paths {
         get?: never;
         /**
          * Pin a message
-         * @description Pin a message to its space, which can have 50 pins. Pinning twice is pinning once.
+         * @description Pin a message to its space, which can have 50 pins. Repeating it changes nothing.
          */
         put: operations["messages_pin_message"];
         post?: never;
@@ -1199,7 +1200,7 @@ export interface paths {
         get?: never;
         /**
          * Add a reaction
-         * @description React with one emoji. Putting it twice is putting it once.
+         * @description React with one emoji. Repeating it changes nothing.
          */
         put: operations["messages_add_reaction"];
         post?: never;
@@ -1452,7 +1453,7 @@ export interface paths {
         };
         /**
          * List outgoing webhooks
-         * @description Your own, and those of spaces that you administer; all for the owner and admins.
+         * @description Your own webhooks, and those of spaces that you administer. The owner and admins see all.
          */
         get: operations["webhooks_list_senders"];
         put?: never;

@@ -29,8 +29,8 @@ class Call:
     progress: Callable[[float, float], Awaitable[None]]
 
     def goes_on(self, seconds: float) -> Callable[[], Awaitable[bool]]:
-        """For loops that ask now and then whether the client has gone: it has not, since the call would be canceled.
-        Reports progress."""
+        """For loops that check whether the client has disconnected. That would cancel the call, so this only reports
+        progress."""
         began = time.monotonic()
         next_report = began
 

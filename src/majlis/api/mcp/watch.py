@@ -20,7 +20,7 @@ _EPHEMERAL = frozenset({"tool-input-delta", "tool-call.start", "tool-call.comple
 
 
 class Watch:
-    """`events` have been heard and not been looked at."""
+    """`events` have arrived and were not looked at yet."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
@@ -32,7 +32,7 @@ class Watch:
 
     @property
     def ended(self) -> bool:
-        """Also if the token or the membership has ended, or the server stops."""
+        """True also if the token or the membership has ended, or the server stops."""
         return self._is_over or self.stream.closed
 
     def end(self) -> None:
@@ -48,7 +48,7 @@ class Watch:
         self._changed.set()
 
     async def begun(self) -> None:
-        """The stream's first events, with what was missed since the cursor, have been heard."""
+        """Returns when the stream's first events have arrived, with those missed since the cursor."""
         await self._changed.wait()
 
     async def next(self, progress: Callable[[float, float], Awaitable[None]], seconds: float) -> bool:

@@ -1,4 +1,4 @@
-"""The reference as a page: one file of HTML that a browser needs nothing else for but its style and its filter."""
+"""The reference as one HTML page. It needs only its stylesheet and the script of its filter."""
 
 from __future__ import annotations
 

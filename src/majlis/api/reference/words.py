@@ -21,8 +21,8 @@ UTC; ids are opaque.
 `POST /api/entities/{entity_id}/tokens`), or with the cookie of a browser session.
 
 **Errors** all have the form `{"error": {"code", "message", "details"}}`. The code is stable. 401 means that the token
-is missing or has ended, 403 that you may not, 404 that a thing does not exist or is hidden from you, 409 that the state
-does not allow it, 422 that the input is invalid, with its path in `details`. 429 carries `Retry-After`.
+is missing or has ended, 403 that you may not do this, 404 that it does not exist or is hidden from you, 409 that the
+state does not allow it, 422 that the input is invalid, with its path in `details`. 429 carries `Retry-After`.
 
 **Retries** are safe with a `clientId`: a repeated request with the same one changes nothing and returns the first
 result.
@@ -186,7 +186,7 @@ WORDS = {
     "tokens_revoke": Words(
         "Revoke a token", "Revokes the token: it stops working at once, and streams that it opened end."
     ),
-    "tokens_list_access_of": Words("List what is signed in"),
+    "tokens_list_access_of": Words("List tokens, sessions and links"),
     "tokens_end_all": Words("Sign out everywhere"),
     "tokens_end": Words("End an access"),
     "tokens_create_sign_in_link": Words(
@@ -275,7 +275,7 @@ WORDS = {
     "webhooks_list_deliveries": Words("List deliveries of a webhook"),
     "webhooks_retry": Words("Send a delivery again"),
     "health_get_health": Words("Get the health of the gateway"),
-    "health_get_live": Words("Check that the process lives"),
+    "health_get_live": Words("Check that the process is alive"),
     "health_get_ready": Words("Check that the gateway is ready"),
     "system_get_system": Words("Get facts about the server"),
 }

@@ -92,7 +92,7 @@ async def get_metrics(gateway: TheGateway, request: Request) -> Response:
 
 
 async def _require_writes(gateway: Gateway) -> None:
-    """Reads work while the disk is full. A real write finds out. One that succeeded counts for a few seconds."""
+    """Reads work while the disk is full, so this writes. A write that succeeded counts for a few seconds."""
     if time.monotonic() - _WRITTEN_AT.get(gateway, -_PROBE_SECONDS) < _PROBE_SECONDS:
         return
     problem = await _try_to_write(gateway)

@@ -111,7 +111,8 @@ async def versions(entry: TheEntry, message_id: PathId) -> Response:
 
 @router.delete("/api/messages/{message_id}", response_model=MessageJson, responses=refusals(403, 404, 409))
 async def delete(entry: TheEntry, message_id: PathId) -> Response:
-    """Delete your own message, or as an admin of the space any. Its number stays; stored copies of its text go."""
+    """Delete your own message, or any message as an admin of the space. Its number stays; stored copies of its text are
+    deleted."""
     return reply(await entry.write(delete_message, message_id))
 
 
@@ -126,7 +127,7 @@ async def generate_again(entry: TheEntry, message_id: PathId) -> Response:
     "/api/messages/{message_id}/reactions/{emoji}", response_model=MessageJson, responses=refusals(403, 404, 409)
 )
 async def add_reaction(entry: TheEntry, message_id: PathId, emoji: str) -> Response:
-    """React with one emoji. Putting it twice is putting it once."""
+    """React with one emoji. Repeating it changes nothing."""
     return reply(await entry.write(react, message_id, emoji))
 
 
@@ -137,7 +138,7 @@ async def remove_reaction(entry: TheEntry, message_id: PathId, emoji: str) -> Re
 
 @router.put("/api/messages/{message_id}/pin", response_model=MessageJson, responses=refusals(403, 404, 409))
 async def pin_message(entry: TheEntry, message_id: PathId) -> Response:
-    """Pin a message to its space, which can have 50 pins. Pinning twice is pinning once."""
+    """Pin a message to its space, which can have 50 pins. Repeating it changes nothing."""
     return reply(await entry.write(pin, message_id))
 
 

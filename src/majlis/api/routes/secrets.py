@@ -1,4 +1,4 @@
-"""Secrets under a name. Values go in and never come out."""
+"""Named secrets. No response contains a value."""
 
 from __future__ import annotations
 

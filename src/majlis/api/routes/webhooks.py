@@ -146,7 +146,7 @@ async def create_sender(gateway: TheGateway, entry: TheEntry, body: NewOutgoingW
 
 @router.get("/api/outgoing-webhooks", response_model=list[OutgoingWebhookJson], responses=refusals())
 async def list_senders(entry: TheEntry) -> Response:
-    """Your own, and those of spaces that you administer; all for the owner and admins."""
+    """Your own webhooks, and those of spaces that you administer. The owner and admins see all."""
     return reply(await entry.read(list_outgoing))
 
 
