@@ -59,12 +59,9 @@ async def erase_forever(db: Database) -> None:
 
 
 async def _erase_due(db: Database, outage: Outage) -> None:
-    try:
+    with outage.noted():
         while await erase_next(db):
             pass
-        outage.worked()
-    except Exception as error:
-        outage.failed(error)
 
 
 async def erase_next(db: Database) -> bool:

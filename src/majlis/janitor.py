@@ -45,13 +45,10 @@ async def clean_forever(db: Database, settings: Settings, store: FileStore) -> N
     outage = Outage("deleting old rows")
     await asyncio.sleep(_FIRST_AFTER_SECONDS)
     while True:
-        try:
+        with outage.noted():
             await clean(db, settings)
             await collect_files(db, store)
             await delete_old(db, settings)
-            outage.worked()
-        except Exception as error:
-            outage.failed(error)
         await asyncio.sleep(_EVERY_SECONDS)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import structlog
 
@@ -31,6 +33,15 @@ class Outage:
             seconds = round(self._latest - self._began, 1)
             _logger.info(f"{self._what} works again", failures=self.failures, seconds=seconds)
             self.failures = 0
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Notes how the work ended. An exception does not leave it."""
+        try:
+            yield
+            self.worked()
+        except Exception as error:
+            self.failed(error)
 
 
 def _about(error: BaseException) -> str:

@@ -56,13 +56,10 @@ async def seal_forever(db: Database, key: bytes) -> None:
     outage = Outage("sealing the audit log")
     while True:
         await asyncio.sleep(SEAL_SECONDS)
-        try:
+        with outage.noted():
             # Most of the time there is nothing to seal, and no write is needed.
             if await db.read(_has_unsealed):
                 await db.write(seal_new, key)
-            outage.worked()
-        except Exception as error:
-            outage.failed(error)
 
 
 def seal_new(tx: Tx, key: bytes, at_once: bool = False) -> int:

@@ -378,13 +378,10 @@ class Hub:
         while True:
             await asyncio.sleep(_POLL_SECONDS)
             polls += 1
-            try:
+            with outage.noted():
                 await self._poll()
                 if polls % _CHECK_TOKENS_EVERY == 0:
                     await self._end_invalid()
-                outage.worked()
-            except Exception as error:
-                outage.failed(error)
 
     async def _poll(self) -> None:
         """Compares every channel with the log. On SQLite this costs nothing unless another process has written."""
@@ -427,11 +424,8 @@ class Hub:
         outage = Outage("telling who is online")
         while True:
             await asyncio.sleep(_TICK_SECONDS)
-            try:
+            with outage.noted():
                 await self.presence.update()
-                outage.worked()
-            except Exception as error:
-                outage.failed(error)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -68,11 +68,8 @@ class Pusher:
         outage = Outage("sending events to outside agents")
         try:
             while True:
-                try:
+                with outage.noted():
                     await self.push_due()
-                    outage.worked()
-                except Exception as error:
-                    outage.failed(error)
                 await asyncio.sleep(_EVERY_SECONDS)
         finally:
             for task in self._pushing:

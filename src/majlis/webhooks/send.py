@@ -54,11 +54,8 @@ class WebhookSender:
         outage = Outage("sending webhooks")
         try:
             while True:
-                try:
+                with outage.noted():
                     await self.send_due()
-                    outage.worked()
-                except Exception as error:
-                    outage.failed(error)
                 await asyncio.sleep(_EVERY_SECONDS)
         finally:
             for task in self._sending:
