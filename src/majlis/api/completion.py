@@ -18,12 +18,13 @@ from starlette.types import Message, Receive, Scope, Send
 
 from majlis.api.bodies import reply
 from majlis.api.error_responses import error_body, error_response
-from majlis.conversations.answer import Answer, Usage, read_answer
+from majlis.conversations.answer import Answer, read_answer
 from majlis.conversations.post import Turn
 from majlis.entities.caller import Caller
 from majlis.errors import MajlisError, Unavailable
 from majlis.gateway import Gateway
 from majlis.live.stream import Stream
+from majlis.models.port import Usage
 from majlis.spaces.access import unknown_space
 from majlis.sse import EventParser, ServerEvent
 

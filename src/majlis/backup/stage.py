@@ -16,6 +16,7 @@ import orjson
 from majlis.backup.archive import DATABASE, FILES, KEY, MANIFEST, SETTINGS, VERSION, Member, Reader
 from majlis.errors import ConfigurationError
 from majlis.files.bucket import Bucket, store_at
+from majlis.files.store import flush
 from majlis.server_key import KEY_FILE, mark
 from majlis.settings import Settings
 from majlis.store.migrations import REVISIONS
@@ -99,12 +100,12 @@ class Stage:
             for path in sorted(folder.iterdir()):
                 path.rename(place / path.name)
                 self._moved.append(place / path.name)
-            _flush(place)
+            flush(place)
 
     def place_database(self) -> None:
         assert self.target is not None
         self.database.rename(self.target)
-        _flush(self.target.parent)
+        flush(self.target.parent)
 
     def undo(self) -> None:
         for path in self._moved:
@@ -142,14 +143,6 @@ def _manifest(reader: Reader, member: Member) -> dict[str, Any]:
     if not isinstance(found.get("keyMark"), str | None):
         raise reader.damaged("its manifest is not complete")
     return found
-
-
-def _flush(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def remove(path: Path) -> None:

@@ -8,13 +8,14 @@ disconnected asks again and gets the same answer.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
 
 from majlis.conversations.post import Turn
 from majlis.errors import MajlisError, TooMany
+from majlis.models.port import Usage
 from majlis.store.tables import deliveries, entities, members, messages, runs, steps
 from majlis.store.transactions import Tx
 
@@ -31,13 +32,6 @@ class AgentFailed(MajlisError):
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    input: int = 0
-    cached: int = 0
-    output: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     texts: tuple[str, ...] = ()
     # The streams that the stored texts have replaced.
@@ -46,7 +40,7 @@ class Answer:
     # Nothing will be added.
     over: bool = False
     error: MajlisError | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
 
 
 def read_answer(tx: Tx, turn: Turn) -> Answer:

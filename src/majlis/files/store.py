@@ -36,9 +36,9 @@ class FileStore:
         with explained():
             make_folder(target.parent)
             # A crash must not leave a name without its bytes.
-            _flush(path)
+            flush(path)
             path.replace(target)
-            _flush(target.parent)
+            flush(target.parent)
 
     async def put_bytes(self, name: str, content: bytes) -> None:
         """For small content that can be made again."""
@@ -91,7 +91,7 @@ def explained() -> Iterator[None]:
         raise Unavailable("file_store_failed", f"{problem} Try again later, or tell the server's owner.") from error
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)

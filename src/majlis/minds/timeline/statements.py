@@ -28,21 +28,22 @@ _AGENT: sa.BindParameter[str] = sa.bindparam("agent")
 # The spaces of the person whose rights bound the run (G3).
 _OF_PERSON = spaces_of(sa.bindparam("person"))
 
+# For the view of an active space.
+_ABOUT_ACTIVE = (
+    spaces.c.name,
+    spaces.c.head_seq,
+    spaces.c.triggers,
+    spaces.c.max_chain_depth,
+    spaces.c.phase,
+    spaces.c.tool_policy.is_not(sa.null()).label("governed"),
+    spaces.c.pins,
+    spaces.c.summaries,
+    spaces.c.summarised_seq,
+    members.c.processed_seq,
+)
 # For a space that is not among the listed ones, and for minds that list none.
 ACTIVE_SPACE = hot(
-    sa.select(
-        spaces.c.id,
-        spaces.c.name,
-        spaces.c.head_seq,
-        spaces.c.triggers,
-        spaces.c.max_chain_depth,
-        spaces.c.phase,
-        spaces.c.tool_policy.is_not(sa.null()).label("governed"),
-        spaces.c.pins,
-        spaces.c.summaries,
-        spaces.c.summarised_seq,
-        members.c.processed_seq,
-    )
+    sa.select(spaces.c.id, *_ABOUT_ACTIVE)
     .join(members, members.c.space_id == spaces.c.id)
     .where(spaces.c.id == sa.bindparam("space"), spaces.c.deleted_at.is_(None), members.c.entity_id == _AGENT)
 )
@@ -208,21 +209,7 @@ def _own_spaces(dialect: Dialect, *conditions: sa.ColumnElement[bool]) -> sa.Sel
 
 def _mine(*conditions: sa.ColumnElement[bool]) -> sa.CTE:
     return (
-        sa.select(
-            members.c.space_id,
-            members.c.role,
-            members.c.processed_seq,
-            spaces.c.name,
-            spaces.c.head_seq,
-            spaces.c.triggers,
-            spaces.c.max_chain_depth,
-            spaces.c.phase,
-            spaces.c.tool_policy.is_not(sa.null()).label("governed"),
-            spaces.c.pins,
-            spaces.c.summaries,
-            spaces.c.summarised_seq,
-            _IN_ALL.label("how_many"),
-        )
+        sa.select(members.c.space_id, members.c.role, *_ABOUT_ACTIVE, _IN_ALL.label("how_many"))
         .join(spaces, spaces.c.id == members.c.space_id)
         .where(members.c.entity_id == _AGENT, spaces.c.deleted_at.is_(None), *conditions)
         .order_by(members.c.space_id.desc())
