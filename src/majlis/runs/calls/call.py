@@ -11,41 +11,27 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
-import sqlalchemy as sa
 import structlog
 
 from majlis import clock, metrics
 from majlis.agents.config.policy import verdict
-from majlis.cards.close import withdraw_held_cards
 from majlis.errors import MajlisError
 from majlis.minds.consciousness.remember import Lived
 from majlis.models.port import Call, ToolSpec, read_input
-from majlis.runs.calls.approved import commit_approved, find_approved, give_up_approved, start_approved
-from majlis.runs.calls.commit import (
-    Policy,
-    Started,
-    commit_call,
-    commit_speech,
-    finish_call,
-    hold_again,
-    start_call,
-    write_journal,
-)
+from majlis.runs.calls.commit import Policy, Started, commit_call, commit_speech, finish_call, start_call, write_journal
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.calls.dialog import AskingContext, Dialog
-from majlis.runs.calls.elicit import Elicitation, Reply, ask_next, pause_for, reply_of, start_again
+from majlis.runs.calls.elicit import Elicitation, Reply, pause_for
 from majlis.runs.calls.hold import hold
 from majlis.runs.calls.made_files import WithFiles, keep_files
-from majlis.runs.calls.masks import given_again, hide, holds_secrets, secrets_in, shown_input
+from majlis.runs.calls.masks import hide, holds_secrets, secrets_in, shown_input
 from majlis.runs.calls.permission import Place, judge, offered_specs
 from majlis.runs.calls.progress import Progress
 from majlis.runs.calls.result import MAX_RESULT_CHARACTERS, clean, plain
 from majlis.runs.calls.tool_port import InTransaction, Outside
-from majlis.runs.calls.visible import show_unknown
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
 from majlis.runs.loop.deltas import UNSTREAMED, CallStream
-from majlis.runs.loop.earlier_calls import unknown_outcomes
 from majlis.runs.run import Run
 from majlis.shorten import shorten
 from majlis.spaces.post import PolicyUnread
@@ -133,7 +119,7 @@ class Calls:
             _, result = await self._commit(commit_speech, tool, given, entry, entries, stream, lived)
         except MajlisError as error:
             await self._refused(error, entry, entries, stream)
-            return {**_error(error), "status": "refused"}
+            return {**error_result(error), "status": "refused"}
         if result["success"]:
             metrics.runs_settled.labels("complete").inc()
         return result
@@ -141,93 +127,14 @@ class Calls:
     def streamed(self, name: str) -> Mapping[str, Any] | None:
         """The input schema of a visible tool, whose calls are streamed."""
         tool = self._engine.toolbox.find(self._run.config, name)
-        return self._schema(name) if tool is not None and tool.visible else None
+        return self.schema(name) if tool is not None and tool.visible else None
 
     def shown_arguments(self, call: Call) -> str:
         """Without secrets, for the journal."""
-        schema = self._schema(call.name)
+        schema = self.schema(call.name)
         if schema is None or not holds_secrets(schema):
             return call.arguments
         return orjson.dumps(shown_input(call, read_input(call), schema)).decode()
-
-    async def make_approved(self) -> Literal["none", "made", "paused"]:
-        """Makes the call that a person has approved, or whose server a person has answered, before the model is asked
-        again. It may pause the run."""
-        call_id = self._run.wait.call_to_make if self._run.wait is not None else None
-        found = await self._engine.db.read(find_approved, self._run.id, call_id) if call_id else None
-        if found is None:
-            return "none"
-        entry = Entry(found.n, "tool", found.started_at, "started", found.call_id, found.name, found.input)
-        entry.secret = found.secret
-        await self.offered()
-        try:
-            tool = self._engine.toolbox.find(self._run.config, found.name)
-            if tool is None:
-                raise MajlisError("unknown_tool", f"{found.name} was not called: the tool no longer exists.")
-            given = tool.parse(self._given_again(entry))
-            if not tool.outside:
-                context, _ = await self._engine.write_then(
-                    lambda done: self._run.become(done[0].run),
-                    commit_approved, self._run, tool, given, entry, found.card_id,
-                )  # fmt: skip
-                metrics.tool_calls.labels("done").inc()
-                return "made" if context.pause is None else "paused"
-            if found.elicitation is not None:
-                return await self._go_on(tool, given, entry, found)
-            started = await self._engine.write_then(
-                lambda started: self._run.become(started.run), start_approved, self._run, tool, entry, found.card_id
-            )
-        except MajlisError as error:
-            entry.output = _error(error)
-            await self._engine.write(give_up_approved, self._run, entry, found.card_id)
-            return "made"
-        done = await self._act(tool, given, entry, started.space_name)
-        return "paused" if done.paused else "made"
-
-    async def _go_on(self, tool: Outside, given: Any, entry: Entry, card: sa.Row[Any]) -> Literal["made", "paused"]:
-        """A person has answered the server of this call: asks its next question, or makes the call again."""
-        asked = Elicitation.model_validate(card.elicitation).answered(*reply_of(card))
-        if asked.questions:
-            await self._engine.write_then(
-                lambda context: self._run.become(context.run), ask_next, self._run, tool, entry, asked, card.card_id
-            )
-            return "paused"
-        started = await self._engine.write_then(
-            lambda started: self._run.become(started.run), start_again, self._run, tool, entry, card.card_id
-        )
-        done = await self._act(tool, given, entry, started.space_name, resumed=asked)
-        return "paused" if done.paused else "made"
-
-    async def repeat_unknown(self) -> bool:
-        """After a worker died: calls with an unknown outcome are made again only if their tool is idempotent; the
-        others are shown to the model as unknown (J2). True if any was made again."""
-        repeated = False
-        unknown = await self._engine.db.read(unknown_outcomes, self._run.id)
-        if unknown:
-            await self._engine.write(withdraw_held_cards, self._run.id)
-        for left in unknown:
-            tool = self._engine.toolbox.find(self._run.config, left.name)
-            if tool is None or not tool.outside:
-                continue
-            if tool.idempotent and await self._repeat(tool, left):
-                repeated = True
-            elif tool.visible:
-                await self._engine.write(show_unknown, self._run, left.n)
-        return repeated
-
-    async def _repeat(self, tool: Outside, left: sa.Row[Any]) -> bool:
-        """False if the input is no longer valid, or the tool is no longer allowed."""
-        entry = Entry(left.n, "tool", left.started_at, "started", left.call_id, left.name, left.input)
-        entry.secret = left.secret
-        try:
-            given = tool.parse(self._given_again(entry))
-            # Check the fence right before an effect outside.
-            space_name = await self._engine.write(hold_again, self._run, tool.name)
-        except MajlisError as error:
-            self._run.notes.append(f"A call of {tool.name} was interrupted and was not repeated: {error.message}")
-            return False
-        await self._act(tool, given, entry, space_name)
-        return True
 
     async def _in_transaction(
         self,
@@ -287,11 +194,11 @@ class Calls:
             start_call, self._run, tool, entry, entries, stream.id, rest,
         )  # fmt: skip
         if started.asked is None:
-            return await self._act(tool, input, entry, started.space_name, stream, rest)
+            return await self.act(tool, input, entry, started.space_name, stream, rest)
         stream.complete(started.asked)
         return Done(dump(started.asked), started.paused)
 
-    async def _act(
+    async def act(
         self,
         tool: Outside,
         input: Any,
@@ -302,7 +209,7 @@ class Calls:
         resumed: Elicitation | None = None,
         may_pause: bool = True,
     ) -> Done:
-        """`resumed`: what the server has asked before, with the answers."""
+        """After the call was journalled as started. `resumed`: what the server has asked before, with the answers."""
         run = self._run
         self._progress = progress = self._progress_of(tool, entry)
         tell = progress.tell if progress is not None else ignore_progress
@@ -348,7 +255,7 @@ class Calls:
         except MajlisError as error:
             note = f"The server asked the people in the space, but could not be shown there: {error.message}"
             asked = asked.answered(Reply(action="cancel"), note)
-            return await self._act(tool, input, entry, space_name, stream, rest, asked, may_pause=False)
+            return await self.act(tool, input, entry, space_name, stream, rest, asked, may_pause=False)
         metrics.tool_calls.labels("done").inc()
         waiting = {"status": "waiting", "toolCallId": context.pause.call_id if context.pause is not None else None}
         stream.complete(waiting)
@@ -363,7 +270,7 @@ class Calls:
 
     def _keep_input(self, call: Call, entry: Entry) -> list[str]:
         """Puts the input into the journal entry. Returns the texts to mask from here on."""
-        schema = self._schema(call.name)
+        schema = self.schema(call.name)
         if schema is not None and not holds_secrets(schema):
             schema = None
         given = read_input(call)
@@ -371,17 +278,11 @@ class Calls:
         entry.secret = given if schema is not None else None
         return self._secrets_of(entry)
 
-    def _given_again(self, entry: Entry) -> str:
-        schema = self._schema(entry.name or "")
-        if entry.secret is None and schema is not None and holds_secrets(schema):
-            raise MajlisError("secret_not_kept", f"{entry.name} was not called: its secret input was not kept.")
-        return given_again(entry)
-
     def _secrets_of(self, entry: Entry) -> list[str]:
-        schema = self._schema(entry.name or "") if entry.secret is not None else None
+        schema = self.schema(entry.name or "") if entry.secret is not None else None
         return secrets_in(schema, entry.secret) if schema is not None else []
 
-    def _schema(self, name: str) -> Mapping[str, Any] | None:
+    def schema(self, name: str) -> Mapping[str, Any] | None:
         """None for built-in tools."""
         toolbox, config = self._engine.toolbox, self._run.config
         if not toolbox.is_own(config, name):
@@ -398,7 +299,7 @@ class Calls:
         return Progress(self._engine.channel, run.active_space_id, about)
 
     async def _refused(self, error: MajlisError, entry: Entry, entries: list[Entry], stream: CallStream) -> Done:
-        entry.state, entry.output, entry.secret = "error", _error(error), None
+        entry.state, entry.output, entry.secret = "error", error_result(error), None
         await self._engine.write(write_journal, self._run, [*entries, entry])
         stream.fail(error.message)
         metrics.tool_calls.labels("error").inc()
@@ -418,11 +319,12 @@ async def outcome(
             result = await keep(result)
         return hide(secrets, plain(result)), "done"
     except MajlisError as error:
-        return hide(secrets, _error(error)), "error"
+        return hide(secrets, error_result(error)), "error"
     except Exception as error:
         # A traceback may contain a secret.
         _logger.warning("tool failed", tool=tool.name, run=context.run_id, exc_info=not secrets)
-        return hide(secrets, _error(MajlisError("tool_failed", f"{tool.name} failed: {_describe(error)}"))), "error"
+        failed = MajlisError("tool_failed", f"{tool.name} failed: {_describe(error)}")
+        return hide(secrets, error_result(failed)), "error"
 
 
 def _describe(error: Exception) -> str:
@@ -433,7 +335,7 @@ def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
-def _error(error: MajlisError) -> dict[str, Any]:
+def error_result(error: MajlisError) -> dict[str, Any]:
     return {"success": False, "error": clean(error.message[:_MAX_ERROR])}
 
 

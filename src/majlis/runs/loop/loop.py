@@ -23,6 +23,7 @@ from majlis.models.port import Answer, ModelFailed, Patience, Prompt, Result, Sa
 from majlis.models.provider_errors import CONTEXT_TOO_LONG, WITHOUT_TOOLS
 from majlis.runs.budget.check import Charge, charge
 from majlis.runs.calls.call import Calls, dump
+from majlis.runs.calls.repeat import Repeats
 from majlis.runs.claim.deaths import MAX_DEATHS, SUSPECT_DEATHS, acquit
 from majlis.runs.end.cancel import Words, stop
 from majlis.runs.end.settle import complete, fail, hand_back, split
@@ -309,8 +310,9 @@ class Loop:
         if run.earlier:
             self._step = await self._engine.db.read(next_step, run.id)
             # Before loading the scene, which shows the model how these calls ended.
-            repeated = await self._calls.repeat_unknown()
-            made = await self._calls.make_approved()
+            repeats = Repeats(self._engine, run, self._calls)
+            repeated = await repeats.repeat_unknown()
+            made = await repeats.make_approved()
             if made == "paused":
                 raise Parked
             if made == "made" or repeated:
