@@ -1,11 +1,14 @@
-"""Perception: a run's mind loads a scene from the database and turns it into the view for the model."""
+"""Perception: a run's mind loads a scene from the database and turns it into the view for the model. During the run the
+view grows, and shrinks if the provider refuses it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from majlis import metrics
 from majlis.agents.config.config import AgentConfig
 from majlis.minds.consciousness.load import load_waking
 from majlis.minds.consciousness.perceive import perceive as perceive_cycle
@@ -15,10 +18,19 @@ from majlis.minds.roles.scene import Scene as RolesScene
 from majlis.minds.timeline.load import load_scene
 from majlis.minds.timeline.perceive import perceive as perceive_timeline
 from majlis.minds.timeline.scene import Look, Resume, Scene, Who
-from majlis.minds.view import View
+from majlis.minds.view import LeftOut, View
+from majlis.models.port import Answer, Call, ModelFailed, Prompt, Result, ToolSpec, Turn, surely_fits
+from majlis.models.provider_errors import CONTEXT_TOO_LONG
+from majlis.runs.engine import Engine
+from majlis.runs.journal import Lens
 from majlis.runs.loop.earlier_calls import load_actions
+from majlis.runs.loop.live_cycle import LiveCycle
+from majlis.runs.loop.room import MIN_RESULT, Room, remember_limit
+from majlis.runs.loop.sight import Sight, with_pictures
 from majlis.runs.run import Run
 from majlis.store.transactions import Tx
+
+_NO_LIMIT = Room()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,158 @@ class Mind:
 
 def mind_of(config: AgentConfig) -> Mind:
     return _MINDS[config.mind]
+
+
+class Perception:
+    """The model of a run is shown the view of its mind, and then the turns that the run adds. `arguments` gives a
+    call's arguments without secrets, `looked_at` is told the active space of each view, `scene` is what the claim has
+    loaded."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        run: Run,
+        arguments: Callable[[Call], str],
+        looked_at: Callable[[str | None, bool], None],
+        scene: Any = None,
+    ) -> None:
+        # The turns of the next request.
+        self.turns: list[Turn] = []
+        # How many tokens its requests may have.
+        self.room = _NO_LIMIT
+        # Only a consciousness has one.
+        self.cycle: LiveCycle | None = None
+        # Blocks of earlier messages that it was not shown and that have no summary (F3).
+        self.unsummarised: tuple[tuple[str, int], ...] = ()
+        self._engine = engine
+        self._run = run
+        self._arguments = arguments
+        self._looked_at = looked_at
+        self._scene = scene
+        # The turns after these were added during the run.
+        self._begins = 0
+        # The pictures in the turns. None before the run meets the first.
+        self._sight: Sight | None = None
+        # The parts that the view leaves out, and how many tool results were shortened since.
+        self._left_out: tuple[LeftOut, ...] = ()
+        self._cut = 0
+
+    @property
+    def pictures(self) -> Mapping[str, bytes]:
+        """JPEG data by file id."""
+        return self._sight.content if self._sight is not None else {}
+
+    def forget_scene(self) -> None:
+        """It has changed since the claim loaded it."""
+        self._scene = None
+
+    async def begin(self, tools: tuple[ToolSpec, ...]) -> View:
+        self.room = await self._engine.room(self._run.config, tools, self._run)
+        return await self._look()
+
+    async def make_room(self) -> bool:
+        """Before each further request. True if earlier turns were shortened."""
+        if self.cycle is None:
+            room = self.room.for_turns
+            fits = room is None or surely_fits(self.turns, room)
+            return not fits and self.room.make(self.turns, self._begins)
+        await self.cycle.preview(self._engine.db, self._run)
+        return self.cycle.make_room()
+
+    def answered(self, prompt: Prompt, answer: Answer) -> None:
+        """Remembers what the answer tells about the model."""
+        # A shorter prompt does not tell how dense its tokens are, or it does not matter.
+        if self.room.context is not None and answer.usage.input > self.room.context // 2:
+            density = self.room.density_of(prompt, answer.usage.input)
+            self._engine.remember_density(self._run.config.model, density)
+        if self._sight is not None:
+            self._sight.answered()
+
+    async def change_after(self, error: ModelFailed) -> str | None:
+        """Changes the request that the provider has refused, and returns why. None if that is of no use."""
+        if self._sight is not None and self._sight.refuse(error, self.turns):
+            self._run.note("The model refused a request with pictures. It is now asked without them.")
+            return "The model cannot see pictures. Trying again without them."
+        smaller = self.room.halved() if error.code == CONTEXT_TOO_LONG else None
+        if smaller is None:
+            return None
+        await self._show_less(smaller)
+        return "The request was too long. Trying again with less."
+
+    def lens(self) -> Lens:
+        found = [*self._left_out, *([LeftOut("results", "shortened", self._cut, "budget")] if self._cut else [])]
+        if self.room.left_out:
+            found.append(LeftOut("tools", "left out", self.room.left_out, "budget"))
+        return {
+            "tokens": self.room.context,
+            "source": self.room.source,
+            "reserved": self.room.for_answer,
+            "leftOut": [asdict(each) for each in found],
+        }
+
+    def add_result(self, call: Call, content: str) -> None:
+        bounded = content
+        if self.cycle is not None:
+            bounded = self.cycle.bounded(content)
+        elif len(content) > MIN_RESULT:
+            bounded = self.room.bounded(self.turns, content)
+        self._cut += bounded != content
+        self.turns.append(Result(call.id, call.name, bounded))
+
+    async def add_pictures(self, outputs: Sequence[Any]) -> None:
+        """Those of tool results."""
+        if any(isinstance(output, Mapping) and output.get("files") for output in outputs):
+            self._sight = self._sight or Sight(self._engine, self._run)
+            self.turns += await self._sight.after_results(outputs, self.room.for_turns)
+
+    async def _look(self) -> View:
+        run = self._run
+        began = time.perf_counter()
+        if run.cycle and (config := self.room.config_of(run.config)) is not run.config:
+            run.config, self._scene = config, None
+        mind = mind_of(run.config)
+        self._scene = scene = self._scene or await self._engine.db.snapshot(mind.load, run)
+        view = mind.perceive(scene, self.room.for_turns)
+        if view.pictures:
+            view = await self._with_pictures(view, mind, scene)
+        run.active_space_id = view.active_space_id
+        self.unsummarised, self._left_out = view.unsummarised, view.left_out
+        for space_id, seq in view.shown.items():
+            run.saw(space_id, seq)
+        self._looked_at(view.active_space_id, view.governed)
+        for space_id, seq in view.stands_at.items():
+            run.told.setdefault(space_id, seq)
+        run.since, run.session_id = view.since, view.session_id
+        run.note(*view.notes)
+        metrics.context_seconds.observe(time.perf_counter() - began)
+        self.turns[:] = view.turns
+        self._begins = len(view.turns)
+        if run.cycle:
+            self.cycle = LiveCycle(scene, self.turns, self._arguments)
+        return view
+
+    async def _with_pictures(self, view: View, mind: Mind, scene: Any) -> View:
+        room = self.room.for_turns
+        self._sight = self._sight or Sight(self._engine, self._run)
+        pictures = await self._sight.load(view.pictures, room)
+        if pictures and room is not None:
+            # The text gets the tokens that the pictures leave.
+            view = mind.perceive(scene, room - sum(each.tokens for each in pictures))
+        return replace(view, turns=with_pictures(view.turns, pictures)) if pictures else view
+
+    async def _show_less(self, smaller: Room) -> None:
+        """The next request has half the budget, and so have this agent's requests to this model for a day (F2)."""
+        self.room = smaller
+        tokens = smaller.context or 0
+        await self._engine.write(remember_limit, self._run, tokens)
+        self._run.note(f"The model refused a request as too long. It is now asked with at most {tokens} tokens.")
+        added = self.turns[self._begins :]
+        await self._look()
+        self.turns += added
+        if self.cycle is not None:
+            self.cycle.make_room()
+        else:
+            smaller.make(self.turns, self._begins)
 
 
 def _load_timeline(tx: Tx, run: Run) -> Scene | RolesScene:
