@@ -55,7 +55,7 @@ async def test_r5_three_workers_that_claim_at_once_get_the_first_message_of_each
 async def test_r5_a_message_waits_for_an_earlier_one_that_another_worker_has_locked_but_not_taken(
     nodes: list[Database], database_url: str
 ) -> None:
-    """A claim skips what others have locked. Whoever locks the agent first decides, not whoever read first."""
+    """A claim skips what others have locked, and a worker that read later may lock the agent first."""
     await nodes[0].write(_talk)
     locked, go_on = asyncio.Event(), asyncio.Event()
     hold = asyncio.create_task(_hold_first(database_url, locked, go_on))

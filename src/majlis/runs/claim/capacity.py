@@ -49,7 +49,8 @@ _AGENTS = (
     .join(entities, entities.c.id == agents.c.id)
     .order_by(agents.c.id)
 )
-# PostgreSQL plans a statement with a list anew at each execution, because it expects ten elements. This one is complex.
+# PostgreSQL plans a statement with a short list at every execution, because it expects ten elements. Planning this one
+# takes longer than running it.
 _ONE_AGENT = hot(_AGENTS.where(agents.c.id == sa.bindparam("agent")))
 _SEVERAL_AGENTS = hot(_AGENTS.where(among(agents.c.id, "agents")))
 # Workers that claim for one agent take turns, so its limit holds in the whole cluster. The weaker lock does not block a
