@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from majlis.store.hot import HotResult, hot
+from majlis.store.hot import HotResult, among, hot, not_among
 from majlis.store.open import open_database
-from majlis.store.tables.columns import among, not_among
 from majlis.store.transactions import Database, Tx
 
 _things = sa.table("things", sa.column("id", sa.Text))

@@ -13,9 +13,8 @@ import sqlalchemy as sa
 from majlis.clock import iso
 from majlis.inbox.trigger import EventJson, TriggerJson
 from majlis.spaces.damaged_rows import Unreadable, all_sound, reading, set_aside_named
-from majlis.store.hot import hot
+from majlis.store.hot import among, hot
 from majlis.store.tables import deliveries, entities, members, messages, runs, spaces
-from majlis.store.tables.columns import among
 from majlis.store.transactions import Tx
 from majlis.waits.wait import Wait
 

@@ -9,7 +9,7 @@ A delivery is one row per agent and event. Offering the same event again changes
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -106,10 +106,15 @@ def post_message(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> Message
 
 
 def post_and_reach(tx: Tx, sender: Caller, space_id: str, draft: Draft) -> tuple[MessageJson, Reach]:
-    posted = store_message(tx, sender, space_id, draft)
+    def ask() -> sa.CursorResult[Any]:
+        return tx.ask(_AGENTS, {"space": space_id, "sender": sender.id})
+
+    posted = store_message(tx, sender, space_id, draft, ask)
     if posted.replies_to == "tool":
         for hook in tx.hooks.replied:
             hook(tx, sender, posted.message)
+        # They may have ended waits.
+        posted = replace(posted, asked=None)
     limit = tx.hooks.depth_limit(posted.max_chain_depth)
     hops_left = max(0, limit - posted.message["chainDepth"])
     if not posted.has_agents:
@@ -134,7 +139,10 @@ def post_to(tx: Tx, sender: Caller, space_id: str, draft: Draft, agent_ids: Coll
 def _deliver(tx: Tx, posted: Posted, max_chain_depth: int) -> tuple[Sequence[sa.Row[Any]], Collection[str]]:
     """Returns the other agents of the space, and the ids of those that the message wakes."""
     message = posted.message
-    agents = tx.all(_AGENTS, {"space": message["spaceId"], "sender": message["sender"]["id"]})
+    asked = posted.asked
+    if asked is None:
+        asked = tx.ask(_AGENTS, {"space": message["spaceId"], "sender": message["sender"]["id"]})
+    agents = asked.all()
     heard = _who_hears(tx, posted, agents)
     if posted.session_id is not None:
         bind_offered(tx, posted, heard)

@@ -15,9 +15,9 @@ import sqlalchemy as sa
 from majlis.inbox.standby import STANDS_BY
 from majlis.inbox.wake import SOON, WorkAvailable
 from majlis.spaces.post import Posted
-from majlis.store.hot import hot
+from majlis.store.hot import among, hot
 from majlis.store.tables import deliveries, messages, runs, steps
-from majlis.store.tables.columns import among, word, words
+from majlis.store.tables.columns import word, words
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 

@@ -14,9 +14,8 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from majlis.store.hot import hot
+from majlis.store.hot import among, hot
 from majlis.store.tables import entities, events, spaces
-from majlis.store.tables.columns import among
 from majlis.store.transactions import Tx
 
 _INSERT = hot(events.insert())

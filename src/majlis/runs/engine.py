@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +32,8 @@ _CONFIGS = 2000
 _MAX_INTERRUPTIONS = 20
 _DAY = 86_400_000
 _MAX_DENSITY = 3.0
+_VIEWS_SECONDS = 0.003
+_VIEWS_AT_ONCE = 4
 
 
 class ModelSource(Protocol):
@@ -85,6 +89,34 @@ class Configs:
         return config
 
 
+class Pace:
+    """Lets requests and streams pass between the views of many runs that begin at once. Making a view takes the event
+    loop a millisecond or more."""
+
+    def __init__(self) -> None:
+        self._began: float | None = None
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def keep(self) -> None:
+        """Returns at once, unless this iteration of the event loop has made views for a while."""
+        while self._began is not None and time.perf_counter() - self._began > _VIEWS_SECONDS:
+            self._waiting.append(waiter := asyncio.get_running_loop().create_future())
+            await waiter
+        if self._began is None:
+            self._began = time.perf_counter()
+            asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        """In the next iteration, and in each one after it while any wait."""
+        self._began = None
+        for _ in range(min(_VIEWS_AT_ONCE, len(self._waiting))):
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._go_on)
+
+
 @dataclass
 class Engine:
     db: Database
@@ -98,6 +130,7 @@ class Engine:
     budgets: Budgets = field(default_factory=Budgets)
     # Told about blocks of messages without a summary when a run has ended (F3).
     summarise: Callable[[Iterable[tuple[str, int]]], None] = lambda _: None
+    pace: Pace = field(default_factory=Pace)
     # Delays between tries of one model request.
     retry_seconds: tuple[float, ...] = (0.5, 1.5)
     _models: dict[str, _ModelInUse] = field(default_factory=dict)

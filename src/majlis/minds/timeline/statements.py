@@ -9,9 +9,8 @@ import sqlalchemy as sa
 
 from majlis.agents.own_rows import kept_for
 from majlis.spaces.acts_for import run_of_person, spaces_of
-from majlis.store.hot import hot
+from majlis.store.hot import among, hot
 from majlis.store.tables import entities, goals, members, memories, messages, phases, plans, runs, spaces, summaries
-from majlis.store.tables.columns import among
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Dialect
 

@@ -11,9 +11,9 @@ from majlis.runs.claim.arrivals import Arrival
 from majlis.runs.claim.deaths import SUSPECT_DEATHS
 from majlis.runs.run import Event, Run, presence, run_event
 from majlis.spaces.acts_for import has_token
-from majlis.store.hot import hot
+from majlis.store.hot import among, hot
 from majlis.store.tables import agents, deliveries, entities, runs
-from majlis.store.tables.columns import among, word
+from majlis.store.tables.columns import word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from majlis.inbox.gather import check_later
 from majlis.inbox.trigger import TriggerJson
 from majlis.runs.run import Run
-from majlis.store.hot import hot
+from majlis.store.hot import among, hot
 from majlis.store.tables import deliveries
-from majlis.store.tables.columns import among, word
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
 _GATHERS = (

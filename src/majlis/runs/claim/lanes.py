@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.store.hot import hot
+from majlis.store.hot import among, hot
 from majlis.store.tables import deliveries, runs
-from majlis.store.tables.columns import among, word
+from majlis.store.tables.columns import word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 

@@ -12,9 +12,9 @@ from majlis.clock import Millis
 from majlis.inbox.pause import RUN_PAUSED
 from majlis.runs.claim.deaths import ALONE, SUSPECT_DEATHS
 from majlis.runs.claim.outside_agents import LEASE_OVER, OUTSIDE_AGENTS
-from majlis.store.hot import hot
+from majlis.store.hot import among, hot
 from majlis.store.tables import agents, asks, budgets, cards, deliveries, plans, runs
-from majlis.store.tables.columns import among, word, words
+from majlis.store.tables.columns import word, words
 from majlis.store.tables.runs import AMONG_AGENTS, NOT_OVER
 from majlis.store.transactions import Tx
 

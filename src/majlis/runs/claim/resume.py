@@ -16,9 +16,9 @@ from majlis.runs.claim.lease import is_dead, lease_millis
 from majlis.runs.claim.outside_agents import OUTSIDE_AGENTS
 from majlis.runs.end.settle import settle_deliveries
 from majlis.runs.run import Run
-from majlis.store.hot import hot
+from majlis.store.hot import among, hot, not_among
 from majlis.store.tables import runs
-from majlis.store.tables.columns import among, not_among, word
+from majlis.store.tables.columns import word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Tx
 from majlis.waits.collect import wait_event

@@ -26,9 +26,9 @@ from majlis.runs.claim.lease import LEASE_MILLIS, OUTSIDE_LEASE_MILLIS
 from majlis.runs.claim.outside_agents import OUTSIDE_AGENTS
 from majlis.runs.run import Run
 from majlis.store import ids
-from majlis.store.hot import hot
+from majlis.store.hot import hot, not_among
 from majlis.store.tables import deliveries, runs
-from majlis.store.tables.columns import not_among, word
+from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
 _EVERY_DUE = (

@@ -154,6 +154,7 @@ class Perception:
             run.config, self._scene = config, None
         mind = mind_of(run.config)
         self._scene = scene = self._scene or await self._engine.db.snapshot(mind.load, run)
+        await self._engine.pace.keep()
         view = mind.perceive(scene, self.room.for_turns)
         if view.pictures:
             view = await self._with_pictures(view, mind, scene)

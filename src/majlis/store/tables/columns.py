@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any, LiteralString
 
-import orjson
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.functions import FunctionElement
 
 metadata = sa.MetaData(
     naming_convention={
@@ -35,57 +30,6 @@ def word(text: LiteralString) -> sa.ColumnElement[str]:
 
 def words(*texts: LiteralString) -> list[sa.ColumnElement[str]]:
     return [word(text) for text in texts]
-
-
-def among(column: sa.ColumnElement[str], name: str) -> sa.ColumnElement[bool]:
-    """True if the parameter `name`, a list of texts, has the value. Unlike with `IN (…)`, the statement's text does not
-    depend on the length of the list: it can be hot, and is prepared once."""
-    return _Among(column, sa.bindparam(name, type_=_Texts()))
-
-
-def not_among(column: sa.ColumnElement[str], name: str) -> sa.ColumnElement[bool]:
-    return _NotAmong(column, sa.bindparam(name, type_=_Texts()))
-
-
-class _Texts(sa.types.TypeDecorator[Collection[str]]):
-    """A list of texts as one parameter: an array, or JSON on SQLite."""
-
-    impl = sa.Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
-        return dialect.type_descriptor(postgresql.ARRAY(sa.Text()) if dialect.name == "postgresql" else sa.Text())
-
-    def process_bind_param(self, value: Collection[str] | None, dialect: sa.Dialect) -> Any:
-        texts = list(value or ())
-        return texts if dialect.name == "postgresql" else orjson.dumps(texts).decode()
-
-
-class _Among(FunctionElement[bool]):
-    name = "among"
-    type = sa.Boolean()
-    inherit_cache = True
-
-    def self_group(self, against: Any = None) -> Any:
-        """Without `= 1`, which SQLAlchemy adds on SQLite and which would prevent the use of an index."""
-        return self
-
-
-class _NotAmong(_Among):
-    name = "not_among"
-    inherit_cache = True
-
-
-@compiles(_Among, "sqlite")
-def _among_in_sqlite(element: _Among, compiler: Any, **options: Any) -> str:
-    column, texts = (compiler.process(each, **options) for each in element.clauses)
-    return f"{column} {'NOT ' if isinstance(element, _NotAmong) else ''}IN (SELECT value FROM json_each({texts}))"
-
-
-@compiles(_Among, "postgresql")
-def _among_in_postgresql(element: _Among, compiler: Any, **options: Any) -> str:
-    column, texts = (compiler.process(each, **options) for each in element.clauses)
-    return f"{column} <> ALL ({texts})" if isinstance(element, _NotAmong) else f"{column} = ANY ({texts})"
 
 
 def key(name: str, *args: Any, **options: Any) -> sa.Column[str]:
