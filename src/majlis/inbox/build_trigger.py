@@ -69,12 +69,7 @@ def ask_ahead(tx: Tx, due: Sequence[sa.Row[Any]]) -> AskedMessages:
     wanted = frozenset(each.id for each in due if each.type == "space_message")
     if not 0 < len(wanted) <= _MOST_AHEAD:
         return AskedMessages(frozenset(), None)
-    try:
-        # On SQLite this reads at once.
-        with reading():
-            return AskedMessages(wanted, tx.ask(_THESE, {"deliveries": sorted(wanted)}))
-    except Unreadable:
-        return AskedMessages(frozenset(), None)
+    return AskedMessages(wanted, tx.ask(_THESE, {"deliveries": sorted(wanted)}))
 
 
 def build_triggers(tx: Tx, chosen: Sequence[sa.Row[Any]], asked: AskedMessages | None = None) -> dict[str, TriggerJson]:

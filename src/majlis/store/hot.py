@@ -246,10 +246,27 @@ class SqliteDriver:
         return self.run(prepared, rows).rowcount != 0
 
     def ask(self, prepared: Prepared, values: Sequence[Any]) -> HotResult:
-        return self.run(prepared, [values])
+        return _Asked(self, prepared, values)
 
     def give_way(self) -> None:
         """Nothing waits."""
+
+
+class _Asked(HotResult):
+    """Runs when its rows are looked at, so that a damaged row is an error of its reader (R9), as on PostgreSQL."""
+
+    __slots__ = ("_driver", "_prepared", "_values")
+
+    def __init__(self, driver: SqliteDriver, prepared: Prepared, values: Sequence[Any]) -> None:
+        super().__init__((), -1)
+        self._driver = driver
+        self._prepared: Prepared | None = prepared
+        self._values = values
+
+    def all(self) -> Sequence[Row]:
+        if self._prepared is not None:
+            self._rows, self._prepared = self._driver.run(self._prepared, [self._values]).all(), None
+        return self._rows
 
 
 def _fetch_all(cursor: sqlite3.Cursor) -> list[Any]:

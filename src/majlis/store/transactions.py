@@ -94,8 +94,8 @@ class Tx:
         return driver.later(prepared, _bound(prepared, parameters), checked)
 
     def ask(self, statement: sa.Executable, parameters: dict[str, Any]) -> sa.CursorResult[Any]:
-        """Reads now, or on PostgreSQL in the round trip of the next statement. Reads that do not depend on each other
-        are asked first, and then looked at."""
+        """Reads when its rows are looked at, or on PostgreSQL in the round trip of the next statement. Reads that do
+        not depend on each other are asked first, and then looked at."""
         driver = self.driver
         prepared = prepare(self._conn, statement, parameters) if driver is not None else None
         if driver is None or prepared is None:

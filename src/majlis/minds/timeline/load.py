@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from majlis.agents.config.config import AgentConfig
 from majlis.minds.quote import references
 from majlis.minds.timeline import statements
 from majlis.minds.timeline.edits import as_shown, placed
@@ -38,21 +37,42 @@ from majlis.spaces.summaries import BLOCK
 from majlis.store.transactions import Tx
 
 _MAX_AWAITED = 3
+T = TypeVar("T")
 
 
 def load_scene(tx: Tx, look: Look) -> Scene:
-    """A space that the agent is no longer a member of is not active (A7)."""
+    return at_once(load_in_steps(tx, look))
+
+
+def at_once(steps: Generator[None, None, T]) -> T:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found: T = done.value
+            return found
+
+
+def load_in_steps(tx: Tx, look: Look) -> Generator[None, None, Scene]:
+    """Pauses where it has asked for something and needs the rows: if several scenes are loaded in step, their reads
+    share round trips. A space that the agent is no longer a member of is not active (A7)."""
     agent, config, trigger = look.agent, look.config, look.trigger
     own = _limited(look.person, statements.OWN_SPACES[tx.dialect], statements.SHARED_SPACES[tx.dialect], agent=agent.id)
     # Nothing below depends on these: on PostgreSQL they arrive in one round trip.
     listed_rows = tx.ask(*own)
     kept_rows = tx.ask(*_limited(look.person, statements.KEPT, statements.SHARED_KEPT, agent=agent.id))
     others = None if look.alone else _ask_for_other_runs(tx, look)
+    yield
     listed = listed_rows.all()
     by_space = groupby(listed, key=lambda row: row.space_id)
     spaces = tuple(_own_space(agent, list(rows)) for _, rows in by_space)
     active = _active(tx, agent, look.active_space_id, listed, look.person)
-    history = _history(tx, agent, config, trigger, look.resume, active) if active else ()
+    history: tuple[Message, ...] = ()
+    if active is not None:
+        given = _window(active.id, window_start(config, active.total), active.total)
+        asked_rows = tx.ask(statements.WINDOW, given)
+        yield
+        history = _with_earlier(tx, agent, trigger, look.resume, active, _sound_rows(tx, asked_rows.all, given)[0])
     asked = _read_asked(tx, look, listed, active)
     history, edits, asked = _as_edited(tx, agent.id, history, asked)
     kept: dict[str, list[sa.Row[Any]]] = defaultdict(list)
@@ -120,14 +140,18 @@ def read_active_space(tx: Tx, agent_id: str, space_id: str | None, person: str |
 
 def read_window(tx: Tx, space_id: str, start: int, end: int) -> tuple[list[Message], tuple[Damaged, ...]]:
     """The messages with these numbers, without damaged ones (R9)."""
-    given = {"space": space_id, "start": start, "end": end}
-    return _read_sound(tx, statements.WINDOW, statements.NUMBERS, given)
+    given = _window(space_id, start, end)
+    return _sound_rows(tx, lambda: tx.all(statements.WINDOW, given), given)
 
 
-def _read_sound(
-    tx: Tx, statement: Any, numbers: sa.Select[Any], given: Mapping[str, Any]
+def _window(space_id: str, start: int, end: int) -> dict[str, Any]:
+    return {"space": space_id, "start": start, "end": end}
+
+
+def _sound_rows(
+    tx: Tx, read: Callable[[], Sequence[Any]], given: Mapping[str, Any], numbers: sa.Select[Any] = statements.NUMBERS
 ) -> tuple[list[Message], tuple[Damaged, ...]]:
-    rows = read_rows(tx, given["space"], lambda: tx.all(statement, given), numbers, given, statements.BY_NUMBER)
+    rows = read_rows(tx, given["space"], read, numbers, given, statements.BY_NUMBER)
     senders: dict[str, Who] = {}
     found = [message_of(row, senders) for row in rows if not isinstance(row, Damaged)]
     return found, tuple(row for row in rows if isinstance(row, Damaged))
@@ -215,11 +239,15 @@ def _summary(row: sa.Row[Any]) -> Summary:
     return Summary(first, first + BLOCK - 1, row.text, row.at)
 
 
-def _history(
-    tx: Tx, agent: Who, config: AgentConfig, trigger: Mapping[str, Any], resume: Resume | None, active: ActiveSpace
+def _with_earlier(
+    tx: Tx,
+    agent: Who,
+    trigger: Mapping[str, Any],
+    resume: Resume | None,
+    active: ActiveSpace,
+    history: Sequence[Message],
 ) -> tuple[Message, ...]:
     """The window, preceded by the trigger and the answers to a wait if they are older."""
-    history, _ = read_window(tx, active.id, window_start(config, active.total), active.total)
     asked_here = trigger.get("spaceId") == active.id
     wanted = [
         trigger.get("messageId") if asked_here else None,
@@ -241,7 +269,8 @@ def _read_asked(tx: Tx, look: Look, listed: Sequence[sa.Row[Any]], active: Activ
     if space is None:
         return None
     given = {"space": space.id, "message": trigger["messageId"]}
-    return Asked(space, tuple(_read_sound(tx, statements.AROUND, statements.NUMBERS_AROUND, given)[0]))
+    found, _ = _sound_rows(tx, lambda: tx.all(statements.AROUND, given), given, statements.NUMBERS_AROUND)
+    return Asked(space, tuple(found))
 
 
 def _quoted(tx: Tx, look: Look, history: Iterable[Message]) -> dict[str, Message]:

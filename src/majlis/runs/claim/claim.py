@@ -7,7 +7,7 @@ first. A run that may have killed its workers is claimed alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
 from majlis.runs.claim.allowance import tell_spaces
@@ -46,23 +46,39 @@ def claim(
     count = Counter(run.agent_id for run in claimed.runs)
     for run in claimed.runs:
         run.alone = run.alone and count[run.agent_id] == 1
-        if configs is not None:
-            claimed.scenes[run.id] = _load(tx, run, configs)
+    if configs is not None:
+        claimed.scenes = _load_scenes(tx, claimed.runs, configs)
     if claimed.refused:
         tell_spaces(tx, claimed.refused)
     announce(tx, claimed.events)
     return claimed
 
 
-def _load(tx: Tx, run: Run, configs: Configs) -> Any:
-    """None where the run has to load its scene itself: its config is not parsed yet, a consciousness reads too much
-    while a claim holds locks, and a damaged row must fail its run alone (R9)."""
-    config = configs.known(run.agent_id, run.agent_version)
-    if config is None or run.cycle:
-        return None
-    run.adopt(config)
+def _load_scenes(tx: Tx, runs: Sequence[Run], configs: Configs) -> dict[str, Any]:
+    """In step, so that the reads of all share round trips. None where the run has to load its scene itself: its config
+    is not parsed yet, a consciousness reads too much while a claim holds locks, and a damaged row must fail its run
+    alone (R9)."""
+    scenes: dict[str, Any] = {}
+    loading: dict[str, Generator[None, None, Any]] = {}
+    for run in runs:
+        config = configs.known(run.agent_id, run.agent_version)
+        if config is not None and not run.cycle:
+            run.adopt(config)
+            loading[run.id] = mind_of(run.config).load_in_steps(tx, run)
+    while loading:
+        for run_id, steps in tuple(loading.items()):
+            try:
+                with reading():
+                    is_loaded, scenes[run_id] = _advance(steps)
+            except Unreadable:
+                is_loaded = True
+            if is_loaded:
+                del loading[run_id]
+    return scenes
+
+
+def _advance(steps: Generator[None, None, Any]) -> tuple[bool, Any]:
     try:
-        with reading():
-            return mind_of(run.config).load(tx, run)
-    except Unreadable:
-        return None
+        return False, next(steps)
+    except StopIteration as done:
+        return True, done.value

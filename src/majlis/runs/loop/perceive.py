@@ -4,7 +4,7 @@ view grows, and shrinks if the provider refuses it."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from majlis.minds.consciousness.perceive import perceive as perceive_cycle
 from majlis.minds.roles.load import load_scene as load_roles_scene
 from majlis.minds.roles.perceive import perceive as perceive_roles
 from majlis.minds.roles.scene import Scene as RolesScene
-from majlis.minds.timeline.load import load_scene
+from majlis.minds.timeline.load import at_once, load_in_steps
 from majlis.minds.timeline.perceive import perceive as perceive_timeline
 from majlis.minds.timeline.scene import Look, Resume, Scene, Who
 from majlis.minds.view import LeftOut, View
@@ -35,10 +35,14 @@ _NO_LIMIT = Room()
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    # Reads in one snapshot, in the claim itself where possible.
-    load: Callable[[Tx, Run], Any]
+    # Reads in one snapshot, in the claim itself where possible. Pauses where it has asked for something, so that the
+    # reads of several runs share round trips.
+    load_in_steps: Callable[[Tx, Run], Generator[None, None, Any]]
     # Pure: the same scene and room, in tokens, give the same view.
     perceive: Callable[[Any, int | None], View]
+
+    def load(self, tx: Tx, run: Run) -> Any:
+        return at_once(self.load_in_steps(tx, run))
 
 
 def mind_of(config: AgentConfig) -> Mind:
@@ -198,14 +202,27 @@ class Perception:
             smaller.make(self.turns, self._begins)
 
 
-def _load_timeline(tx: Tx, run: Run) -> Scene | RolesScene:
+def _load_timeline(tx: Tx, run: Run) -> Generator[None, None, Scene | RolesScene]:
     """An orchestrator sees its routing view, whatever its mind (R8)."""
     look = _look(tx, run)
     if "orchestrates" in run.trigger:
         routing = load_roles_scene(tx, look)
         if routing.routing is not None:
             return routing
-    return load_scene(tx, look)
+    return (yield from load_in_steps(tx, look))
+
+
+def _load_outside(tx: Tx, run: Run) -> Generator[None, None, Scene]:
+    """For the context of an event: the program decides what its model is shown."""
+    return (yield from load_in_steps(tx, _look(tx, run)))
+
+
+def _in_one_step(load: Callable[[Tx, Look], Any]) -> Callable[[Tx, Run], Generator[None, None, Any]]:
+    def steps(tx: Tx, run: Run) -> Generator[None, None, Any]:
+        yield
+        return load(tx, _look(tx, run))
+
+    return steps
 
 
 def _look(tx: Tx, run: Run) -> Look:
@@ -248,8 +265,7 @@ def _perceive_timeline(scene: Scene | RolesScene, room: int | None) -> View:
 
 _MINDS = {
     "timeline": Mind(_load_timeline, _perceive_timeline),
-    # For the context of an event: the program decides what its model is shown.
-    "outside": Mind(lambda tx, run: load_scene(tx, _look(tx, run)), perceive_timeline),
-    "roles": Mind(lambda tx, run: load_roles_scene(tx, _look(tx, run)), perceive_roles),
-    "consciousness": Mind(lambda tx, run: load_waking(tx, _look(tx, run)), lambda waking, _: perceive_cycle(waking)),
+    "outside": Mind(_load_outside, perceive_timeline),
+    "roles": Mind(_in_one_step(load_roles_scene), perceive_roles),
+    "consciousness": Mind(_in_one_step(load_waking), lambda waking, _: perceive_cycle(waking)),
 }
