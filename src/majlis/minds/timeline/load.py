@@ -38,10 +38,21 @@ from majlis.store.transactions import Tx
 
 _MAX_AWAITED = 3
 T = TypeVar("T")
+# What several scenes of one transaction have asked for: the statement and its parameters.
+Shared = dict[tuple[Any, ...], sa.CursorResult[Any]]
 
 
 def load_scene(tx: Tx, look: Look) -> Scene:
     return at_once(load_in_steps(tx, look))
+
+
+def _ask(tx: Tx, statement: Any, given: dict[str, str], shared: Shared | None) -> sa.CursorResult[Any]:
+    if shared is None:
+        return tx.ask(statement, given)
+    key = id(statement), *given.values()
+    if key not in shared:
+        shared[key] = tx.ask(statement, given)
+    return shared[key]
 
 
 def at_once(steps: Generator[None, None, T]) -> T:
@@ -53,14 +64,15 @@ def at_once(steps: Generator[None, None, T]) -> T:
             return found
 
 
-def load_in_steps(tx: Tx, look: Look) -> Generator[None, None, Scene]:
+def load_in_steps(tx: Tx, look: Look, shared: Shared | None = None) -> Generator[None, None, Scene]:
     """Pauses where it has asked for something and needs the rows: if several scenes are loaded in step, their reads
-    share round trips. A space that the agent is no longer a member of is not active (A7)."""
+    share round trips, and those of one agent and person share its spaces and what it keeps. A space that the agent is
+    no longer a member of is not active (A7)."""
     agent, config, trigger = look.agent, look.config, look.trigger
     own = _limited(look.person, statements.OWN_SPACES[tx.dialect], statements.SHARED_SPACES[tx.dialect], agent=agent.id)
     # Nothing below depends on these: on PostgreSQL they arrive in one round trip.
-    listed_rows = tx.ask(*own)
-    kept_rows = tx.ask(*_limited(look.person, statements.KEPT, statements.SHARED_KEPT, agent=agent.id))
+    listed_rows = _ask(tx, *own, shared)
+    kept_rows = _ask(tx, *_limited(look.person, statements.KEPT, statements.SHARED_KEPT, agent=agent.id), shared)
     others = None if look.alone else _ask_for_other_runs(tx, look)
     yield
     listed = listed_rows.all()

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
+from majlis.minds.timeline.load import Shared
 from majlis.runs.claim.allowance import tell_spaces
 from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.resume import resume_runs
@@ -60,11 +61,12 @@ def _load_scenes(tx: Tx, runs: Sequence[Run], configs: Configs) -> dict[str, Any
     alone (R9)."""
     scenes: dict[str, Any] = {}
     loading: dict[str, Generator[None, None, Any]] = {}
+    shared: Shared = {}
     for run in runs:
         config = configs.known(run.agent_id, run.agent_version)
         if config is not None and not run.cycle:
             run.adopt(config)
-            loading[run.id] = mind_of(run.config).load_in_steps(tx, run)
+            loading[run.id] = mind_of(run.config).load_in_steps(tx, run, shared)
     while loading:
         for run_id, steps in tuple(loading.items()):
             try:

@@ -15,7 +15,7 @@ from majlis.minds.consciousness.perceive import perceive as perceive_cycle
 from majlis.minds.roles.load import load_scene as load_roles_scene
 from majlis.minds.roles.perceive import perceive as perceive_roles
 from majlis.minds.roles.scene import Scene as RolesScene
-from majlis.minds.timeline.load import at_once, load_in_steps
+from majlis.minds.timeline.load import Shared, at_once, load_in_steps
 from majlis.minds.timeline.perceive import perceive as perceive_timeline
 from majlis.minds.timeline.scene import Look, Resume, Scene, Who
 from majlis.minds.view import LeftOut, View
@@ -37,12 +37,12 @@ _NO_LIMIT = Room()
 class Mind:
     # Reads in one snapshot, in the claim itself where possible. Pauses where it has asked for something, so that the
     # reads of several runs share round trips.
-    load_in_steps: Callable[[Tx, Run], Generator[None, None, Any]]
+    load_in_steps: Callable[[Tx, Run, Shared | None], Generator[None, None, Any]]
     # Pure: the same scene and room, in tokens, give the same view.
     perceive: Callable[[Any, int | None], View]
 
     def load(self, tx: Tx, run: Run) -> Any:
-        return at_once(self.load_in_steps(tx, run))
+        return at_once(self.load_in_steps(tx, run, None))
 
 
 def mind_of(config: AgentConfig) -> Mind:
@@ -202,23 +202,23 @@ class Perception:
             smaller.make(self.turns, self._begins)
 
 
-def _load_timeline(tx: Tx, run: Run) -> Generator[None, None, Scene | RolesScene]:
+def _load_timeline(tx: Tx, run: Run, shared: Shared | None) -> Generator[None, None, Scene | RolesScene]:
     """An orchestrator sees its routing view, whatever its mind (R8)."""
     look = _look(tx, run)
     if "orchestrates" in run.trigger:
         routing = load_roles_scene(tx, look)
         if routing.routing is not None:
             return routing
-    return (yield from load_in_steps(tx, look))
+    return (yield from load_in_steps(tx, look, shared))
 
 
-def _load_outside(tx: Tx, run: Run) -> Generator[None, None, Scene]:
+def _load_outside(tx: Tx, run: Run, shared: Shared | None) -> Generator[None, None, Scene]:
     """For the context of an event: the program decides what its model is shown."""
-    return (yield from load_in_steps(tx, _look(tx, run)))
+    return (yield from load_in_steps(tx, _look(tx, run), shared))
 
 
-def _in_one_step(load: Callable[[Tx, Look], Any]) -> Callable[[Tx, Run], Generator[None, None, Any]]:
-    def steps(tx: Tx, run: Run) -> Generator[None, None, Any]:
+def _in_one_step(load: Callable[[Tx, Look], Any]) -> Callable[[Tx, Run, Shared | None], Generator[None, None, Any]]:
+    def steps(tx: Tx, run: Run, _: Shared | None) -> Generator[None, None, Any]:
         yield
         return load(tx, _look(tx, run))
 
