@@ -46,6 +46,8 @@ POLL_MILLIS = 1000
 _MAX_POLL_MILLIS = 5000
 GRACE_SECONDS = 5.0
 PORTION = 100
+# A claim holds SQLite's only writer, and reads what its runs see. Others wait meanwhile.
+_CLAIMED_AT_ONCE = 16
 # A worker that has other runs waits this long for one without before it makes room for a run that must be tried alone.
 _ISOLATE_AFTER_MILLIS = 5_000
 _ISOLATION_MILLIS = 60_000
@@ -195,7 +197,7 @@ class Worker:
             self._day = today
 
     async def _take(self, dead: Any) -> None:
-        free = self._slots - len(self._running)
+        free = min(_CLAIMED_AT_ONCE, self._slots - len(self._running))
         self._left = True
         if free < 1 or self._stopping or self._is_isolated() or (self._makes_room() and self._running):
             return

@@ -157,7 +157,7 @@ class Posted:
     max_chain_depth: int | None = None
     # What kind of message it replies to.
     replies_to: MessageKind | None = None
-    # What was asked for together with its number.
+    # The read that its caller asked for together with the number.
     asked: sa.CursorResult[Any] | None = None
 
 
