@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from majlis.store.hot import hot
 from majlis.store.open import open_database
 from majlis.store.tables import entities, gateway, tokens
 from majlis.store.transactions import Database, Tx
+from tests.conditions import until
 from tests.databases import PostgresDatabases
 from tests.wire import Wire
 
@@ -20,6 +22,7 @@ _NAME = hot(entities.update().where(entities.c.id == sa.bindparam("entity")).val
 _END = hot(tokens.update().where(tokens.c.id == sa.bindparam("token")).values(expires_at=sa.bindparam("at")))
 _COUNT = hot(sa.select(sa.func.count()).select_from(gateway))
 _ELSEWHERE = hot(sa.select(sa.func.count()).select_from(entities))
+_KEYS = hot(sa.select(gateway.c.key))
 _NOT_MARKED = sa.select(sa.func.count()).select_from(gateway)
 
 
@@ -170,3 +173,66 @@ async def test_what_was_deferred_is_gone_with_its_transaction(db: Database) -> N
     with pytest.raises(LookupError):
         await db.write(write)
     assert await db.read(count) == before
+
+
+async def test_a_transaction_that_failed_and_went_on_is_not_taken_for_committed(watched: Database) -> None:
+    """PostgreSQL answers its COMMIT with ROLLBACK, which is no error."""
+
+    def write(tx: Tx) -> None:
+        tx.execute(_INSERT, row("same"))
+        with suppress(sa.exc.IntegrityError):
+            tx.execute(_INSERT, row("same"))
+
+    before = await watched.read(count)
+    with pytest.raises(sa.exc.InternalError, match="rolled back"):
+        await watched.write(write)
+    assert await watched.read(count) == before
+
+
+async def test_what_a_canceled_caller_has_committed_leaves(watched: Database) -> None:
+    """The commit is under way: it cannot be taken back, so others have to hear of it."""
+    left: list[object] = []
+    watched.after_commit = left.extend
+    for each in _SLOW_COMMIT:
+        await watched.write(Tx.execute, sa.text(each))
+    key = asyncio.Event()
+
+    def write(tx: Tx) -> None:
+        tx.execute(_INSERT, row("slow"))
+        tx.outbox.append("heard")
+        key.set()
+
+    writing = asyncio.create_task(watched.write(write))
+    await key.wait()
+    await until(lambda: watched.read(lambda tx: tx.one(_COMMITTING)))
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    await until(lambda: left)
+    assert left == ["heard"]
+    assert await watched.read(lambda tx: tx.one(sa.select(gateway.c.key).where(gateway.c.key == "slow")))
+
+
+_SLOW_COMMIT = (
+    "CREATE FUNCTION nap() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(1); RETURN NULL; END $$ LANGUAGE plpgsql",
+    "CREATE CONSTRAINT TRIGGER nap AFTER INSERT ON gateway DEFERRABLE INITIALLY DEFERRED"
+    " FOR EACH ROW EXECUTE FUNCTION nap()",
+)
+_COMMITTING = sa.text(
+    "SELECT pid FROM pg_stat_activity"
+    " WHERE datname = current_database() AND query = 'COMMIT' AND wait_event = 'PgSleep'"
+)
+
+
+async def test_a_database_with_another_encoding_stores_texts_as_they_are(postgres_databases: PostgresDatabases) -> None:
+    url = sa.make_url(await asyncio.to_thread(postgres_databases.fresh))
+    name = f"{url.database}_latin"
+    create = f"CREATE DATABASE {name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+    one = open_database(url.render_as_string(hide_password=False))
+    await one.read(lambda tx: tx.execute(sa.text(create)))
+    await one.close()
+    opened = open_database(url.set(database=name).render_as_string(hide_password=False))
+    await opened.write(lambda tx: tx.execute(sa.text("CREATE TABLE gateway (key text PRIMARY KEY, value text)")))
+    await opened.write(lambda tx: tx.later(_INSERT, row("M\u00fcller")))
+    assert await opened.read(lambda tx: [each.key for each in tx.all(_KEYS)]) == ["M\u00fcller"]
+    await opened.close()

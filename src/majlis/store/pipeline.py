@@ -134,11 +134,8 @@ class Pipeline:
         if len(self._queue) == 1 and self._pg.transaction_status == pq.TransactionStatus.IDLE:
             self._queue.clear()
             return
-        self._queue.append(commit := _Statement(_COMMIT))
+        self._queue.append(_Statement(_COMMIT))
         self._exchange(on_commit)
-        # After a failed statement whose error the work has caught, PostgreSQL answers COMMIT with ROLLBACK.
-        if commit.result is None or commit.result.command_status != b"COMMIT":
-            raise sa.exc.InternalError(_COMMIT, None, psycopg.InternalError("the transaction was rolled back"))
 
     def end(self) -> None:
         """Ends a transaction that has only read. Does not wait for it."""
@@ -262,6 +259,9 @@ class Pipeline:
                 exchange.error, exchange.failed = error_from_result(result), statement
         elif preparing is not None:
             self._names[statement.text] = preparing
+        elif statement.text == _COMMIT and result.command_status != b"COMMIT":
+            # The work has caught the error of a statement that had failed.
+            exchange.error, exchange.failed = psycopg.InternalError("the transaction was rolled back"), statement
         else:
             statement.result = result
 

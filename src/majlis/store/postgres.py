@@ -57,7 +57,12 @@ class PostgresDatabase:
             json_serializer=dump_json,
             json_deserializer=orjson.loads,
             use_native_hstore=False,
-            connect_args={"connect_timeout": _CONNECT_SECONDS, "application_name": "majlis"},
+            connect_args={
+                "connect_timeout": _CONNECT_SECONDS,
+                "application_name": "majlis",
+                # Parameters are sent as UTF-8, also to a database with another encoding.
+                "client_encoding": "utf8",
+            },
         )
         self.engine = self._engine.sync_engine
         self._pool = _Pool(self._engine, pool_size)
@@ -237,7 +242,7 @@ class _Pool:
         while True:
             if self._idle:
                 held = self._idle.pop()
-                if not held.is_old:
+                if not held.is_old and not held.pipeline.is_lost:
                     return held
                 await self._close(held)
             elif self._open < self._size:
