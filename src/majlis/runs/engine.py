@@ -95,6 +95,7 @@ class Pace:
 
     def __init__(self) -> None:
         self._began: float | None = None
+        self._goes_on = False
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def keep(self) -> None:
@@ -104,17 +105,22 @@ class Pace:
             await waiter
         if self._began is None:
             self._began = time.perf_counter()
+            self._continue()
+
+    def _continue(self) -> None:
+        if not self._goes_on:
+            self._goes_on = True
             asyncio.get_running_loop().call_soon(self._go_on)
 
     def _go_on(self) -> None:
         """In the next iteration, and in each one after it while any wait."""
-        self._began = None
+        self._began, self._goes_on = None, False
         for _ in range(min(_VIEWS_AT_ONCE, len(self._waiting))):
             waiter = self._waiting.popleft()
             if not waiter.done():
                 waiter.set_result(None)
         if self._waiting:
-            asyncio.get_running_loop().call_soon(self._go_on)
+            self._continue()
 
 
 @dataclass

@@ -25,6 +25,8 @@ from majlis.store.hot import HotResult, Prepared, Row
 BEGIN, SNAPSHOT = "BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _COMMIT, _ROLLBACK = "COMMIT", "ROLLBACK"
 _DIVISION_BY_ZERO = "22012"
+# Parameters and, unless all are texts, their formats.
+Given = tuple[list[bytes | None], list[int] | None]
 _OK = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
 
@@ -36,7 +38,8 @@ class OneByOne(BaseException):
 @dataclass(slots=True, eq=False)
 class _Statement:
     text: str
-    values: Sequence[Any] = ()
+    # In PostgreSQL's format, so that a value that it cannot have is an error before anything is queued.
+    given: Given = ([], None)
     make_row: Callable[[Sequence[Any]], Row] | None = None
     is_deferred: bool = False
     result: pq.abc.PGresult | None = None
@@ -57,6 +60,11 @@ class _Exchange:
     # Set when all results have arrived, for `reset`.
     left: asyncio.Event | None = None
 
+    def leave(self) -> None:
+        if self.on_commit is not None and self.error is None:
+            self.on_commit()
+        self.on_commit = None
+
 
 class Pipeline:
     """The `Driver` of PostgreSQL. What waits for results runs in the greenlet of a transaction, `reset` does not."""
@@ -75,7 +83,9 @@ class Pipeline:
         self._queue: list[_Statement] = []
         self._under_way: _Exchange | None = None
         self._defers = False
-        self._listens = False
+        self._listens = self._writes = False
+        # A COMMIT may have reached the server.
+        self.has_sent_commit = False
 
     @property
     def is_lost(self) -> bool:
@@ -93,9 +103,10 @@ class Pipeline:
         """Without a text each statement is a transaction of its own."""
         self._queue = [] if text is None else [_Statement(text)]
         self._defers = defers
+        self.has_sent_commit = False
 
     def run(self, prepared: Prepared, rows: list[Sequence[Any]]) -> HotResult:
-        statements = [_Statement(prepared.text, values, prepared.make_row) for values in rows]
+        statements = [_Statement(prepared.text, _dumped(values), prepared.make_row) for values in rows]
         self._queue += statements
         self.flush()
         if len(statements) == 1 and prepared.make_row is not None:
@@ -107,11 +118,11 @@ class Pipeline:
         if not self._defers or prepared.make_row is not None:
             return self.run(prepared, rows).rowcount != 0
         text = _checked(prepared.text) if checked else prepared.text
-        self._queue += [_Statement(text, values, is_deferred=True) for values in rows]
+        self._queue += [_Statement(text, _dumped(values), is_deferred=True) for values in rows]
         return True
 
     def ask(self, prepared: Prepared, values: Sequence[Any]) -> HotResult:
-        self._queue.append(statement := _Statement(prepared.text, values, prepared.make_row))
+        self._queue.append(statement := _Statement(prepared.text, _dumped(values), prepared.make_row))
         return _Asked(self, statement)
 
     def flush(self) -> None:
@@ -119,19 +130,29 @@ class Pipeline:
             self._exchange(None)
 
     def give_way(self) -> None:
-        """Before a statement that goes through SQLAlchemy: psycopg listens to the socket then, and stops listening."""
+        """Before a statement that goes through SQLAlchemy: psycopg listens to the socket then."""
         self.flush()
-        self._listens = False
+        self.close()
+
+    def listen(self) -> None:
+        """While it is idle too, to notice that the connection is lost."""
+        if not self._listens and not self.is_lost:
+            self._loop.add_reader(self._socket, self._read)
+            self._listens = True
 
     def close(self) -> None:
-        """Before the connection is closed, or after it was lost."""
+        """Before the connection is closed, or as soon as it is lost: then libpq has closed the socket, and its number
+        may be another's soon."""
         if self._listens:
             self._listens = False
             self._loop.remove_reader(self._socket)
+        if self._writes:
+            self._writes = False
+            self._loop.remove_writer(self._socket)
 
     def commit(self, on_commit: Callable[[], None]) -> None:
         """Nothing is sent if nothing was."""
-        if len(self._queue) == 1 and self._pg.transaction_status == pq.TransactionStatus.IDLE:
+        if [each.text for each in self._queue] == [BEGIN]:
             self._queue.clear()
             return
         self._queue.append(_Statement(_COMMIT))
@@ -167,7 +188,13 @@ class Pipeline:
     def _exchange(self, on_commit: Callable[[], None] | None) -> None:
         statements, self._queue = self._queue, []
         exchange = self._send(statements, on_commit)
-        await_only(exchange.answered)
+        try:
+            await_only(exchange.answered)
+        except asyncio.CancelledError:
+            # The answer and the cancellation have come together.
+            if exchange.answered.done() and not exchange.answered.cancelled():
+                exchange.leave()
+            raise
         if exchange.error is not None:
             raise self._translated(exchange.error, exchange.failed)
 
@@ -182,19 +209,19 @@ class Pipeline:
 
     def _send(self, statements: list[_Statement], on_commit: Callable[[], None] | None = None) -> _Exchange:
         exchange = _Exchange([], self._loop.create_future(), on_commit=on_commit)
-        given = [_dumped(each.values) for each in statements]
         pg = self._pg
         try:
             pg.enter_pipeline_mode()
-            for statement, (values, formats) in zip(statements, given, strict=True):
-                pg.send_query_prepared(self._name(statement, exchange), values, formats)
+            for statement in statements:
+                pg.send_query_prepared(self._name(statement, exchange), *statement.given)
                 exchange.expected.append((statement, None))
             pg.pipeline_sync()
             self._under_way = exchange
-            if not self._listens:
-                self._loop.add_reader(self._socket, self._read)
-                self._listens = True
-            self._write()
+            self.listen()
+            self.has_sent_commit = statements[-1].text == _COMMIT
+            if pg.flush():
+                self._loop.add_writer(self._socket, self._go_on_writing)
+                self._writes = True
         except psycopg.Error as error:
             self._under_way = exchange
             self._finish(error)
@@ -213,42 +240,43 @@ class Pipeline:
         exchange.expected.append((statement, name))
         return name
 
-    def _write(self) -> None:
-        if self._pg.flush():
-            self._loop.add_writer(self._socket, self._go_on_writing)
-
     def _go_on_writing(self) -> None:
+        # The server stops reading while its own answers are not read.
+        self._read()
         try:
-            # The server stops reading while its own answers are not read.
-            self._pg.consume_input()
-            if not self._pg.flush():
+            if self._writes and not self._pg.flush():
+                self._writes = False
                 self._loop.remove_writer(self._socket)
         except psycopg.Error as error:
-            self._finish(error)
+            self._fail(error)
 
     def _read(self) -> None:
-        pg, exchange = self._pg, self._under_way
         try:
-            pg.consume_input()
-            if exchange is None:
-                return
-            while not pg.is_busy():
-                result = pg.get_result()
-                if result is None:
-                    if self.is_lost:
-                        self._finish(psycopg.OperationalError(pg.get_error_message()))
-                        return
-                elif result.status == pq.ExecStatus.PIPELINE_SYNC:
-                    pg.exit_pipeline_mode()
-                    self._finish(None)
-                    return
-                else:
-                    self._take(result, exchange)
+            self._pg.consume_input()
+            if self._under_way is not None:
+                self._take_results(self._under_way)
         except psycopg.Error as error:
-            if exchange is not None:
-                self._finish(error)
+            self._fail(error)
+
+    def _take_results(self, exchange: _Exchange) -> None:
+        pg = self._pg
+        while not pg.is_busy():
+            result = pg.get_result()
+            if result is None:
+                if self.is_lost:
+                    raise psycopg.OperationalError(pg.get_error_message())
+            elif result.status == pq.ExecStatus.PIPELINE_SYNC:
+                pg.exit_pipeline_mode()
+                self._finish(None)
+                return
             else:
-                self.close()
+                self._take(result, exchange)
+
+    def _fail(self, error: psycopg.Error) -> None:
+        if self._under_way is not None:
+            self._finish(error)
+        else:
+            self.close()
 
     def _take(self, result: pq.abc.PGresult, exchange: _Exchange) -> None:
         statement, preparing = exchange.expected[min(exchange.at, len(exchange.expected) - 1)]
@@ -270,14 +298,13 @@ class Pipeline:
         assert exchange is not None
         if error is not None:
             self.close()
-            self._loop.remove_writer(self._socket)
         exchange.error = exchange.error or error
         if exchange.left is not None:
             exchange.left.set()
         if not exchange.answered.done():
             exchange.answered.set_result(None)
-        elif exchange.on_commit is not None and exchange.error is None:
-            exchange.on_commit()
+        else:
+            exchange.leave()
 
 
 class _Asked(HotResult):
@@ -300,7 +327,7 @@ def _count(statement: _Statement) -> int:
     return (statement.result.command_tuples or 0) if statement.result is not None else 0
 
 
-def _dumped(values: Sequence[Any]) -> tuple[list[bytes | None], list[int] | None]:
+def _dumped(values: Sequence[Any]) -> Given:
     """In PostgreSQL's text format, and bytes as they are."""
     dumped: list[bytes | None] = []
     formats: list[int] | None = None

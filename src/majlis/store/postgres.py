@@ -29,7 +29,8 @@ _CHANGED_PLAN = "0A000"
 _TRIES = 5
 _CONNECT_SECONDS = 10
 _POOL_SECONDS = 30
-_RESET_SECONDS = 10
+# Longer than a commit can wait for a lock (`lock_timeout`).
+_RESET_SECONDS = 30
 _RECYCLE_SECONDS = 1800
 _ALTER_LOCK = 0x6D616A6C  # an arbitrary number: one node migrates, the others wait
 _ALTER_TRIES = 60
@@ -69,17 +70,18 @@ class PostgresDatabase:
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         trace = telemetry.here() if telemetry.listener is not None else None
-        defers, committing = True, False
+        defers, may_be_committed = True, False
         outbox: list[object] = []
 
         def run(conn: sa.Connection, pipeline: Pipeline) -> T:
-            nonlocal committing, outbox
-            committing = False
+            nonlocal may_be_committed, outbox
             tx = Tx(conn, self.hooks, pipeline, trace=trace)
             pipeline.begin(BEGIN, defers)
-            result = work(tx, *args, **kwargs)
-            committing = True
-            pipeline.commit(lambda: self._leave(tx.leaving()))
+            try:
+                result = work(tx, *args, **kwargs)
+                pipeline.commit(lambda: self._leave(tx.leaving()))
+            finally:
+                may_be_committed = pipeline.has_sent_commit
             outbox = tx.leaving()
             return result
 
@@ -92,7 +94,7 @@ class PostgresDatabase:
                 defers = False
             except sa.exc.DBAPIError as error:
                 # A lost connection rolls back, unless the commit was already sent: then its outcome is unknown.
-                lost = error.connection_invalidated and not committing
+                lost = error.connection_invalidated and not may_be_committed
                 tries += 1
                 if tries == _TRIES or not (lost or _is_rolled_back(error)):
                     raise
@@ -224,9 +226,8 @@ class _Pool:
         try:
             return await held.conn.run_sync(work, held.pipeline)
         except sa.exc.DBAPIError as error:
-            # Connections that are busy find out by themselves.
-            if _has_changed_plan(error):
-                held.is_spoiled = True
+            # Those that are busy find out by themselves.
+            held.is_spoiled = error.connection_invalidated or _has_changed_plan(error)
             raise
         finally:
             self._give_back(held)
@@ -257,6 +258,9 @@ class _Pool:
             async with asyncio.timeout(_POOL_SECONDS):
                 return await waiter
         except TimeoutError:
+            # It may have come at the last moment.
+            if waiter.done() and not waiter.cancelled():
+                return waiter.result()
             raise sa.exc.TimeoutError(f"no connection to PostgreSQL was free for {_POOL_SECONDS} s") from None
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
@@ -279,12 +283,15 @@ class _Pool:
             raise
 
     def _give_back(self, held: _Connection) -> None:
-        if held.is_spoiled or held.pipeline.is_lost or held.conn.invalidated:
+        if held.is_spoiled:
             # Those that are idle have the same trouble, for example after a restart of the server.
             spoiled, self._idle = [held, *self._idle], []
             for each in spoiled:
                 self._later(self._close(each))
+        elif held.pipeline.is_lost or held.conn.invalidated:
+            self._later(self._close(held))
         elif held.pipeline.is_idle:
+            held.pipeline.listen()
             self._hand_on(held)
         else:
             self._later(self._reset(held))
