@@ -234,8 +234,8 @@ def _repeated_without_client_id(patch: pytest.MonkeyPatch) -> None:
     """The client id of a message is not stored."""
     original = post.store_message
 
-    def store(tx: Any, sender: Any, space_id: str, draft: Any) -> Any:
-        return original(tx, sender, space_id, replace(draft, client_id=None))
+    def store(tx: Any, sender: Any, space_id: str, draft: Any, *more: Any) -> Any:
+        return original(tx, sender, space_id, replace(draft, client_id=None), *more)
 
     patch.setattr(deliver, "store_message", store)
 
