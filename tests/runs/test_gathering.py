@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from functools import partial
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from majlis.runs.claim.gathered import Group, joint_trigger
 from majlis.settings import Settings
 from tests.conditions import until
 from tests.model_server import Asked, ModelServer, Reply, by_agent, call, say, silent
@@ -255,3 +257,17 @@ async def test_e2_a_wait_inside_a_gathering_run(house: House) -> None:
     await house.owner.say(space, "The first")
     await house.until_idle()
     assert {run["status"] for run in await house.runs(c)} == {"completed"}
+
+
+def test_e2_a_repeated_try_stays_the_trigger_of_what_it_takes_along() -> None:
+    """Its payload names the failed try, whose other deliveries only this run can take."""
+    head = SimpleNamespace(id="dlv_1", seq=3, attempts=1, gather_until=5, chain_depth=1)
+    newer = SimpleNamespace(id="dlv_2", seq=7, attempts=0, gather_until=9, chain_depth=2)
+    triggers: Any = {each.id: {"messageId": each.id, "chainDepth": each.chain_depth} for each in (head, newer)}
+    first, trigger = joint_trigger(Group(cast(Any, head), [cast(Any, newer)]), triggers)
+    assert first.id == "dlv_1"
+    assert trigger["messageId"] == "dlv_1"
+    assert trigger["chainDepth"] == 2
+    head.attempts = 0
+    first, _ = joint_trigger(Group(cast(Any, head), [cast(Any, newer)]), triggers)
+    assert first.id == "dlv_2"

@@ -119,7 +119,9 @@ def joint_trigger(group: Group, triggers: dict[str, TriggerJson]) -> tuple[sa.Ro
     """The delivery that triggers the run, and its trigger, which lists all events if there are several. A run of
     agents' messages has the greatest depth, a person's message keeps its own."""
     rows = sorted((row for row in (group.head, *group.along) if row.id in triggers), key=lambda row: row.seq or 0)
-    first = group.head if group.head.gather_until is None else rows[-1]
+    # A try that is repeated keeps its trigger, which knows the deliveries that the failed try had taken besides.
+    keeps = group.head.gather_until is None or group.head.attempts > 0
+    first = group.head if keeps else rows[-1]
     trigger = triggers[first.id]
     if len(rows) == 1:
         return first, trigger
