@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -32,7 +31,7 @@ _CONFIGS = 2000
 _MAX_INTERRUPTIONS = 20
 _DAY = 86_400_000
 _MAX_DENSITY = 3.0
-_VIEWS_SECONDS = 0.003
+_VIEWS_MILLIS = 3
 _VIEWS_AT_ONCE = 4
 
 
@@ -94,17 +93,18 @@ class Pace:
     loop a millisecond or more."""
 
     def __init__(self) -> None:
-        self._began: float | None = None
+        # By the clock that a simulation sets, so that its schedules can be replayed.
+        self._began: clock.Millis | None = None
         self._goes_on = False
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def keep(self) -> None:
         """Returns at once, unless this iteration of the event loop has made views for a while."""
-        while self._began is not None and time.perf_counter() - self._began > _VIEWS_SECONDS:
+        while self._began is not None and clock.now() - self._began > _VIEWS_MILLIS:
             self._waiting.append(waiter := asyncio.get_running_loop().create_future())
             await waiter
         if self._began is None:
-            self._began = time.perf_counter()
+            self._began = clock.now()
             self._continue()
 
     def _continue(self) -> None:
