@@ -25,7 +25,7 @@ from bench.throughput import AGENTS, Crowd
 _MESSAGES = 100
 # In a built-in's name: whose it is.
 _BUILT_IN = {"sqlite3": "sqlite3", "orjson": "json", "zlib": "zlib", "_queue": "threads", "_thread": "threads"}
-_LIBRARIES = ("sqlalchemy", "asyncpg", "opentelemetry", "prometheus_client", "pydantic", "structlog", "uvloop")
+_LIBRARIES = ("sqlalchemy", "psycopg", "opentelemetry", "prometheus_client", "pydantic", "structlog", "uvloop")
 _THREADS = ("threading.py", "queue.py", "concurrent/futures")
 
 

@@ -241,7 +241,7 @@ def disable(tx: Tx, hook: sa.Row[Any], reason: Reason) -> None:
     pending = webhook_deliveries.update().where(_queue.webhook_id == hook.id, _queue.state == word("pending"))
     tx.execute(pending.values(state="failed", error="The webhook was disabled.", ended_at=tx.now))
     if hook.space_id is None:
-        # It sends the events of an agent, or of all spaces of its creator, so there is no space to tell.
+        # Its events come from an agent or from all spaces of its creator, so no single space gets a notice.
         _logger.warning("a webhook was disabled", webhook=hook.id, reason=reason)
     elif reason != "creator_left":
         host = parse_target(hook.url).authority
