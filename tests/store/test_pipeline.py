@@ -175,6 +175,20 @@ async def test_what_was_deferred_is_gone_with_its_transaction(db: Database) -> N
     assert await db.read(count) == before
 
 
+async def test_what_waits_in_a_savepoint_is_rolled_back_with_it(db: Database) -> None:
+    def write(tx: Tx) -> None:
+        tx.later(_INSERT, row("before"))
+        with suppress(LookupError), tx.savepoint():
+            tx.later(_INSERT, row("within"))
+            raise LookupError
+        with tx.savepoint():
+            tx.later(_INSERT, row("kept"))
+
+    before = await db.read(count)
+    await db.write(write)
+    assert await db.read(count) == before + 2
+
+
 async def test_a_transaction_that_failed_and_went_on_is_not_taken_for_committed(watched: Database) -> None:
     """PostgreSQL answers its COMMIT with ROLLBACK, which is no error."""
 

@@ -9,7 +9,8 @@ once (after a deadlock), so it must have no side effects beside its `Tx`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
@@ -101,6 +102,16 @@ class Tx:
         if driver is None or prepared is None:
             return self.execute(statement, parameters)
         return cast("sa.CursorResult[Any]", driver.ask(prepared, prepared.bound(parameters)))
+
+    @contextmanager
+    def savepoint(self) -> Iterator[sa.NestedTransaction]:
+        """What waits is sent before the savepoint begins and before it ends, so that it is rolled back with its own."""
+        with self.conn.begin_nested() as nested:
+            try:
+                yield nested
+            finally:
+                if self.driver is not None:
+                    self.driver.give_way()
 
     def send(self, items: Callable[[], Sequence[object]]) -> None:
         """Adds to the outbox what is known only after the commit, when everything asked for has arrived."""

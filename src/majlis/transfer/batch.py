@@ -49,17 +49,16 @@ def replace_owner(tx: Tx, lines: Sequence[Line], earlier: RejectedRows) -> Verdi
     fresh = _fresh_owner(tx) if imported is not None else None
     if imported is None or fresh is None or fresh.id == imported.values["id"]:
         return {}
-    savepoint = tx.conn.begin_nested()
-    aside = {"name_key": fresh.id, "look_key": None, "external_id": None}
-    tx.execute(entities.update().where(entities.c.id == fresh.id).values(aside))
-    verdicts = import_lines(tx, [imported], earlier)
-    if verdicts[imported.raw.number].outcome != "imported":
-        savepoint.rollback()
-        return verdicts
-    tx.execute(tokens.update().where(tokens.c.entity_id == fresh.id).values(entity_id=imported.values["id"]))
-    tx.execute(events.delete().where(events.c.topic == fresh.id))
-    tx.execute(entities.delete().where(entities.c.id == fresh.id))
-    savepoint.commit()
+    with tx.savepoint() as savepoint:
+        aside = {"name_key": fresh.id, "look_key": None, "external_id": None}
+        tx.execute(entities.update().where(entities.c.id == fresh.id).values(aside))
+        verdicts = import_lines(tx, [imported], earlier)
+        if verdicts[imported.raw.number].outcome != "imported":
+            savepoint.rollback()
+            return verdicts
+        tx.execute(tokens.update().where(tokens.c.entity_id == fresh.id).values(entity_id=imported.values["id"]))
+        tx.execute(events.delete().where(events.c.topic == fresh.id))
+        tx.execute(entities.delete().where(entities.c.id == fresh.id))
     return verdicts
 
 
@@ -78,7 +77,7 @@ def _fresh_owner(tx: Tx) -> sa.Row[Any] | None:
 def _try(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, earlier: RejectedRows) -> str | None:
     """In a savepoint. Returns the reason if the database rejects a row; then nothing was written."""
     try:
-        with tx.conn.begin_nested():
+        with tx.savepoint():
             for _, group in groupby(lines, key=lambda line: line.kind.name):
                 _import_group(tx, list(group), verdicts, earlier)
     except sa.exc.DBAPIError as error:
