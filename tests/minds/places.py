@@ -43,8 +43,12 @@ class Place:
     def load(
         self, tx: Tx, /, trigger: MessageJson, active: str | None = None, resume: Resume | None = None, **settings: Any
     ) -> Scene:
-        agent, space = Who(self.agent.id, self.agent.name, "agent"), active or self.space
-        return load_scene(tx, Look(agent, config(**settings), "run_this", trigger_of(trigger), space, resume=resume))
+        return load_scene(tx, look_of(self.agent, trigger, active or self.space, resume, **settings))
+
+
+def look_of(agent: Caller, trigger: MessageJson, space: str, resume: Resume | None = None, **settings: Any) -> Look:
+    who = Who(agent.id, agent.name, "agent")
+    return Look(who, config(**settings), "run_this", trigger_of(trigger), space, resume=resume)
 
 
 async def make_place(db: Database) -> Place:

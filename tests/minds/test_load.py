@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
 
+from majlis.entities.caller import Caller
+from majlis.minds.timeline.load import Shared, at_once, load_in_steps
 from majlis.minds.timeline.perceive import perceive
-from majlis.minds.timeline.scene import Goal, Memory, Plan, Resume
+from majlis.minds.timeline.scene import Goal, Memory, Plan, Resume, Scene
 from majlis.models.port import System, User
 from majlis.models.tokens import estimate_turns
 from majlis.spaces.members import join, leave
 from majlis.spaces.spaces import delete_space
 from majlis.store.tables import entities, goals, members, memories, plans
 from majlis.store.transactions import Database, Tx
-from tests.minds.places import Place, add_run, make_place, say_much, space_of
+from tests.minds.places import Place, add_agent, add_run, look_of, make_place, say_much, space_of
 from tests.minds.view_text import history_of, seen_text
 from tests.spaces.actors import add_caller
 
@@ -52,6 +55,25 @@ async def test_x4_the_window_and_the_cursor_come_from_the_space(place: Place) ->
     assert perceive(scene).shown == {place.space: 5}
     lines = history_of(seen_text(scene))
     assert [line.rpartition("  ")[2] for line in lines] == ["[SEEN]"] * 3 + ["[NEW]", "[NEW] ← TRIGGER"]
+
+
+async def test_x11_agents_of_one_space_share_the_read_of_its_messages(place: Place) -> None:
+    """Each message was read and parsed once for every agent that it woke."""
+    for n in range(5):
+        said = await place.say(f"m{n}")
+    second = await place.db.write(_second_agent, place)
+    looks = [look_of(who, said, place.space) for who in (place.agent, second)]
+
+    def load(tx: Tx, shared: Shared | None) -> list[Scene]:
+        return [at_once(load_in_steps(tx, look, shared or Shared())) for look in looks]
+
+    with counted(place.db) as apart:
+        alone = await place.db.snapshot(load, None)
+    with counted(place.db) as together:
+        shared = await place.db.snapshot(load, Shared())
+    assert [replace(each, now=0) for each in shared] == [replace(each, now=0) for each in alone]
+    assert [message.text for message in shared[1].history] == ["m0", "m1", "m2", "m3", "m4"]
+    assert len(together) == len(apart) - 1
 
 
 async def test_m10_an_answer_that_fell_out_of_the_window_is_loaded_with_it(place: Place) -> None:
@@ -238,6 +260,12 @@ async def test_x11_every_read_goes_along_an_index_that_fits_it(place: Place) -> 
 def plan_of(tx: Tx, statement: str) -> list[str]:
     values = ("x",) * statement.count("?")
     return [row[-1] for row in tx.conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]
+
+
+def _second_agent(tx: Tx, place: Place) -> Caller:
+    agent = add_agent(tx, "Scout")
+    join(tx, place.space, agent.id, "member")
+    return agent
 
 
 def _process(tx: Tx, place: Place, seq: int) -> None:

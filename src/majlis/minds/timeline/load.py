@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -38,21 +37,38 @@ from majlis.store.transactions import Tx
 
 _MAX_AWAITED = 3
 T = TypeVar("T")
-# What several scenes of one transaction have asked for: the statement and its parameters.
-Shared = dict[tuple[Any, ...], sa.CursorResult[Any]]
+
+
+class Shared:
+    """What scenes of one transaction have in common: each read is asked for once, and looked at once."""
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[Any, ...], sa.CursorResult[Any]] = {}
+        self._rows: dict[tuple[Any, ...], Sequence[sa.Row[Any]]] = {}
+        self._windows: dict[tuple[Any, ...], list[Message]] = {}
+
+    def ask(self, tx: Tx, statement: Any, given: dict[str, Any]) -> None:
+        key = id(statement), *given.values()
+        if key not in self._asked:
+            self._asked[key] = tx.ask(statement, given)
+
+    def rows(self, statement: Any, given: dict[str, Any]) -> Sequence[sa.Row[Any]]:
+        """Of a read that was asked for."""
+        key = id(statement), *given.values()
+        if key not in self._rows:
+            self._rows[key] = self._asked[key].all()
+        return self._rows[key]
+
+    def window(self, tx: Tx, given: dict[str, Any]) -> list[Message]:
+        """Its messages; their read was asked for."""
+        key = tuple(given.values())
+        if key not in self._windows:
+            self._windows[key] = _sound_rows(tx, lambda: self.rows(statements.WINDOW, given), given)[0]
+        return self._windows[key]
 
 
 def load_scene(tx: Tx, look: Look) -> Scene:
-    return at_once(load_in_steps(tx, look))
-
-
-def _ask(tx: Tx, statement: Any, given: dict[str, str], shared: Shared | None) -> sa.CursorResult[Any]:
-    if shared is None:
-        return tx.ask(statement, given)
-    key = id(statement), *given.values()
-    if key not in shared:
-        shared[key] = tx.ask(statement, given)
-    return shared[key]
+    return at_once(load_in_steps(tx, look, Shared()))
 
 
 def at_once(steps: Generator[None, None, T]) -> T:
@@ -64,31 +80,32 @@ def at_once(steps: Generator[None, None, T]) -> T:
             return found
 
 
-def load_in_steps(tx: Tx, look: Look, shared: Shared | None = None) -> Generator[None, None, Scene]:
+def load_in_steps(tx: Tx, look: Look, shared: Shared) -> Generator[None, None, Scene]:
     """Pauses where it has asked for something and needs the rows: if several scenes are loaded in step, their reads
-    share round trips, and those of one agent and person share its spaces and what it keeps. A space that the agent is
-    no longer a member of is not active (A7)."""
+    share round trips. Those of one agent and person share its spaces and what it keeps, and those of one space its
+    messages. A space that the agent is no longer a member of is not active (A7)."""
     agent, config, trigger = look.agent, look.config, look.trigger
     own = _limited(look.person, statements.OWN_SPACES[tx.dialect], statements.SHARED_SPACES[tx.dialect], agent=agent.id)
     # Nothing below depends on these: on PostgreSQL they arrive in one round trip.
-    listed_rows = _ask(tx, *own, shared)
-    kept_rows = _ask(tx, *_limited(look.person, statements.KEPT, statements.SHARED_KEPT, agent=agent.id), shared)
+    keeps = _limited(look.person, statements.KEPT, statements.SHARED_KEPT, agent=agent.id)
+    shared.ask(tx, *own)
+    shared.ask(tx, *keeps)
     others = None if look.alone else _ask_for_other_runs(tx, look)
     yield
-    listed = listed_rows.all()
+    listed = shared.rows(*own)
     by_space = groupby(listed, key=lambda row: row.space_id)
     spaces = tuple(_own_space(agent, list(rows)) for _, rows in by_space)
     active = _active(tx, agent, look.active_space_id, listed, look.person)
     history: tuple[Message, ...] = ()
     if active is not None:
         given = _window(active.id, window_start(config, active.total), active.total)
-        asked_rows = tx.ask(statements.WINDOW, given)
+        shared.ask(tx, statements.WINDOW, given)
         yield
-        history = _with_earlier(tx, agent, trigger, look.resume, active, _sound_rows(tx, asked_rows.all, given)[0])
+        history = _with_earlier(tx, agent, trigger, look.resume, active, shared.window(tx, given))
     asked = _read_asked(tx, look, listed, active)
     history, edits, asked = _as_edited(tx, agent.id, history, asked)
     kept: dict[str, list[sa.Row[Any]]] = defaultdict(list)
-    for row in kept_rows.all():
+    for row in shared.rows(*keeps):
         kept[row.what].append(row)
     return Scene(
         now=tx.now,
@@ -214,10 +231,18 @@ def _active(
 
 
 def _as_active(tx: Tx, space_id: str, row: sa.Row[Any]) -> ActiveSpace:
-    limit = tx.hooks.depth_limit(row.max_chain_depth)
-    seen = row.processed_seq or 0
-    active = ActiveSpace(space_id, row.name, row.head_seq, seen, row.triggers, limit, row.phase)
-    return replace(active, governed=bool(row.governed), summarised=row.summaries, **read_about(tx, space_id, row))
+    return ActiveSpace(
+        space_id,
+        row.name,
+        row.head_seq,
+        row.processed_seq or 0,
+        row.triggers,
+        tx.hooks.depth_limit(row.max_chain_depth),
+        row.phase,
+        governed=bool(row.governed),
+        summarised=row.summaries,
+        **read_about(tx, space_id, row),
+    )
 
 
 def read_about(tx: Tx, space_id: str, row: sa.Row[Any]) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def _load_scenes(tx: Tx, runs: Sequence[Run], configs: Configs) -> dict[str, Any
     alone (R9)."""
     scenes: dict[str, Any] = {}
     loading: dict[str, Generator[None, None, Any]] = {}
-    shared: Shared = {}
+    shared = Shared()
     for run in runs:
         config = configs.known(run.agent_id, run.agent_version)
         if config is not None and not run.cycle:

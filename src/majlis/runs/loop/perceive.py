@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from majlis import metrics
@@ -37,12 +37,12 @@ _NO_LIMIT = Room()
 class Mind:
     # Reads in one snapshot, in the claim itself where possible. Pauses where it has asked for something, so that the
     # reads of several runs share round trips.
-    load_in_steps: Callable[[Tx, Run, Shared | None], Generator[None, None, Any]]
+    load_in_steps: Callable[[Tx, Run, Shared], Generator[None, None, Any]]
     # Pure: the same scene and room, in tokens, give the same view.
     perceive: Callable[[Any, int | None], View]
 
     def load(self, tx: Tx, run: Run) -> Any:
-        return at_once(self.load_in_steps(tx, run, None))
+        return at_once(self.load_in_steps(tx, run, Shared()))
 
 
 def mind_of(config: AgentConfig) -> Mind:
@@ -133,7 +133,7 @@ class Perception:
             "tokens": self.room.context,
             "source": self.room.source,
             "reserved": self.room.for_answer,
-            "leftOut": [asdict(each) for each in found],
+            "leftOut": found,
         }
 
     def add_result(self, call: Call, content: str) -> None:
@@ -202,7 +202,7 @@ class Perception:
             smaller.make(self.turns, self._begins)
 
 
-def _load_timeline(tx: Tx, run: Run, shared: Shared | None) -> Generator[None, None, Scene | RolesScene]:
+def _load_timeline(tx: Tx, run: Run, shared: Shared) -> Generator[None, None, Scene | RolesScene]:
     """An orchestrator sees its routing view, whatever its mind (R8)."""
     look = _look(tx, run)
     if "orchestrates" in run.trigger:
@@ -212,13 +212,13 @@ def _load_timeline(tx: Tx, run: Run, shared: Shared | None) -> Generator[None, N
     return (yield from load_in_steps(tx, look, shared))
 
 
-def _load_outside(tx: Tx, run: Run, shared: Shared | None) -> Generator[None, None, Scene]:
+def _load_outside(tx: Tx, run: Run, shared: Shared) -> Generator[None, None, Scene]:
     """For the context of an event: the program decides what its model is shown."""
     return (yield from load_in_steps(tx, _look(tx, run), shared))
 
 
-def _in_one_step(load: Callable[[Tx, Look], Any]) -> Callable[[Tx, Run, Shared | None], Generator[None, None, Any]]:
-    def steps(tx: Tx, run: Run, _: Shared | None) -> Generator[None, None, Any]:
+def _in_one_step(load: Callable[[Tx, Look], Any]) -> Callable[[Tx, Run, Shared], Generator[None, None, Any]]:
+    def steps(tx: Tx, run: Run, _: Shared) -> Generator[None, None, Any]:
         yield
         return load(tx, _look(tx, run))
 
