@@ -24,6 +24,10 @@ class Bus(Protocol):
 
     def publish(self, subject: str, payload: bytes) -> None: ...
 
+    def may_be_heard(self, subject: str) -> bool:
+        """False if a message would reach nothing, so that it need not be made."""
+        ...
+
     def subscribe(self, subject: str, handler: Handler) -> Unsubscribe: ...
 
     def problem(self) -> str | None:
@@ -51,6 +55,9 @@ class InProcessBus:
             except Exception:
                 # The other subscribers still get the message.
                 _logger.exception("a bus subscriber failed", subject=subject)
+
+    def may_be_heard(self, subject: str) -> bool:
+        return subject in self._handlers
 
     def subscribe(self, subject: str, handler: Handler) -> Unsubscribe:
         self._handlers.setdefault(subject, []).append(handler)

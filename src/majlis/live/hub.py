@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from functools import lru_cache
 from secrets import token_hex
 from typing import Any, Protocol
 from zlib import crc32
@@ -106,7 +107,9 @@ class Hub:
         """Sends the outbox of a committed transaction."""
         for item in outbox:
             if isinstance(item, LoggedEvent):
-                self._bus.publish(_shard(item.topic), _pack(item))
+                shard = _shard(item.topic)
+                if self._bus.may_be_heard(shard):
+                    self._bus.publish(shard, _pack(item))
             elif isinstance(item, TokenEnded):
                 self._bus.publish(_CONTROL, orjson.dumps({"ended": item.token_id}))
             elif isinstance(item, Signal):
@@ -433,6 +436,7 @@ class Hub:
         task.add_done_callback(self._tasks.discard)
 
 
+@lru_cache(4096)
 def _shard(topic: str) -> str:
     """Processes subscribe to shards, since thousands of topics would need as many subscriptions."""
     return f"events.{crc32(topic.encode()) % _SHARDS}"

@@ -51,6 +51,10 @@ class NatsBus:
         self._outgoing.append((subject, payload))
         self._work.set()
 
+    def may_be_heard(self, subject: str) -> bool:
+        """By other processes."""
+        return True
+
     def subscribe(self, subject: str, handler: Handler) -> Unsubscribe:
         unsubscribe_local = self._local.subscribe(subject, handler)
         if subject not in self._remote:

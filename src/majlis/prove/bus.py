@@ -49,6 +49,9 @@ class SimulatedBus:
         self.local.publish(subject, payload)
         self._network.send(self._machine, subject, payload)
 
+    def may_be_heard(self, subject: str) -> bool:
+        return True
+
     def subscribe(self, subject: str, handler: Handler) -> Unsubscribe:
         return self.local.subscribe(subject, handler)
 

@@ -140,6 +140,8 @@ class Engine:
     # Delays between tries of one model request.
     retry_seconds: tuple[float, ...] = (0.5, 1.5)
     _models: dict[str, _ModelInUse] = field(default_factory=dict)
+    # The same by the identity of the choice.
+    _chosen: dict[int, tuple[ModelChoice, _ModelInUse]] = field(default_factory=dict)
     # By the config's identity.
     _rooms: dict[int, _Decided] = field(default_factory=dict)
     # By run: how many times the database has interrupted it here. The oldest are forgotten.
@@ -209,11 +211,18 @@ class Engine:
         return context if context.tokens > MIN_CONTEXT else context._replace(tokens=MIN_CONTEXT)
 
     def _in_use(self, choice: ModelChoice) -> _ModelInUse:
+        # Runs of one config have the same object, and to write it out costs more than the rest.
+        chosen = self._chosen.get(id(choice))
+        if chosen is not None and chosen[0] is choice:
+            return chosen[1]
         key = repr(choice)
         if key not in self._models:
             self._models[key] = _ModelInUse(self.models.get(choice), KnownContext(UNLIMITED, until=0))
             if len(self._models) > _CONFIGS:
                 del self._models[next(iter(self._models))]
+        if len(self._chosen) > _CONFIGS:
+            self._chosen.clear()
+        self._chosen[id(choice)] = choice, self._models[key]
         return self._models[key]
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:

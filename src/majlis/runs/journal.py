@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from majlis import clock
 from majlis.clock import Millis
+from majlis.minds.view import LeftOut
 from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import Answer, Call, ModelFailed, Prompt, SizeSource, Usage
 from majlis.runs.budget.check import Charge, charge
@@ -53,7 +54,7 @@ class Lens(TypedDict):
     tokens: int | None
     source: SizeSource | None
     reserved: int
-    leftOut: list[dict[str, Any]]
+    leftOut: list[LeftOut]
 
 
 class Fenced(Exception):

@@ -112,9 +112,11 @@ def prepare(conn: sa.Connection, statement: Any, parameters: Any) -> Prepared | 
     prepared = marked[1]
     first = (parameters[0] if isinstance(parameters, list) else parameters) or {}
     key = (conn.dialect.name, *first)
-    if key not in prepared:
-        prepared[key] = _prepare(conn, statement, list(first))
-    return prepared[key]
+    try:
+        return prepared[key]
+    except KeyError:
+        found = prepared[key] = _prepare(conn, statement, list(first))
+        return found
 
 
 def _has_listeners(conn: sa.Connection) -> bool:

@@ -47,6 +47,7 @@ Kind = Literal[
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RANDOM_BITS = 35
+_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 _PATTERN = re.compile(r"[a-z]{3}_[0-9a-hjkmnp-tv-z]{16}")
 
 
@@ -100,4 +101,6 @@ def looks_like_id(text: str) -> bool:
 
 
 def _digits(number: int, width: int) -> str:
-    return "".join(_DIGITS[(number >> shift) & 31] for shift in range(5 * (width - 1), -1, -5))
+    """Two digits at a time; the width is odd."""
+    pairs = (_PAIRS[(number >> shift) & 1023] for shift in range(5 * (width - 3), -1, -10))
+    return _DIGITS[(number >> 5 * (width - 1)) & 31] + "".join(pairs)
