@@ -27,10 +27,10 @@ from majlis.runs.end.settle import complete, fail, hand_back, split
 from majlis.runs.end.unsent import NUDGE, is_expected_to_answer, may_offer
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry, Fenced, failed_entry, model_entry, pack_view
-from majlis.runs.loop.ask import MAX_RETRY_SECONDS, Parked, Requests
 from majlis.runs.loop.earlier_calls import next_step
 from majlis.runs.loop.observe import agent_span, causes, observed_call
 from majlis.runs.loop.perceive import Perception
+from majlis.runs.loop.request_model import MAX_RETRY_SECONDS, Parked, Requests
 from majlis.runs.run import Run
 from majlis.spaces.shapes import StopperJson
 from majlis.store.faults import is_passing
