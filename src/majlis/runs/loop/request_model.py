@@ -29,9 +29,9 @@ from majlis.runs.budget.park import keys_of, park
 from majlis.runs.calls.permission import place_of
 from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
-from majlis.runs.loop.crossing import Crossing
 from majlis.runs.loop.deltas import UNSTREAMED, CallStream, Deltas, SpokenStream
 from majlis.runs.loop.observe import observed_request
+from majlis.runs.loop.stale_drafts import Crossing
 from majlis.runs.run import Run
 
 # The longest delay before a model request is retried within the run.
