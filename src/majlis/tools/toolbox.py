@@ -29,7 +29,6 @@ from majlis.tools.builtin.runs import absorb_run, get_my_runs, stop_run
 from majlis.tools.builtin.send_message import send_message, send_message_and_wait
 from majlis.tools.builtin.spaces import enter_space, hand_over
 from majlis.tools.builtin.turns import route
-from majlis.tools.card import Card
 from majlis.tools.configured import Static
 from majlis.tools.http.exchange import Exchange
 from majlis.tools.http.tool import Http
@@ -39,6 +38,7 @@ from majlis.tools.python.functions import Functions
 from majlis.tools.python.tool import Python
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
+from majlis.tools.space_tool import Card
 
 _EVERY_MIND = (
     enter_space, read_messages, search_messages, explain_message, read_file, edit_message, delete_message, react,
