@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from majlis import clock
-from majlis.runs.end.expire import expire_leases
+from majlis.runs.end.outside_leases import expire_leases
 from majlis.settings import Settings
 from tests.conditions import until
 from tests.outside.program import LEASE_SECONDS, Program, attempts, outside, refused

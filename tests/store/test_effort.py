@@ -27,7 +27,7 @@ from majlis.runs.claim.claim import claim
 from majlis.runs.claim.lease import new_owner
 from majlis.runs.claim.poll import count_open, lost, poll
 from majlis.runs.claim.resume import dead_owners
-from majlis.runs.end.expire import expire_leases
+from majlis.runs.end.outside_leases import expire_leases
 from majlis.runs.worker import renew, tick
 from majlis.store import ids
 from majlis.store.sqlite import SqliteDatabase

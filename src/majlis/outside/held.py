@@ -20,7 +20,7 @@ from majlis.outside.take import TakenEventJson, lease_end
 from majlis.runs.calls.commit import commit_call
 from majlis.runs.calls.permission import needs_approval
 from majlis.runs.claim.lease import OUTSIDE_LEASE_MILLIS, is_outside_owner
-from majlis.runs.end.expire import AGENT
+from majlis.runs.end.outside_leases import AGENT
 from majlis.runs.end.settle import complete, fail, hand_back
 from majlis.runs.journal import Entry, Fenced
 from majlis.runs.loop.earlier_calls import next_step

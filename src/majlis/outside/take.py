@@ -27,7 +27,7 @@ from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.lease import OUTSIDE_LEASE_MILLIS, new_outside_owner
 from majlis.runs.claim.resume import resume_runs
 from majlis.runs.claim.start import start_runs
-from majlis.runs.end.expire import AGENT
+from majlis.runs.end.outside_leases import AGENT
 from majlis.runs.end.settle import complete
 from majlis.runs.loop.perceive import mind_of
 from majlis.runs.run import Run, announce

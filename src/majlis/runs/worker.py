@@ -31,7 +31,7 @@ from majlis.runs.claim.lease import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
 from majlis.runs.claim.poll import lost, poll
 from majlis.runs.claim.resume import dead_owners
 from majlis.runs.end.cancel import ENDED, STOP
-from majlis.runs.end.expire import expire_leases
+from majlis.runs.end.outside_leases import expire_leases
 from majlis.runs.engine import Engine
 from majlis.runs.loop.loop import Loop
 from majlis.runs.run import Run
