@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from majlis.agents.config.config import AgentConfig, parse_config
-from majlis.inbox.trigger import TriggerJson
+from majlis.inbox.trigger_shapes import TriggerJson
 from majlis.runs.calls.commit import Started, start_call
 from majlis.runs.calls.tool_port import Outside
 from majlis.runs.journal import Entry

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from pydantic import ValidationError
 
 from majlis.errors import Invalid
-from majlis.inbox.trigger import TriggerJson
+from majlis.inbox.trigger_shapes import TriggerJson
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.run import Run as AgentRun
 from majlis.store.open import open_database

@@ -32,8 +32,8 @@ from majlis.inbox.queries import CyclePageJson as CyclePageJson
 from majlis.inbox.queries import DeliveryJson as DeliveryJson
 from majlis.inbox.queries import MessageDeliveryJson as MessageDeliveryJson
 from majlis.inbox.services import TriggeredJson as TriggeredJson
-from majlis.inbox.trigger import EventJson as EventJson
-from majlis.inbox.trigger import TriggerJson as TriggerJson
+from majlis.inbox.trigger_shapes import EventJson as EventJson
+from majlis.inbox.trigger_shapes import TriggerJson as TriggerJson
 from majlis.models.connect.shapes import AgentNameJson as AgentNameJson
 from majlis.models.connect.shapes import ConnectedJson as ConnectedJson
 from majlis.models.connect.shapes import FoundJson as FoundJson

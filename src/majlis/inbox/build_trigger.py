@@ -11,7 +11,7 @@ import orjson
 import sqlalchemy as sa
 
 from majlis.clock import iso
-from majlis.inbox.trigger import EventJson, TriggerJson
+from majlis.inbox.trigger_shapes import EventJson, TriggerJson
 from majlis.spaces.damaged_rows import Unreadable, all_sound, reading, set_aside_named
 from majlis.store.hot import among, hot
 from majlis.store.tables import deliveries, entities, members, messages, runs, spaces

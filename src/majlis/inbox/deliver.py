@@ -20,7 +20,7 @@ from majlis.inbox.elect import elect
 from majlis.inbox.external_sessions import bind_offered
 from majlis.inbox.gather import gather_columns
 from majlis.inbox.standby import BEGIN_MILLIS
-from majlis.inbox.trigger import TriggerType
+from majlis.inbox.trigger_shapes import TriggerType
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.spaces.cause import UNKNOWN, Cause
 from majlis.spaces.post import Draft, Posted, post_notice, store_message

@@ -12,7 +12,7 @@ from majlis.agents.agents import access_agent
 from majlis.clock import iso
 from majlis.entities.caller import Caller
 from majlis.inbox.standby import STANDS_BY
-from majlis.inbox.trigger import TriggerType
+from majlis.inbox.trigger_shapes import TriggerType
 from majlis.spaces.damaged_rows import Unreadable, reading
 from majlis.spaces.history import access_message
 from majlis.store.tables import cycles, deliveries, entities, runs

@@ -17,7 +17,7 @@ from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, Invalid
 from majlis.inbox.build_trigger import build_triggers
 from majlis.inbox.pause import DELIVERY_PAUSED, RUN_PAUSED
-from majlis.inbox.trigger import TriggerJson
+from majlis.inbox.trigger_shapes import TriggerJson
 from majlis.models.catalog import DEFAULT_CONTEXT
 from majlis.models.port import Said, System, User
 from majlis.runs.budget.check import Budgets, check_budgets

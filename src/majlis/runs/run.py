@@ -16,7 +16,7 @@ from majlis.agents.config.config import AgentConfig
 from majlis.agents.own_rows import Source
 from majlis.entities.caller import Caller
 from majlis.inbox.build_trigger import cycle_trigger
-from majlis.inbox.trigger import EventJson, TriggerJson
+from majlis.inbox.trigger_shapes import EventJson, TriggerJson
 from majlis.live import log
 from majlis.models.port import Usage
 from majlis.runs.claim.lease import LEASE_MILLIS

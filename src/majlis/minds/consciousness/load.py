@@ -16,7 +16,7 @@ import sqlalchemy as sa
 import structlog
 
 from majlis.agents.config.config import AgentConfig
-from majlis.inbox.trigger import to_route
+from majlis.inbox.trigger_shapes import to_route
 from majlis.minds.consciousness.compaction import compacted
 from majlis.minds.consciousness.perceive import count_around
 from majlis.minds.consciousness.scene import Cycle, Group, Head, Past, Waking

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.inbox.build_trigger import build_triggers
-from majlis.inbox.trigger import TriggerJson
+from majlis.inbox.trigger_shapes import TriggerJson
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.runs.budget.check import Budgets, Keys, SpentBudget, check_budgets
 from majlis.runs.journal import Entry, hold, write_entries

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from majlis.inbox.trigger import EventJson
+from majlis.inbox.trigger_shapes import EventJson
 from majlis.runs.run import Run
 from majlis.waits.condition import Condition
 from majlis.waits.wait import WaitStatus

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.inbox.deliver import turn_of_event
-from majlis.inbox.trigger import EventJson
+from majlis.inbox.trigger_shapes import EventJson
 from majlis.inbox.turns import settled_in_turn
 from majlis.runs.claim.arrivals import Arrival
 from majlis.spaces.access import lock_spaces

@@ -12,7 +12,7 @@ from majlis.inbox.build_trigger import build_triggers
 from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.pause import IN_PAUSED_SPACE
 from majlis.inbox.standby import settle_standby, without_standby
-from majlis.inbox.trigger import EventJson
+from majlis.inbox.trigger_shapes import EventJson
 from majlis.inbox.turns import settled_in_turn
 from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN, room_for_inbox
 from majlis.store.tables import deliveries

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from majlis.inbox.gather import check_later
-from majlis.inbox.trigger import TriggerJson
+from majlis.inbox.trigger_shapes import TriggerJson
 from majlis.runs.run import Run
 from majlis.store.hot import among, hot
 from majlis.store.tables import deliveries

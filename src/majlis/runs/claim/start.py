@@ -12,7 +12,7 @@ from majlis.inbox.build_trigger import AskedMessages, ask_ahead, build_triggers
 from majlis.inbox.deliver import turn_of_event
 from majlis.inbox.pause import DELIVERY_PAUSED
 from majlis.inbox.standby import settle_standby, without_standby
-from majlis.inbox.trigger import TriggerJson
+from majlis.inbox.trigger_shapes import TriggerJson
 from majlis.inbox.turns import settled_in_turn
 from majlis.runs.budget.park import Lane, park_behind, parked_lanes
 from majlis.runs.claim.allowance import without_excess

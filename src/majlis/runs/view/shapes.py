@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from typing_extensions import TypedDict
 
 from majlis.clock import iso
-from majlis.inbox.trigger import TriggerJson
+from majlis.inbox.trigger_shapes import TriggerJson
 from majlis.runs.view.lens import PromptBudgetJson
 from majlis.spaces.shapes import SenderJson
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from majlis.clock import iso
 from majlis.errors import Conflict
-from majlis.inbox.trigger import EventJson
+from majlis.inbox.trigger_shapes import EventJson
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.claim.arrivals import Arrival, lock_arrivals, take_arrivals
 from majlis.store.tables import cycles, steps

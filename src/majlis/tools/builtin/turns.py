@@ -9,7 +9,7 @@ from pydantic import Field
 
 from majlis.entities.names import name_key
 from majlis.errors import Conflict, Forbidden, Invalid
-from majlis.inbox.trigger import EventJson, to_route
+from majlis.inbox.trigger_shapes import EventJson, to_route
 from majlis.inbox.turns import NewTurn, begin_turn, is_under_way, request_of
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.spaces.access import lock_space
