@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from majlis.runs.claim.allowance import without_excess
 from majlis.runs.claim.arrivals import Arrival
+from majlis.runs.claim.runs_per_cause import without_excess
 from majlis.settings import Settings
 from majlis.store.tables import causes
 from majlis.store.transactions import Tx

@@ -22,10 +22,10 @@ from majlis.models.catalog import DEFAULT_CONTEXT
 from majlis.models.port import Said, System, User
 from majlis.runs.budget.check import Budgets, check_budgets
 from majlis.runs.budget.park import keys_of, park
-from majlis.runs.claim.allowance import tell_spaces
 from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.lease import OUTSIDE_LEASE_MILLIS, new_outside_owner
 from majlis.runs.claim.resume import resume_runs
+from majlis.runs.claim.runs_per_cause import tell_spaces
 from majlis.runs.claim.start import start_runs
 from majlis.runs.end.outside_leases import AGENT
 from majlis.runs.end.settle import complete

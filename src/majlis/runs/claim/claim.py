@@ -11,9 +11,9 @@ from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
 from majlis.minds.timeline.load import Shared
-from majlis.runs.claim.allowance import tell_spaces
 from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.resume import resume_runs
+from majlis.runs.claim.runs_per_cause import tell_spaces
 from majlis.runs.claim.start import start_runs
 from majlis.runs.engine import Configs
 from majlis.runs.loop.perceive import mind_of

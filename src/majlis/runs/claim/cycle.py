@@ -15,10 +15,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from majlis import clock
 from majlis.inbox.build_trigger import cycle_trigger
-from majlis.runs.claim.allowance import without_spent_cause
 from majlis.runs.claim.arrivals import Arrival, affordable, earlier_runs, lock_arrivals, take_arrivals
 from majlis.runs.claim.capacity import ClaimedRuns
 from majlis.runs.claim.deaths import ALONE, SUSPECT_DEATHS
+from majlis.runs.claim.runs_per_cause import without_spent_cause
 from majlis.runs.run import Run
 from majlis.store import ids
 from majlis.store.hot import hot

@@ -15,7 +15,6 @@ from majlis.inbox.standby import settle_standby, without_standby
 from majlis.inbox.trigger_shapes import TriggerJson
 from majlis.inbox.turns import settled_in_turn
 from majlis.runs.budget.park import Lane, park_behind, parked_lanes
-from majlis.runs.claim.allowance import without_excess
 from majlis.runs.claim.arrivals import Arrival
 from majlis.runs.claim.bursts import resuming_in
 from majlis.runs.claim.capacity import ClaimedRuns, known_agents
@@ -24,6 +23,7 @@ from majlis.runs.claim.gathered import Group, joint_trigger, ready, with_gathere
 from majlis.runs.claim.lanes import LANE, TRIED_BEFORE, Lanes, lane_of
 from majlis.runs.claim.lease import LEASE_MILLIS, OUTSIDE_LEASE_MILLIS
 from majlis.runs.claim.outside_agents import OUTSIDE_AGENTS
+from majlis.runs.claim.runs_per_cause import without_excess
 from majlis.runs.run import Run
 from majlis.store import ids
 from majlis.store.hot import hot, not_among

@@ -20,7 +20,7 @@ test('a notice that the server posts is shown in the language of the app, others
 })
 
 test('the server still posts these texts', () => {
-  const sources = ['runs/end/settle.py', 'inbox/deliver.py', 'tools/builtin/turns.py', 'runs/claim/allowance.py'].map((file) => readFileSync(join(SERVER, file), 'utf8'))
+  const sources = ['runs/end/settle.py', 'inbox/deliver.py', 'tools/builtin/turns.py', 'runs/claim/runs_per_cause.py'].map((file) => readFileSync(join(SERVER, file), 'utf8'))
   for (const part of ["couldn't answer. An admin has been notified.", 'Agents have replied to each other {', 'Agents have acted {', "Agents' messages have started {"]) {
     expect(sources.some((source) => source.includes(part)), part).toBe(true)
   }
