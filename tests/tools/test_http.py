@@ -13,8 +13,8 @@ import pytest
 from majlis.agents.config.config import parse_config
 from majlis.agents.config.tools import HttpTool
 from majlis.errors import MajlisError
-from majlis.tools.http.exchange import Exchange
 from majlis.tools.http.tool import Http
+from majlis.tools.reach.exchange import Exchange
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from tests.tools.web_server import Answer, Asked, Web, answer, context, serve_web

@@ -30,12 +30,12 @@ from majlis.tools.builtin.send_message import send_message, send_message_and_wai
 from majlis.tools.builtin.spaces import enter_space, hand_over
 from majlis.tools.builtin.turns import route
 from majlis.tools.configured import Static
-from majlis.tools.http.exchange import Exchange
 from majlis.tools.http.tool import Http
 from majlis.tools.mcp.servers import Servers
 from majlis.tools.mcp.tool import Mcp
 from majlis.tools.python.functions import Functions
 from majlis.tools.python.tool import Python
+from majlis.tools.reach.exchange import Exchange
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
 from majlis.tools.space_tool import Card

@@ -16,8 +16,8 @@ from majlis.runs.calls.made_files import MadeFile, WithFiles
 from majlis.runs.calls.result import plain
 from majlis.tool_decorator import ToolContext
 from majlis.tools.configured import ConfiguredTool
-from majlis.tools.http.exchange import Exchange, Response
 from majlis.tools.http.request import Filler, compose, target_of
+from majlis.tools.reach.exchange import Exchange, Response
 from majlis.tools.reach.secrets import Secrets
 
 _MAX_ERROR = 1000

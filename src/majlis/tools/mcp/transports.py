@@ -23,8 +23,8 @@ from mcp.types import jsonrpc_message_adapter
 from majlis.errors import MajlisError
 from majlis.hosts import parse_target
 from majlis.runs.engine import unbroken
-from majlis.tools.http.exchange import usual_tls
 from majlis.tools.mcp.endpoint import Route
+from majlis.tools.reach.exchange import usual_tls
 from majlis.tools.reach.reach import Reach
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
