@@ -22,11 +22,11 @@ from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
 from majlis.live.nats_bus import NatsBus
 from majlis.lobby import create_lobby
-from majlis.models.catalog import Prices
 from majlis.models.connect.examine import Examiner
 from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
 from majlis.models.owner_hosts import model_hosts
+from majlis.models.sizes_and_prices import Prices
 from majlis.outside.polls import Polls
 from majlis.push.send import PushSender
 from majlis.runs.budget.check import Budgets

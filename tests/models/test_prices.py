@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from majlis.clock import now
-from majlis.models.catalog import Prices
 from majlis.models.port import Usage
+from majlis.models.sizes_and_prices import Prices
 from majlis.settings import ModelPrice
 
 MILLION = Usage(1_000_000, 400_000, 100_000)

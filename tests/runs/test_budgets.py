@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from majlis.models.catalog import Prices
+from majlis.models.sizes_and_prices import Prices
 from majlis.runs.budget.check import Budgets, check_budgets
 from majlis.runs.worker import Worker
 from majlis.settings import ModelPrice, Settings

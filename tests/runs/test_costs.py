@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from majlis.models.catalog import Prices
+from majlis.models.sizes_and_prices import Prices
 from majlis.settings import ModelPrice, Settings
 from tests.model_server import Asked, Reply, say, sequence, silent
 from tests.runs.house import House, open_house

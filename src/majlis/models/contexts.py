@@ -16,12 +16,12 @@ import httpx
 from majlis import clock
 from majlis.agents.config.model import ModelObject
 from majlis.model_providers import OWN_PROTOCOL, Key, local_url
-from majlis.models.catalog import DEFAULT_CONTEXT, known_size
 from majlis.models.chat.client import Clients
 from majlis.models.connect.offers import listing_at
 from majlis.models.connect.shapes import SizeJson
 from majlis.models.port import Context, KnownContext
 from majlis.models.server_sizes import Size, ask_size
+from majlis.models.sizes_and_prices import DEFAULT_CONTEXT, known_size
 
 _WAIT_SECONDS = 1.0
 _ASK_SECONDS = 5.0

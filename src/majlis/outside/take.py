@@ -18,8 +18,8 @@ from majlis.errors import Forbidden, Invalid
 from majlis.inbox.build_trigger import build_triggers
 from majlis.inbox.pause import DELIVERY_PAUSED, RUN_PAUSED
 from majlis.inbox.trigger_shapes import TriggerJson
-from majlis.models.catalog import DEFAULT_CONTEXT
 from majlis.models.port import Said, System, User
+from majlis.models.sizes_and_prices import DEFAULT_CONTEXT
 from majlis.runs.budget.check import Budgets, check_budgets
 from majlis.runs.budget.park import keys_of, park
 from majlis.runs.claim.capacity import ClaimedRuns

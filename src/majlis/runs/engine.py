@@ -17,8 +17,8 @@ from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.agents.config.model import DEMO, ModelChoice
 from majlis.files.reader import Reader
 from majlis.files.upload import Uploads
-from majlis.models.catalog import MIN_CONTEXT, Prices
 from majlis.models.port import UNLIMITED, Context, KnownContext, Model, ToolSpec
+from majlis.models.sizes_and_prices import MIN_CONTEXT, Prices
 from majlis.runs.budget.check import Budgets
 from majlis.runs.calls.tool_port import Toolbox
 from majlis.runs.loop.deltas import Channel

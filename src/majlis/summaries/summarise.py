@@ -13,8 +13,8 @@ from majlis.agents.config.model import ModelChoice, model_name
 from majlis.minds.quote import quote
 from majlis.minds.timeline.lines import tool_name
 from majlis.minds.timeline.scene import Message
-from majlis.models.catalog import Prices
 from majlis.models.port import Model, ModelFailed, Prompt, System, Usage, User, final_answer
+from majlis.models.sizes_and_prices import Prices
 from majlis.runs.budget.check import Budgets
 from majlis.shorten import shorten_text
 from majlis.store.transactions import Database

@@ -15,13 +15,13 @@ from majlis.entities.caller import Caller
 from majlis.entities.tokens import Hasher
 from majlis.errors import MajlisError
 from majlis.hosts import Target
-from majlis.models.catalog import MIN_CONTEXT
 from majlis.models.connect.examine import Examiner
 from majlis.models.connect.registry import list_models, parse_choice
 from majlis.models.connect.shapes import InUseJson
 from majlis.models.guard import ModelGuard
 from majlis.models.models import Models
 from majlis.models.owner_hosts import model_hosts
+from majlis.models.sizes_and_prices import MIN_CONTEXT
 from majlis.secret_store import Cipher, Secret, SecretStore
 from majlis.server_key import load_server_key
 from majlis.settings import Settings

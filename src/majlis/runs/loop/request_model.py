@@ -10,7 +10,6 @@ from typing import Any
 from majlis import clock, metrics, telemetry
 from majlis.agents.config.policy import verdict
 from majlis.live.bus import Unsubscribe
-from majlis.models.catalog import Prices
 from majlis.models.port import (
     Answer,
     Call,
@@ -23,6 +22,7 @@ from majlis.models.port import (
     TextDelta,
     Usage,
 )
+from majlis.models.sizes_and_prices import Prices
 from majlis.models.tokens import estimate_tools, estimate_turns
 from majlis.runs.budget.check import Charge, Scope, check_budgets
 from majlis.runs.budget.park import keys_of, park
