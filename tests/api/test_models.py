@@ -9,7 +9,7 @@ import pytest
 from pydantic_ai.providers import infer_provider_class
 
 from majlis.model_providers import LOCAL_SERVERS, PROVIDER_HOSTS
-from majlis.models.connect.offers import listing_at
+from majlis.models.connect.list_models import listing_at
 from majlis.settings import Settings
 from tests.model_server import ModelServer, Reply, call, say, sequence, silent
 from tests.runs.house import House, open_house

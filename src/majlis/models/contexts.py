@@ -17,7 +17,7 @@ from majlis import clock
 from majlis.agents.config.model import ModelObject
 from majlis.model_providers import OWN_PROTOCOL, Key, local_url
 from majlis.models.chat.client import Clients
-from majlis.models.connect.offers import listing_at
+from majlis.models.connect.list_models import listing_at
 from majlis.models.connect.shapes import SizeJson
 from majlis.models.port import Context, KnownContext
 from majlis.models.server_sizes import Size, ask_size

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from majlis.models.connect.offers import Listing
+from majlis.models.connect.list_models import Listing
 
 _MAX_BYTES: Final = 4 * 1024 * 1024
 # In a list of models: vLLM and SGLang; OpenRouter, Together and others; Groq; Mistral; Google; Anthropic.

@@ -14,7 +14,7 @@ from majlis.agents.config.model import ModelObject
 from majlis.errors import Forbidden, Invalid, MajlisError
 from majlis.hosts import Target, parse_target
 from majlis.model_providers import LOCAL_SERVERS, PROVIDER_HOSTS, Key, local_url
-from majlis.models.connect.offers import LOOPBACK, listing_at, offered
+from majlis.models.connect.list_models import LOOPBACK, listing_at, offered
 from majlis.models.connect.providers import needs_key, package_for, title_of
 from majlis.models.connect.shapes import FoundJson, LookJson, ProblemJson, SizeJson, TestJson
 from majlis.models.guard import ModelGuard

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from majlis.agents.config.model import ModelChoice, ModelObject
 from majlis.model_providers import LOCAL_SERVERS, PROVIDERS, find_key, known_providers, missing_package
-from majlis.models.connect.offers import can_list
+from majlis.models.connect.list_models import can_list
 from majlis.models.connect.shapes import ProviderJson
 
 # The title, and the page at which people get a key.
