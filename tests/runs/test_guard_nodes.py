@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from majlis.gateway import open_gateway
-from majlis.runs.calls.hold import TICKET_MILLIS, give_back, is_taken, take_ticket
+from majlis.runs.calls.held_message import TICKET_MILLIS, give_back, is_taken, take_ticket
 from majlis.runs.run import Run
 from majlis.settings import Settings
 from majlis.store.tables import runs

@@ -22,7 +22,7 @@ from majlis.runs.calls.commit import Policy, Started, commit_call, commit_speech
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.calls.dialog import AskingContext, Dialog
 from majlis.runs.calls.elicit import Elicitation, Reply, pause_for
-from majlis.runs.calls.hold import hold
+from majlis.runs.calls.held_message import hold
 from majlis.runs.calls.made_files import WithFiles, keep_files
 from majlis.runs.calls.masks import hide, holds_secrets, secrets_in, shown_input
 from majlis.runs.calls.permission import Place, judge, offered_specs

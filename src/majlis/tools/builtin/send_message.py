@@ -11,7 +11,7 @@ from pydantic import Field
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
 from majlis.inbox.deliver import Reach, post_and_reach
 from majlis.runs.calls.context import CallContext, Pause, ToolResult
-from majlis.runs.calls.hold import give_back
+from majlis.runs.calls.held_message import give_back
 from majlis.runs.run import origin_of
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.attachments import MAX_FILES
