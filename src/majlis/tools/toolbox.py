@@ -20,7 +20,7 @@ from majlis.tools.builtin.base import BuiltIn
 from majlis.tools.builtin.cycles import peek_inbox, recall_cycles, skip
 from majlis.tools.builtin.files import read_file, send_files
 from majlis.tools.builtin.goals import delete_goals, set_goals
-from majlis.tools.builtin.hold import held_result
+from majlis.tools.builtin.held_result import held_result
 from majlis.tools.builtin.memories import delete_memories, get_memories, set_memories
 from majlis.tools.builtin.messages import explain_message, read_messages, search_messages
 from majlis.tools.builtin.own_messages import delete_message, edit_message, pin_message, react, unpin_message
