@@ -18,7 +18,8 @@ from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 
 from majlis import metrics
-from majlis.entities.caller import Caller, Scope, missing_scope
+from majlis.entities.caller import Caller
+from majlis.entities.scopes import Scope, missing_scope
 from majlis.entities.tokens import TokenKind, find_caller, invalid_token
 from majlis.errors import Forbidden, TooMany, Unauthenticated
 from majlis.foundation import owner_caller
@@ -51,7 +52,7 @@ class Credential:
     def identify(self, tx: Tx) -> Caller:
         caller = self._find(tx)
         if self.needs and caller.scopes.isdisjoint(self.needs):
-            raise missing_scope(caller, self.needs)
+            raise missing_scope(caller.scopes, self.needs)
         return caller
 
     def _find(self, tx: Tx) -> Caller:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from majlis.agents.config.policy import MAX_RULES, PolicyRule
 from majlis.clock import parse_iso
-from majlis.entities.caller import Scope
+from majlis.entities.scopes import Scope
 from majlis.errors import NotFound
 from majlis.secret_store import MAX_HOSTS
 from majlis.spaces.attachments import MAX_FILES

@@ -13,7 +13,7 @@ from majlis.cli.command import AsJson, Entity, Url, Where, on_database
 from majlis.cli.terminal import local_time, note, print_json, print_line, print_list, print_result
 
 if TYPE_CHECKING:
-    from majlis.entities.caller import Scope
+    from majlis.entities.scopes import Scope
 
 app = typer.Typer(rich_markup_mode=None, help="Manage tokens and sign-in links.")
 
@@ -105,7 +105,7 @@ async def sign_in(where: Where, name: Anyone = None, url: Url = None, as_json: A
 
 
 def checked_scopes(asked: list[str] | None) -> list[Scope] | None:
-    from majlis.entities.caller import ALL_SCOPES
+    from majlis.entities.scopes import ALL_SCOPES
 
     if not asked:
         return None

@@ -19,7 +19,7 @@ from majlis.audit.query import AuditPageJson as AuditPageJson
 from majlis.cards.queries import PendingToolCallJson as PendingToolCallJson
 from majlis.entities.caller import EntityType as EntityType
 from majlis.entities.caller import GatewayRole as GatewayRole
-from majlis.entities.caller import Scope as Scope
+from majlis.entities.scopes import Scope as Scope
 from majlis.entities.shapes import AccessJson as AccessJson
 from majlis.entities.shapes import EntityJson as EntityJson
 from majlis.entities.shapes import MeJson as MeJson

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
+from majlis.entities.scopes import ALL_SCOPES, Scope, missing_scope
 from majlis.errors import Forbidden
 
 EntityType = Literal["human", "agent", "service"]
 GatewayRole = Literal["owner", "admin", "member"]
-Scope = Literal["read", "write", "approve", "admin"]
-ALL_SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class Caller:
 
     def require_scope(self, *any_of: Scope) -> None:
         if self.scopes.isdisjoint(any_of):
-            raise missing_scope(self, any_of)
+            raise missing_scope(self.scopes, any_of)
 
     @property
     def administers(self) -> bool:
@@ -40,16 +38,6 @@ class Caller:
 
 # The sender of notices: created by a migration with the same id on every gateway, so that an import keeps it.
 SYSTEM = Caller("ent_0000000000000000", "Majlis", "service", "member", token_id="")
-
-
-def missing_scope(caller: Caller, any_of: Sequence[Scope]) -> Forbidden:
-    message = f"This token does not have the scope {' or '.join(any_of)}. Use another token, or ask an admin for one."
-    return Forbidden("missing_scope", message, {"scopes": sorted(caller.scopes), "needed": list(any_of)})
-
-
-def read_scopes(stored: str | None) -> frozenset[Scope]:
-    """Tokens without stored scopes have all."""
-    return ALL_SCOPES if stored is None else ALL_SCOPES.intersection(stored.split(","))
 
 
 def require_administrator(caller: Caller) -> None:

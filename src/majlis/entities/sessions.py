@@ -9,9 +9,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis.audit.record import record
-from majlis.entities.caller import ALL_SCOPES, Caller, Scope
+from majlis.entities.caller import Caller
 from majlis.entities.entities import LIVING, access_entity, access_entity_to_change, add_entity
 from majlis.entities.names import entity_name, look_key, name_key
+from majlis.entities.scopes import ALL_SCOPES, Scope
 from majlis.entities.tokens import Hasher, end_tokens, find_caller, invalid_token, issue, parent_for
 from majlis.errors import Invalid, Unauthenticated
 from majlis.store.tables import entities, tokens

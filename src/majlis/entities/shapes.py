@@ -8,7 +8,8 @@ import sqlalchemy as sa
 from typing_extensions import TypedDict
 
 from majlis.clock import iso
-from majlis.entities.caller import Caller, EntityType, GatewayRole, Scope, read_scopes
+from majlis.entities.caller import Caller, EntityType, GatewayRole
+from majlis.entities.scopes import Scope, read_scopes
 from majlis.store.tables import entities, pictures
 
 AccessKind = Literal["token", "session", "link"]

@@ -16,8 +16,9 @@ import sqlalchemy as sa
 
 from majlis.audit.record import record
 from majlis.audit.seal import sealing_key
-from majlis.entities.caller import ALL_SCOPES, Caller, GatewayRole, Scope, read_scopes
+from majlis.entities.caller import Caller, GatewayRole
 from majlis.entities.entities import access_entity_to_change
+from majlis.entities.scopes import ALL_SCOPES, Scope, read_scopes
 from majlis.entities.shapes import TokenJson, token_json
 from majlis.errors import Forbidden, Invalid, Unauthenticated
 from majlis.live.log import TokenEnded

@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from majlis.api.auth import Entry
 from majlis.api.bodies import Body
-from majlis.entities.caller import Scope
+from majlis.entities.scopes import Scope
 from majlis.gateway import Gateway
 from majlis.tools.json_schema import input_error, schema_of
 
