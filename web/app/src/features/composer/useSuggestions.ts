@@ -2,7 +2,7 @@ import type { Member } from '@majlis/client'
 import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 
 import { foundCommands, type Command } from './commands.ts'
-import { mentioned } from './mentions.ts'
+import { mentioned } from './suggestMembers.ts'
 import { typedAt, type Typed } from './typed.ts'
 
 export type SuggestionState = ReturnType<typeof useSuggestions>
