@@ -1,7 +1,7 @@
 /** Members that fit a mention that is being typed. The server finds the mentions in a finished text. */
 import type { Member } from '@majlis/client'
 
-export function mentioned(members: readonly Member[], typed: string, me: string): Member[] {
+export function suggestMembers(members: readonly Member[], typed: string, me: string): Member[] {
   const wanted = plain(typed)
   const others = members.filter((member) => member.id !== me && plain(member.name).includes(wanted))
   // Names that start with the typed text come first, and agents before people.

@@ -2,7 +2,7 @@ import type { Member } from '@majlis/client'
 import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 
 import { foundCommands, type Command } from './commands.ts'
-import { mentioned } from './suggestMembers.ts'
+import { suggestMembers } from './suggestMembers.ts'
 import { typedAt, type Typed } from './typed.ts'
 
 export type SuggestionState = ReturnType<typeof useSuggestions>
@@ -38,7 +38,7 @@ export function useSuggestions({ box, text, members, me, commands, onCommand }: 
   const typed = typedAt(text, caret)
   const emoji = useEmoji(typed)
   const open = typed !== null && typed.from !== closedAt && (commands || typed.kind !== 'command')
-  const list = !open ? [] : typed.kind === 'mention' ? mentioned(members, typed.text, me).map(mention) : typed.kind === 'command' ? foundCommands(typed.text).map(command) : emoji
+  const list = !open ? [] : typed.kind === 'mention' ? suggestMembers(members, typed.text, me).map(mention) : typed.kind === 'command' ? foundCommands(typed.text).map(command) : emoji
   const chosen = Math.min(active, list.length - 1)
   const optionId = (n: number) => `${listId}-${n}`
 
