@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
 from majlis.agents.config.policy import MAX_RULES, PolicyRule
+from majlis.card_kinds import AskKind
 from majlis.clock import parse_iso
 from majlis.entities.scopes import Scope
 from majlis.errors import NotFound
@@ -191,7 +192,7 @@ class ToolResult(Body):
 
 class NewAsk(Body):
     space_id: IdText
-    kind: Literal["text", "approval", "choice", "form"]
+    kind: AskKind
     question: Text
     options: Annotated[list[Text], Field(max_length=200)] | None = Field(
         default=None, description="The options of a `choice`."

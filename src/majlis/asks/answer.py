@@ -13,6 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from majlis.asks.close import end, load, settle, show, tell
 from majlis.asks.queries import SELECT_ASK, AskJson, access_ask, ask_json, why_not
 from majlis.audit.record import record
+from majlis.card_kinds import options_of
 from majlis.cards.answer import valid_answer
 from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Forbidden, Invalid
@@ -76,7 +77,7 @@ def _meant(ask: sa.Row[Any], text: str) -> Any:
     if ask.kind == "text":
         return text
     said = text.strip().rstrip(".!").casefold()
-    options = ask.result_schema["properties"]["choice"]["enum"]
+    options = options_of(ask.result_schema)
     return next((option for option in options if option.casefold() in (said, text.strip().casefold())), text)
 
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pydantic
 import sqlalchemy as sa
 
-from majlis.agents.config.schemas import APPROVAL, FREE_TEXT, choice_of
 from majlis.agents.config.tools import ResultSchema
 from majlis.asks.close import ask_state, tell
-from majlis.asks.queries import SELECT_ASK, AskJson, AskKind, ask_json, find_repeated, may_answer_own
+from majlis.asks.queries import SELECT_ASK, AskJson, ask_json, find_repeated, may_answer_own
+from majlis.card_kinds import APPROVAL_ANSWER, TEXT_ANSWER, AskKind, choice_answer
 from majlis.clock import iso
 from majlis.entities.caller import Caller
 from majlis.errors import Conflict, Invalid
@@ -130,14 +130,13 @@ def _answer_schema(asking: Asking) -> dict[str, Any]:
         raise Invalid("invalid_ask", "schema is only for the kind form. Leave it out.", {"path": "schema"})
     match asking.kind:
         case "approval":
-            return APPROVAL
+            return APPROVAL_ANSWER
         case "text":
-            return FREE_TEXT
+            return TEXT_ANSWER
         case "choice":
-            return choice_of(_options(asking.options or ()))
-    if asking.schema is None:
-        raise Invalid("invalid_ask", "A form needs schema: the JSON Schema of its fields.", {"path": "schema"})
-    return _form(asking.schema)
+            return choice_answer(_options(asking.options or ()))
+        case "form":
+            return _form(asking.schema)
 
 
 def _options(options: Sequence[str]) -> list[str]:
@@ -150,7 +149,9 @@ def _options(options: Sequence[str]) -> list[str]:
     return list(options)
 
 
-def _form(schema: dict[str, Any]) -> dict[str, Any]:
+def _form(schema: dict[str, Any] | None) -> dict[str, Any]:
+    if schema is None:
+        raise Invalid("invalid_ask", "A form needs schema: the JSON Schema of its fields.", {"path": "schema"})
     try:
         found: dict[str, Any] = _SCHEMA.validate_python(schema)
     except pydantic.ValidationError as error:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
+from majlis.card_kinds import AskKind
 from majlis.clock import iso
 from majlis.entities.caller import Caller, EntityType
 from majlis.errors import Conflict, NotFound
@@ -17,7 +18,6 @@ from majlis.store.tables import ask_answers, asks, entities, members, messages, 
 from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 
-AskKind = Literal["text", "approval", "choice", "form"]
 Status = Literal["open", "answered", "expired"]
 Reason = Literal["timeout", "left", "withdrawn", "deleted"]
 

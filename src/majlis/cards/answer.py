@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from majlis.agents.config.plain_json import refuse_unsafe_json
 from majlis.agents.config.validate import problem_with
 from majlis.audit.record import record
+from majlis.card_kinds import AskKind, full_answer
 from majlis.cards.approvers import require_approver
 from majlis.cards.close import Answer, close_card
 from majlis.entities.caller import Caller
@@ -83,9 +84,9 @@ def _require_say(tx: Tx, caller: Caller, card: sa.Row[Any]) -> None:
         require_approver(tx, caller, card)
 
 
-def valid_answer(kind: str, schema: dict[str, Any], result: Any) -> dict[str, Any]:
+def valid_answer(kind: AskKind, schema: dict[str, Any], result: Any) -> dict[str, Any]:
     """The answer as it is stored: plain JSON that fits the schema."""
-    value = _in_full(kind, result)
+    value = full_answer(kind, result)
     try:
         size = len(refuse_unsafe_json(value))
     except Invalid as error:
@@ -126,20 +127,6 @@ def _file_ids(schema: Any, value: Any, path: str = "") -> Iterator[tuple[str, st
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for at, each in enumerate(value[: MAX_FILES + 1]):
             yield from _file_ids(schema.get("items"), each, f"{path}.{at}")
-
-
-def _in_full(kind: str, result: Any) -> Any:
-    """`true` is short for `{approved: true}`, an option for `{choice: …}`, and words for `{text: …}`."""
-    if isinstance(result, dict):
-        return result
-    match kind:
-        case "approval" if isinstance(result, bool):
-            return {"approved": result}
-        case "choice":
-            return {"choice": result}
-        case "text":
-            return {"text": result}
-    return result
 
 
 def _invalid(path: str, reason: str) -> Invalid:

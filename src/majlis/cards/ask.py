@@ -13,6 +13,7 @@ from typing import Any, Literal
 import orjson
 import sqlalchemy as sa
 
+from majlis.card_kinds import CardKind
 from majlis.cards.approvers import Approval, nobody_here
 from majlis.clock import iso
 from majlis.errors import Conflict, Forbidden, Invalid, NotFound
@@ -72,7 +73,7 @@ class Question:
     """`mark` is the message's client id; `input` is what people see of the call."""
 
     name: str
-    ui: Literal["approval", "choice", "form"]
+    ui: CardKind
     purpose: Literal["answer", "permission"]
     input: Any
     schema: Any

@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
+from majlis.card_kinds import CardKind
 from majlis.cards.approvers import approves
 from majlis.clock import iso
 from majlis.entities.caller import Caller
@@ -64,7 +65,7 @@ class PendingToolCallJson(TypedDict):
     messageId: str
     name: str
     input: Any
-    ui: Literal["approval", "choice", "form"]
+    ui: CardKind
     purpose: Literal["answer", "permission"]
     resultSchema: NotRequired[dict[str, Any]]
     mayDecline: NotRequired[bool]

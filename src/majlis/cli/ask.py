@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from majlis.card_kinds import options_of
 from majlis.cli.command import AsJson, over_http
 from majlis.cli.lookup import open_space
 from majlis.cli.terminal import note, print_json, print_line, safe
@@ -99,8 +100,7 @@ def _number(ask: shapes.AskJson, result: Any) -> int:
         return 0 if result["approved"] else 1
     if ask["kind"] != "choice":
         return 0
-    options: list[str] = ask["schema"]["properties"]["choice"]["enum"]
-    return options.index(result["choice"])
+    return options_of(ask["schema"]).index(result["choice"])
 
 
 async def _wait(client: MajlisClient, found: shapes.AskJson, seconds: float | None) -> shapes.AskJson:
@@ -143,7 +143,7 @@ _EXPIRED = {
 }
 
 
-def _words(kind: str, result: Any) -> str:
+def _words(kind: shapes.AskKind, result: Any) -> str:
     if result is None:
         return "(deleted)"
     match kind:

@@ -14,8 +14,8 @@ from majlis.agents.goals import GoalJson as GoalJson
 from majlis.agents.memories import MemoryJson as MemoryJson
 from majlis.agents.plans import PlanJson as PlanJson
 from majlis.asks.queries import AskJson as AskJson
-from majlis.asks.queries import AskKind as AskKind
 from majlis.audit.query import AuditPageJson as AuditPageJson
+from majlis.card_kinds import AskKind as AskKind
 from majlis.cards.queries import PendingToolCallJson as PendingToolCallJson
 from majlis.entities.caller import EntityType as EntityType
 from majlis.entities.caller import GatewayRole as GatewayRole

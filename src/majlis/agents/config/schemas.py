@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 from urllib.parse import unquote
 
 import orjson
@@ -74,34 +74,6 @@ InputSchema = Annotated[
     Field(json_schema_extra={"description": "A JSON Schema (Draft 2020-12) of type object."}),
     AfterValidator(_stands_alone),
 ]
-
-
-def _closed(properties: JsonObject, *required: str) -> JsonObject:
-    return {"type": "object", "properties": properties, "required": [*required], "additionalProperties": False}
-
-
-_QUESTION: JsonObject = {"type": "string", "minLength": 1, "maxLength": 4000, "description": "The question to ask."}
-_OPTIONS: JsonObject = {
-    "type": "array",
-    "items": {"type": "string", "minLength": 1, "maxLength": 200},
-    "minItems": 1,
-    "maxItems": 50,
-    "uniqueItems": True,
-    "description": "The options to choose from.",
-}
-APPROVAL = _closed({"approved": {"type": "boolean"}, "comment": {"type": "string", "maxLength": 4000}}, "approved")
-FREE_TEXT = _closed({"text": {"type": "string", "minLength": 1, "maxLength": 16_000}}, "text")
-
-
-def default_input(ui: str, options: bool) -> JsonObject:
-    """`options`: the config has options, so the model may omit them."""
-    if ui != "choice":
-        return _closed({"question": _QUESTION}, "question")
-    return _closed({"question": _QUESTION, "options": _OPTIONS}, "question", *([] if options else ["options"]))
-
-
-def choice_of(options: list[Any]) -> JsonObject:
-    return _closed({"choice": {"enum": options}}, "choice")
 
 
 def without_required(schema: JsonObject) -> JsonObject:

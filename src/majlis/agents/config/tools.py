@@ -12,6 +12,7 @@ from majlis.agents.config.http import HttpExecution
 from majlis.agents.config.limits import MAX_TOOL_WAIT
 from majlis.agents.config.problems import Path
 from majlis.agents.config.types import JsonObject, Matching, Maybe, Name, Wire, names_differ, refusal, walk
+from majlis.card_kinds import APPROVAL_ANSWER, TEXT_ANSWER, CardKind, choice_answer, default_input
 
 # The names of the tools in `tools.builtin`, a higher layer; a test compares them.
 BUILT_IN_TOOLS = frozenset((
@@ -95,7 +96,7 @@ class SpaceTool(_Tool):
     type: Literal["space"]
     input_schema: Maybe[schemas.InputSchema] = None
     """Default: a `question`, and for a `choice` also `options`."""
-    ui: Literal["approval", "choice", "form"]
+    ui: CardKind
     execution: SpaceExecution = SpaceExecution()
 
     @model_validator(mode="after")
@@ -112,18 +113,19 @@ class SpaceTool(_Tool):
     def model_schema(self) -> JsonObject:
         """The schema of the model's input."""
         if self.input_schema is None:
-            return schemas.default_input(self.ui, self.execution.options is not None)
+            return default_input(self.ui, self.execution.options is not None)
         return schemas.without_required(self.input_schema) if self._is_its_own_form else self.input_schema
 
     def answer_schema(self, given: Mapping[str, Any]) -> JsonObject | None:
         """The schema of the answer to a call with this input; None for a choice without options."""
         match self.ui:
             case "approval":
-                return schemas.APPROVAL
+                return APPROVAL_ANSWER
             case "choice":
                 options = given.get("options") or self.execution.options
-                return schemas.choice_of(list(options)) if isinstance(options, list | tuple) else None
-        return self.execution.result_schema or self.input_schema or schemas.FREE_TEXT
+                return choice_answer(options) if isinstance(options, list | tuple) else None
+            case "form":
+                return self.execution.result_schema or self.input_schema or TEXT_ANSWER
 
     @property
     def _is_its_own_form(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
@@ -11,6 +11,7 @@ from majlis.api.mcp.tool import Call, Tool
 from majlis.api.routes.asks import put, until_over
 from majlis.asks.answer import answer_ask
 from majlis.asks.queries import AskJson
+from majlis.card_kinds import AskKind
 from majlis.cards.answer import submit_tool_result
 from majlis.entities.caller import Caller
 from majlis.errors import Invalid
@@ -34,7 +35,7 @@ class AnswerCard(Body):
 
 class AskPeople(NewAsk):
     space_id: IdText | None = Field(default=None, description="Required for a new ask.")  # type: ignore[assignment]
-    kind: Literal["text", "approval", "choice", "form"] = "text"
+    kind: AskKind = "text"
     question: Text = Field(default="", description="Required for a new ask.")
     ask_id: IdText | None = Field(
         default=None, description="Wait for the answers to this earlier ask, instead of a new one."

@@ -5,15 +5,23 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from majlis.card_kinds import options_of
 from majlis.cli.terminal import safe_line
 from majlis.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from majlis.card_kinds import CardKind
     from majlis.client import MajlisClient, shapes
 
-COMMANDS = {"/approve": "approval", "/deny": "approval", "/choose": "choice", "/answer": "form", "/decline": "form"}
+COMMANDS: Mapping[str, CardKind] = {
+    "/approve": "approval",
+    "/deny": "approval",
+    "/choose": "choice",
+    "/answer": "form",
+    "/decline": "form",
+}
 HELP = (
     "/cards                   list the open cards in this space",
     "/approve, /deny [TEXT]   answer the newest approval, with an optional comment",
@@ -64,7 +72,7 @@ def _how(card: Mapping[str, Any]) -> str:
         case "approval":
             return "(/approve or /deny)"
         case "choice":
-            options = enumerate(properties.get("choice", {}).get("enum", ()), 1)
+            options = enumerate(options_of(card.get("resultSchema", {})), 1)
             return f"(/choose {', '.join(f'{n} {option}' for n, option in options)})"
     decline = " or /decline" if card.get("mayDecline") else ""
     return f"(/answer {' '.join(f'{name}=…' for name in properties)}{decline})"
@@ -75,7 +83,7 @@ def result_of(card: shapes.PendingToolCallJson, command: str, rest: str) -> dict
         case "/approve" | "/deny":
             return {"approved": command == "/approve", **({"comment": rest} if rest else {})}
         case "/choose":
-            return {"choice": _option(_properties(card).get("choice", {}).get("enum", []), rest)}
+            return {"choice": _option(options_of(card.get("resultSchema", {})), rest)}
     return _fields(_properties(card), rest)
 
 

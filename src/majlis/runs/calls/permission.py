@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from majlis.agents.config.config import AgentConfig
 from majlis.agents.config.policy import Verdict, approval, stricter, verdict
-from majlis.agents.config.schemas import APPROVAL
+from majlis.card_kinds import APPROVAL_ANSWER
 from majlis.cards.ask import Question, ask, digest_of, use_granted
 from majlis.errors import Forbidden
 from majlis.models.port import ToolSpec
@@ -81,7 +81,7 @@ def permitted(tx: Tx, call: CallContext, entry: Entry, place: Place) -> ToolResu
         ui="approval",
         purpose="permission",
         input=entry.input,
-        schema=APPROVAL,
+        schema=APPROVAL_ANSWER,
         seconds=call.run.config.limits.tool_wait_seconds,
         mark=f"ask:{call.run.id}:{entry.n}",
         digest=digest,

@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 
+from majlis.card_kinds import ASK_KINDS
 from majlis.store.tables.columns import Json, index_where, key, metadata, moment, one_of
 
 asks = sa.Table(
@@ -25,7 +26,7 @@ asks = sa.Table(
     moment("deadline", nullable=False),
     moment("created_at", nullable=False),
     moment("ended_at"),
-    one_of("kind", "text", "approval", "choice", "form"),
+    one_of("kind", *ASK_KINDS),
     one_of("state", "open", "answered", "expired"),
     sa.CheckConstraint("need IS NOT NULL OR named IS NOT NULL", name="need"),
 )

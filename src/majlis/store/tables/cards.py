@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 
+from majlis.card_kinds import CARD_KINDS
 from majlis.store.tables.columns import Json, index_where, key, metadata, moment, one_of
 
 cards = sa.Table(
@@ -40,7 +41,7 @@ cards = sa.Table(
     moment("used_at"),
     moment("created_at", nullable=False),
     sa.UniqueConstraint("run_id", "call_id"),
-    one_of("ui", "approval", "choice", "form"),
+    one_of("ui", *CARD_KINDS),
     one_of("purpose", "answer", "permission"),
     one_of("state", "open", "answered", "timeout", "withdrawn"),
 )
