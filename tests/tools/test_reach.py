@@ -16,8 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from majlis.errors import MajlisError
 from majlis.hosts import parse_target
-from majlis.tools.http.request import Outgoing
-from majlis.tools.reach.exchange import Exchange, usual_tls
+from majlis.tools.reach.exchange import Exchange, Outgoing, usual_tls
 from majlis.tools.reach.reach import Reach, Resolve, place_of
 from tests.tools.web_server import Web, answer, serve_web
 

@@ -27,8 +27,7 @@ from majlis.push.queue import claim_pushes, clean, has_work, is_due, settle_push
 from majlis.push.wanted import RECENT_MILLIS
 from majlis.secret_store import Cipher
 from majlis.store.transactions import Database
-from majlis.tools.http.request import Outgoing
-from majlis.tools.reach.exchange import Exchange
+from majlis.tools.reach.exchange import Exchange, Outgoing
 from majlis.tools.reach.reach import Reach
 
 _EVERY_SECONDS = 1.0

@@ -21,8 +21,7 @@ from majlis.hosts import parse_target
 from majlis.outage import Outage
 from majlis.secret_store import Cipher
 from majlis.store.transactions import Database
-from majlis.tools.http.request import Outgoing
-from majlis.tools.reach.exchange import Exchange
+from majlis.tools.reach.exchange import Exchange, Outgoing
 from majlis.tools.reach.reach import Reach
 from majlis.webhooks.outgoing import refused
 from majlis.webhooks.queue import claim_deliveries, fill_queue, has_work, settle_delivery

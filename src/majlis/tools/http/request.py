@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -15,14 +14,13 @@ from urllib.parse import quote, urlencode
 import orjson
 from pydantic import JsonValue
 
-from majlis import __version__
 from majlis.agents.config.http import FORM, HEADER_VALUE, MARKUP, HttpExecution
 from majlis.agents.config.templates import ENV_TEMPLATE, INPUT_TEMPLATE, SECRET_REFERENCE
 from majlis.errors import Invalid
 from majlis.hosts import Target, parse_target
+from majlis.tools.reach.exchange import OWN_HEADERS, Outgoing
 from majlis.tools.reach.secrets import Secrets
 
-OWN_HEADERS = {"user-agent": f"majlis/{__version__}", "accept": "application/json, text/*;q=0.9, */*;q=0.1"}
 MISSING: Any = object()
 _TEMPLATE = re.compile(f"{INPUT_TEMPLATE.pattern}|{ENV_TEMPLATE.pattern}")
 _WITH_SECRETS = re.compile(f"{_TEMPLATE.pattern}|{SECRET_REFERENCE.pattern}")
@@ -30,15 +28,6 @@ _NOT_IN_MARKUP = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 Encode = Callable[[str, str], str]
 """From the name and text of a placeholder to its encoded text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    method: str
-    target: Target
-    headers: dict[str, str]
-    """Names in lower case."""
-    content: bytes | None
 
 
 def compose(execution: HttpExecution, filler: Filler, idempotency_key: str) -> Outgoing:

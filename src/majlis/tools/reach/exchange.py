@@ -1,4 +1,5 @@
-"""Sends a request over a new connection to a checked address (see `reach`).
+"""Sends the requests of tools, webhooks and notifications, each over a new connection to a checked address (see
+`reach`).
 
 Connections are not shared: two host names at one address would share a connection that was verified for the first.
 """
@@ -13,11 +14,12 @@ from urllib.parse import urljoin
 
 import httpx
 
+from majlis import __version__
 from majlis.errors import Forbidden, Invalid, TooLarge, Unavailable
 from majlis.hosts import Target, parse_target
-from majlis.tools.http.request import OWN_HEADERS, Outgoing
 from majlis.tools.reach.reach import Reach
 
+OWN_HEADERS = {"user-agent": f"majlis/{__version__}", "accept": "application/json, text/*;q=0.9, */*;q=0.1"}
 MAX_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 _CONNECT_SECONDS = 10.0
@@ -27,6 +29,15 @@ _CONNECT_SECONDS = 10.0
 def usual_tls() -> ssl.SSLContext:
     """Cached: loading the certificates takes milliseconds and a megabyte."""
     return httpx.create_ssl_context()
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    method: str
+    target: Target
+    headers: dict[str, str]
+    """Names in lower case."""
+    content: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
