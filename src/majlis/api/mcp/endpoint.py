@@ -95,7 +95,7 @@ async def speak(request: Request, entry: TheClient) -> Response:
     """The Model Context Protocol over streamable HTTP, without sessions. docs/mcp.md lists the tools."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Malformed("wrong_content_type", "Send a JSON-RPC message with the header Content-Type: application/json.")
-    return Exchange(await request.app.state.mcp.open(), entry)
+    return McpResponse(await request.app.state.mcp.open(), entry)
 
 
 @router.api_route(PATH, methods=["GET", "DELETE"], include_in_schema=False)
@@ -120,7 +120,7 @@ async def protected_resource(request: Request, gateway: TheGateway) -> Response:
     )
 
 
-class Exchange(Response):
+class McpResponse(Response):
     """One request, handled by the MCP server, which writes the response itself."""
 
     def __init__(self, running: Running, entry: Entry) -> None:
