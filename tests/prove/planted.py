@@ -45,11 +45,11 @@ class Bug:
 def _no_fence(patch: pytest.MonkeyPatch) -> None:
     """A worker that lost its lease writes all the same."""
 
-    def hold(tx: Any, run_id: str, fence: int, **values: Any) -> None:
+    def update_fenced(tx: Any, run_id: str, fence: int, **values: Any) -> None:
         tx.execute(runs.update().where(runs.c.id == run_id).values(lease_until=tx.now + 30_000, **values))
 
     for module in (journal, settle, commit):
-        patch.setattr(module, "hold", hold)
+        patch.setattr(module, "update_fenced", update_fenced)
 
 
 def _cursor_moved_early(patch: pytest.MonkeyPatch) -> None:

@@ -129,16 +129,16 @@ def forget_secrets(tx: Tx, run_id: str) -> None:
     tx.execute(_FORGET, {"run": run_id})
 
 
-def hold(tx: Tx, run_id: str, fence: int, **values: Any) -> None:
+def update_fenced(tx: Tx, run_id: str, fence: int, **values: Any) -> None:
     """The last statement of every transaction of a run: checks the fence, writes new values, renews the lease."""
     given = {f"new_{name}": value for name, value in values.items()}
     given |= {"run": run_id, "fence_was": fence, "until": tx.now + LEASE_MILLIS}
-    if not tx.later(_hold(tuple(values)), given, checked=True):
+    if not tx.later(_fenced_update(tuple(values)), given, checked=True):
         raise Fenced
 
 
 @cache
-def _hold(columns: tuple[str, ...]) -> sa.Update:
+def _fenced_update(columns: tuple[str, ...]) -> sa.Update:
     """Cached by columns: building a statement costs more than running it."""
     values = {name: sa.bindparam(f"new_{name}", type_=runs.c[name].type) for name in columns}
     return hot(

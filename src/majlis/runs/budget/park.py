@@ -15,7 +15,7 @@ from majlis.inbox.build_trigger import build_triggers
 from majlis.inbox.trigger_shapes import TriggerJson
 from majlis.inbox.wake import QUEUED, WorkAvailable
 from majlis.runs.budget.check import Budgets, Keys, SpentBudget, check_budgets
-from majlis.runs.journal import Entry, hold, write_entries
+from majlis.runs.journal import Entry, update_fenced, write_entries
 from majlis.runs.run import Run, announce, presence, run_event, spaces_of_run
 from majlis.spaces.access import lock_spaces
 from majlis.spaces.post import post_notice
@@ -77,7 +77,7 @@ def park(tx: Tx, run: Run, entries: list[Entry], budgets: Budgets) -> bool:
         once = f"budget:{spent.scope}:{spent.id}:{'' if spent.scope == 'cause' else day}"
         post_notice(tx, run.trigger_space_id, _notice(tx, run, spent), run.trigger.get("messageId"), once=once)
     write_entries(tx, run.id, entries)
-    hold(tx, run.id, run.fence, **run.columns(), status="queued", reason=REASON, lease_owner=None)
+    update_fenced(tx, run.id, run.fence, **run.columns(), status="queued", reason=REASON, lease_owner=None)
     return True
 
 

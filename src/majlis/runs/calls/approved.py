@@ -17,7 +17,7 @@ from majlis.runs.calls.context import CallContext
 from majlis.runs.calls.permission import judge, place_of
 from majlis.runs.calls.tool_port import InTransaction, Outside
 from majlis.runs.calls.visible import show_started
-from majlis.runs.journal import Entry, Fenced, finish_entry, hold
+from majlis.runs.journal import Entry, Fenced, finish_entry, update_fenced
 from majlis.runs.run import Run
 from majlis.store.tables import cards, steps
 from majlis.store.tables.columns import word
@@ -60,7 +60,7 @@ def start_approved(tx: Tx, run: Run, tool: Outside, entry: Entry, card_id: str) 
     if tool.visible:
         show_started(tx, copy, entry)
     _use(tx, run, entry, card_id)
-    hold(tx, run.id, run.fence, **copy.columns())
+    update_fenced(tx, run.id, run.fence, **copy.columns())
     return Started(place.name, copy)
 
 
@@ -86,7 +86,7 @@ def give_up_approved(tx: Tx, run: Run, entry: Entry, card_id: str) -> None:
     tx.execute(steps.update().where(steps.c.run_id == run.id, steps.c.n == entry.n).values(values))
     if not use_permission(tx, card_id):
         raise Fenced
-    hold(tx, run.id, run.fence, **run.columns())
+    update_fenced(tx, run.id, run.fence, **run.columns())
 
 
 def _use(tx: Tx, run: Run, entry: Entry, card_id: str) -> None:

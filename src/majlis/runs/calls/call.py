@@ -22,7 +22,7 @@ from majlis.runs.calls.commit import Policy, Started, commit_call, commit_speech
 from majlis.runs.calls.context import CallContext, ToolResult
 from majlis.runs.calls.dialog import AskingContext, Dialog
 from majlis.runs.calls.elicit import Elicitation, Reply, pause_for
-from majlis.runs.calls.held_message import hold
+from majlis.runs.calls.held_message import hold_message
 from majlis.runs.calls.made_files import WithFiles, keep_files
 from majlis.runs.calls.masks import hide, holds_secrets, secrets_in, shown_input
 from majlis.runs.calls.permission import Place, judge, offered_specs
@@ -173,7 +173,7 @@ class Calls:
                 policy = "check"
             except Stale:
                 stream.fail("New messages arrived before this one was posted.")
-                return await hold(self._engine, self._run, entry, entries)
+                return await hold_message(self._engine, self._run, entry, entries)
             else:
                 stream.complete(result)
                 return context, result

@@ -21,7 +21,7 @@ from majlis.runs.calls.permission import ask_first, judge, needs_approval, permi
 from majlis.runs.calls.tool_port import InTransaction, Outside
 from majlis.runs.calls.visible import show_done, show_started
 from majlis.runs.end.settle import complete, skip
-from majlis.runs.journal import Entry, finish_entry, hold, write_entries
+from majlis.runs.journal import Entry, finish_entry, update_fenced, write_entries
 from majlis.runs.run import Run, announce, presence, run_event, spaces_of_run
 from majlis.store.tables import agents
 from majlis.store.transactions import Tx
@@ -120,16 +120,16 @@ def start_call(
     if tool.visible:
         show_started(tx, context.run, entry, stream_id)
     write_entries(tx, run.id, [*entries, entry])
-    hold(tx, run.id, run.fence, **context.run.columns())
+    update_fenced(tx, run.id, run.fence, **context.run.columns())
     return Started(place.name, context.run)
 
 
-def hold_again(tx: Tx, run: Run, tool_name: str) -> str | None:
+def check_before_repeat(tx: Tx, run: Run, tool_name: str) -> str | None:
     """Before a call is repeated. Returns the name of its space. The policy is checked again for `deny` only: the call
     had its permission when it was started."""
     place = place_of(tx, run.active_space_id)
     judge(run.config, place, tool_name)
-    hold(tx, run.id, run.fence, **run.columns())
+    update_fenced(tx, run.id, run.fence, **run.columns())
     return place.name
 
 
@@ -137,12 +137,12 @@ def finish_call(tx: Tx, run: Run, tool: Outside, entry: Entry) -> None:
     finish_entry(tx, run.id, entry)
     if tool.visible:
         show_done(tx, run, entry)
-    hold(tx, run.id, run.fence, **run.columns())
+    update_fenced(tx, run.id, run.fence, **run.columns())
 
 
 def write_journal(tx: Tx, run: Run, entries: list[Entry]) -> None:
     write_entries(tx, run.id, entries)
-    hold(tx, run.id, run.fence, **run.columns())
+    update_fenced(tx, run.id, run.fence, **run.columns())
 
 
 def context_of(run: Run, entry: Entry, stream_id: str | None) -> CallContext:
@@ -163,7 +163,7 @@ def write_effects(tx: Tx, run: Run, context: CallContext, entries: list[Entry], 
         columns["trigger"] = after.trigger
     if after.chain_depth != run.chain_depth:
         columns["chain_depth"] = after.chain_depth
-    hold(tx, run.id, run.fence, **after.columns(), **columns)
+    update_fenced(tx, run.id, run.fence, **after.columns(), **columns)
 
 
 def _paused(tx: Tx, run: Run, pause: Pause) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from majlis.runs.calls.commit import Started, context_of, write_effects
 from majlis.runs.calls.context import CallContext
 from majlis.runs.calls.permission import judge, place_of
 from majlis.runs.calls.tool_port import Outside
-from majlis.runs.journal import Entry, Fenced, hold
+from majlis.runs.journal import Entry, Fenced, update_fenced
 from majlis.runs.run import Run
 from majlis.spaces.access import lock_spaces
 from majlis.store.tables import cards, steps
@@ -118,7 +118,7 @@ def start_again(tx: Tx, run: Run, tool: Outside, entry: Entry, card_id: str) -> 
     given = {"run": run.id, "step": entry.n}
     if not use_permission(tx, card_id) or tx.execute(_CALL_AGAIN, given).rowcount == 0:
         raise Fenced
-    hold(tx, run.id, run.fence, **run.columns())
+    update_fenced(tx, run.id, run.fence, **run.columns())
     return Started(place.name, run.copy())
 
 

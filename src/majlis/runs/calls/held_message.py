@@ -65,7 +65,7 @@ def _take(insert: Any) -> Any:
 _TAKE: dict[Dialect, Any] = {"sqlite": _take(sqlite.insert), "postgresql": _take(postgresql.insert)}
 
 
-async def hold(engine: Engine, run: Run, entry: Entry, entries: list[Entry]) -> tuple[CallContext, ToolResult]:
+async def hold_message(engine: Engine, run: Run, entry: Entry, entries: list[Entry]) -> tuple[CallContext, ToolResult]:
     """Returns when it is the run's turn, with the result for the model."""
     space_id = run.active_space_id
     assert space_id is not None

@@ -12,7 +12,7 @@ from majlis.cards.close import withdraw_held_cards
 from majlis.errors import MajlisError
 from majlis.runs.calls.approved import commit_approved, find_approved, give_up_approved, start_approved
 from majlis.runs.calls.call import Calls, error_result
-from majlis.runs.calls.commit import hold_again
+from majlis.runs.calls.commit import check_before_repeat
 from majlis.runs.calls.elicit import Elicitation, ask_next, reply_of, start_again
 from majlis.runs.calls.masks import given_again, holds_secrets
 from majlis.runs.calls.tool_port import Outside
@@ -103,7 +103,7 @@ class Repeats:
         try:
             given = tool.parse(self._given_again(entry))
             # Check the fence right before an effect outside.
-            space_name = await self._engine.write(hold_again, self._run, tool.name)
+            space_name = await self._engine.write(check_before_repeat, self._run, tool.name)
         except MajlisError as error:
             self._run.notes.append(f"A call of {tool.name} was interrupted and was not repeated: {error.message}")
             return False

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from majlis.errors import MajlisError
-from majlis.runs.journal import Entry, hold
+from majlis.runs.journal import Entry, update_fenced
 from majlis.runs.run import Run
 from majlis.spaces.post import Draft, finish_tool_message, store_message
 from majlis.spaces.shapes import ToolJson
@@ -56,7 +56,7 @@ def show_unknown(tx: Tx, run: Run, n: int) -> None:
     if run.active_space_id is not None:
         outcome = {"status": "unknown"}
         finish_tool_message(tx, run.active_space_id, run.agent_id, _mark(run.id, n), outcome, "error")
-    hold(tx, run.id, run.fence, **run.columns())
+    update_fenced(tx, run.id, run.fence, **run.columns())
 
 
 def show_stopped(tx: Tx, space_id: str, agent_id: str, run_id: str, n: int) -> None:

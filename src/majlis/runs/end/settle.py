@@ -1,6 +1,7 @@
 """How a run ends: status, cursors, deliveries and events in one transaction. Its deliveries are settled, or retried.
 
-Lock order: the space first (with the event), the run's row last (`hold`), as in every transaction that touches both.
+Lock order: the space first (with the event), the run's row last (`update_fenced`), as in every transaction that touches
+both.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from majlis.runs.budget.check import Charge, charge
 from majlis.runs.calls.visible import show_stopped
 from majlis.runs.end.cycle_end import append_cycle, offer_events_again, offer_one_by_one, offer_unreached
 from majlis.runs.end.unsent import tell_asker
-from majlis.runs.journal import Entry, forget_secrets, hold, write_entries
+from majlis.runs.journal import Entry, forget_secrets, update_fenced, write_entries
 from majlis.runs.loop.earlier_calls import unknown_outcomes
 from majlis.runs.run import Run, announce, presence, run_event, spaces_of_run
 from majlis.spaces.access import lock_spaces
@@ -110,7 +111,9 @@ def complete(
     write_entries(tx, run.id, entries)
     if run.new_session:
         _keep_session(tx, run)
-    hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "completed"), reason=reason, unsent_step=run.unsent_step)
+    update_fenced(
+        tx, run.id, run.fence, **run.columns(), **_ended(tx, "completed"), reason=reason, unsent_step=run.unsent_step
+    )
     if more:
         tx.outbox.append(WorkAvailable())
 
@@ -150,7 +153,7 @@ def fail(tx: Tx, run: Run, entries: list[Entry], code: str, message: str, attemp
         delay = delay_of(trigger.attempts) if trigger.attempts + 1 < attempts else None
         _retry_trigger(tx, run, trigger, delay)
     write_entries(tx, run.id, entries)
-    hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
+    update_fenced(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
     tx.outbox.append(WorkAvailable())
 
 
@@ -160,7 +163,7 @@ def split(tx: Tx, run: Run, code: str, message: str) -> None:
     _show_interrupted(tx, run)
     announce(tx, run_event("run.failed", run, error=error) + presence("agent.inactive", run))
     offer_one_by_one(tx, run.id)
-    hold(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
+    update_fenced(tx, run.id, run.fence, **run.columns(), **_ended(tx, "failed"), error=error)
     tx.outbox.append(WorkAvailable())
 
 
@@ -203,7 +206,7 @@ def hand_back(tx: Tx, run: Run, charges: Sequence[Charge] = ()) -> None:
     committed without this worker having noticed, so the row is right about everything else."""
     announce(tx, presence("agent.inactive", run))
     charge(tx, charges)
-    hold(tx, run.id, run.fence, **run.spent(), status="queued", lease_owner=None)
+    update_fenced(tx, run.id, run.fence, **run.spent(), status="queued", lease_owner=None)
     tx.outbox.append(WorkAvailable(payload=QUEUED))
 
 
