@@ -46,7 +46,7 @@ _UNFINISHED = hot(
     .limit(sa.bindparam("limit"))
     .with_for_update(skip_locked=True)
 )
-# Its leases that have ended are `end/expire.py`'s.
+# `end/outside_leases.py` ends its leases.
 _RESUMED_OUTSIDE = (
     sa.select(runs.c.id, runs.c.agent_id)
     .where(

@@ -31,7 +31,7 @@ from majlis.runs.engine import Engine
 from majlis.runs.journal import Entry
 from majlis.runs.loop.deltas import UNSTREAMED, CallStream, Deltas, SpokenStream
 from majlis.runs.loop.observe import observed_request
-from majlis.runs.loop.stale_drafts import Crossing
+from majlis.runs.loop.stale_drafts import StaleDrafts
 from majlis.runs.run import Run
 
 # The longest delay before a model request is retried within the run.
@@ -69,7 +69,7 @@ class Requests:
         # The space of the last view, if it has no policy.
         self._free_space: str | None = None
         # Tells when the message that is being written has become stale (E8).
-        self._crossing: Crossing | None = None
+        self._stale_drafts: StaleDrafts | None = None
 
     @property
     def speaks_by_text(self) -> bool:
@@ -170,8 +170,8 @@ class Requests:
 
         def hear(payload: bytes) -> None:
             if _MESSAGE in payload and space in payload and own not in payload:
-                self._crossing = self._crossing or Crossing(self._engine, run, self._withdraw)
-                self._crossing.hear(space_id, payload)
+                self._stale_drafts = self._stale_drafts or StaleDrafts(self._engine, run, self._withdraw)
+                self._stale_drafts.hear(space_id, payload)
 
         return self._engine.channel.watch(space_id, hear)
 

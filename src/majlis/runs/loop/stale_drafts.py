@@ -17,7 +17,7 @@ from majlis.store.transactions import Tx
 _logger = structlog.get_logger(__name__)
 
 
-class Crossing:
+class StaleDrafts:
     """`tell` is called as soon as the run's next message would be held."""
 
     def __init__(self, engine: Engine, run: Run, tell: Callable[[], None]) -> None:
