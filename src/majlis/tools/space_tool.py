@@ -17,7 +17,7 @@ from majlis.store.transactions import Tx
 from majlis.tools.json_schema import parse_input
 
 
-class Card:
+class SpaceCard:
     outside: Literal[False] = False
     own = True
     visible = True

@@ -38,7 +38,7 @@ from majlis.tools.python.tool import Python
 from majlis.tools.reach.exchange import Exchange
 from majlis.tools.reach.reach import Reach
 from majlis.tools.reach.secrets import Secrets
-from majlis.tools.space_tool import Card
+from majlis.tools.space_tool import SpaceCard
 
 _EVERY_MIND = (
     enter_space, read_messages, search_messages, explain_message, read_file, edit_message, delete_message, react,
@@ -159,7 +159,7 @@ class Tools:
         kit = self._kits[id(config)] = _Kit(config, tools, tuple(specs), problems)
         return kit
 
-    def _make(self, config: ToolConfig) -> Static | Http | Python | Card:
+    def _make(self, config: ToolConfig) -> Static | Http | Python | SpaceCard:
         match config:
             case StaticTool():
                 return Static(config)
@@ -168,7 +168,7 @@ class Tools:
             case PythonTool():
                 return Python(config, self.functions.find(config.execution.function))
             case SpaceTool():
-                return Card(config)
+                return SpaceCard(config)
 
 
 def _is_offered(tool: BuiltIn, config: AgentConfig) -> bool:
