@@ -19,7 +19,7 @@ from majlis.store.tables import cards, cycles, deliveries, gateway, pasts, runs,
 from majlis.store.transactions import Database, Tx
 
 _LEASE = "retention_lease"
-_LEASE_MILLIS = 3_600_000
+_SWEEP_LEASE_MILLIS = 3_600_000
 _DAY_MILLIS = 24 * 3_600_000
 _PAGE = 200
 # A delivery in one of these states may still start a run, which is shown what the earlier ones did.
@@ -82,7 +82,7 @@ def _take_lease(tx: Tx) -> bool:
     until = tx.execute(sa.select(gateway.c.value).where(row).with_for_update()).scalar_one()
     if int(until) > tx.now:
         return False
-    tx.execute(gateway.update().where(row).values(value=str(tx.now + _LEASE_MILLIS)))
+    tx.execute(gateway.update().where(row).values(value=str(tx.now + _SWEEP_LEASE_MILLIS)))
     return True
 
 

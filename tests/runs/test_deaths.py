@@ -13,7 +13,7 @@ from majlis.inbox.services import trigger_agent
 from majlis.runs import worker as worker_module
 from majlis.runs.claim.claim import claim
 from majlis.runs.claim.deaths import acquit
-from majlis.runs.claim.lease import LEASE_MILLIS
+from majlis.runs.claim.lease import RUN_LEASE_MILLIS
 from majlis.store.tables import runs
 from majlis.store.transactions import Tx
 from tests.conditions import until
@@ -77,7 +77,7 @@ async def test_g1_a_worker_that_lost_its_run_says_that_it_is_alive(house: House)
     [run] = await house.runs(agent)
 
     def take_over(tx: Tx) -> int:
-        later = clock.now() + 2 * LEASE_MILLIS
+        later = clock.now() + 2 * RUN_LEASE_MILLIS
         tx.now = later
         [taken] = claim(tx, "elsewhere", 1, (), ()).runs
         assert taken.id == run["id"]

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from majlis import clock
-from majlis.runs.claim.lease import LEASE_MILLIS
+from majlis.runs.claim.lease import RUN_LEASE_MILLIS
 from majlis.runs.end.cancel import ENDED
 from majlis.settings import Settings
 from majlis.store.tables import runs
@@ -98,7 +98,7 @@ async def test_j2_a_lease_is_renewed_by_the_time_that_has_passed(house: House) -
 
 def _is_leased_anew(tx: Tx) -> bool:
     until_then: int = tx.execute(sa.select(runs.c.lease_until)).scalar_one()
-    return until_then >= clock.now() + LEASE_MILLIS
+    return until_then >= clock.now() + RUN_LEASE_MILLIS
 
 
 async def test_j2_a_worker_notices_that_its_run_was_taken_over_and_ended_meanwhile(house: House) -> None:

@@ -14,7 +14,14 @@ from majlis import clock
 from majlis.janitor import delete_old_events
 from majlis.settings import Settings
 from majlis.store.tables import outgoing_webhooks, webhook_cursors, webhook_deliveries
-from majlis.webhooks.queue import DAY_MILLIS, LEASE_MILLIS, back_off, claim_deliveries, fill_queue, settle_delivery
+from majlis.webhooks.queue import (
+    DAY_MILLIS,
+    WEBHOOK_LEASE_MILLIS,
+    back_off,
+    claim_deliveries,
+    fill_queue,
+    settle_delivery,
+)
 from tests.api.test_bad_input import assert_error
 from tests.conditions import until
 from tests.webhooks.receiver import Receiver, open_receiver
@@ -199,7 +206,7 @@ async def test_d4_nothing_is_lost_while_no_node_sends(settings: Settings, receiv
         await world.owner.say(space, "two")
         token = world.owner.token
     assert receiver.got == []
-    clock.advance(LEASE_MILLIS)
+    clock.advance(WEBHOOK_LEASE_MILLIS)
     async with serve_world(settings) as world:
         owner = await world.anybody(token)
         got = await receiver.until_got(2)

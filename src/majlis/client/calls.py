@@ -347,13 +347,14 @@ class Calls(ModelCalls):
 
     @call
     def take_events(self, max: int = 1, wait_seconds: float = 20) -> Call[shapes.TakenEventsJson]:
-        """Takes events of an outside agent, with its token. Each is held for 60 s; waits if there is none."""
+        """Takes events of an outside agent, with its token; waits if there is none. Each is held until its
+        `leaseUntil`."""
         body = {"max": max, "waitSeconds": wait_seconds}
         return Call("POST", wire.at("inbox", "take"), body=body, waits_seconds=wait_seconds)
 
     @call
     def renew_event(self, event: shapes.TakenEventJson) -> Call[shapes.LeaseJson]:
-        """Holds the event for another 60 s. Raises Conflict if the lease has ended."""
+        """Renews the lease of the event. Raises Conflict if the lease has ended."""
         return wire.post("inbox", event["id"], "renew", body={"lease": event["lease"]}, repeatable=True)
 
     @call

@@ -1,6 +1,6 @@
 """Takes events of an outside agent: the claim of a worker, made by a program with the agent's token (D2).
 
-Each event is a run with a lease of 60 s. The run is in the ledger like any other, so a crash of the program or of the
+Each event is a run with a lease. The run is in the ledger like any other, so a crash of the program or of the
 gateway loses nothing: the lease ends, and the event is offered again.
 """
 

@@ -24,12 +24,15 @@ from majlis.prove.node import Node
 from majlis.prove.people import Edge, Follower, People
 from majlis.prove.promises import Evidence, check
 from majlis.prove.world import EPOCH_MILLIS, SHAPES, World, world_of
+from majlis.runs.claim.lease import HEARTBEAT_SECONDS, RUN_LEASE_MILLIS
 from majlis.store import ids
 
 _TASKS = ("answer", "answer", "charge", "stamp", "plan", "approve", "chat")
 _STORM_SECONDS = 8.0
 _NOTICE_SECONDS = 0.6
 _PATIENCE_SECONDS = 300.0
+# The rest of a lease shortly before it is renewed.
+_LEASE_LEFT = RUN_LEASE_MILLIS / 1000 - HEARTBEAT_SECONDS
 
 
 @dataclass
@@ -167,8 +170,10 @@ class Schedule:
             for node in self._nodes:
                 # A node that works is frozen more often, because that tests leases and fences.
                 if draw.random() < faults.freeze * (3 if node.works else 0.5):
-                    # A lease lasts 30 s and is renewed every 10: another node takes over at about the time it goes on.
-                    seconds = draw.choice((0.5, 5.0, 20 + draw.random() * 14, 20 + draw.random() * 14))
+                    # About as long as a lease: another node takes over at about the time it goes on.
+                    seconds = draw.choice(
+                        (0.5, 5.0, _LEASE_LEFT + draw.random() * 14, _LEASE_LEFT + draw.random() * 14)
+                    )
                     node.frozen_until = self._loop.time() + seconds
                     self.note(f"freezes for {seconds:.1f} s", node)
                 if draw.random() < faults.clock_jump:

@@ -22,7 +22,7 @@ from majlis.store.tables import entities, members, messages, preferences, push_s
 from majlis.store.transactions import Tx
 
 # Longer than an attempt may take.
-LEASE_MILLIS = 60_000
+PUSH_LEASE_MILLIS = 60_000
 KEPT_MILLIS = 3_600_000
 MAX_ATTEMPTS = 5
 # At once to one person in one process: a member may subscribe endpoints that never respond.
@@ -96,7 +96,7 @@ def claim_pushes(tx: Tx, sending: Mapping[str, int], most: int) -> tuple[list[sa
         elif (held_until := max((row.active_until or -1) + 1, row.retry_at or 0)) > tx.now:
             _set(tx, row, due_at=held_until)
         elif len(claimed) < most and counts[row.entity_id] < MAX_PER_PERSON:
-            _set(tx, row, due_at=tx.now + LEASE_MILLIS, attempts=row.attempts + 1)
+            _set(tx, row, due_at=tx.now + PUSH_LEASE_MILLIS, attempts=row.attempts + 1)
             counts[row.entity_id] += 1
             claimed.append(row)
     return claimed, bool(found)

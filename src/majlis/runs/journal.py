@@ -21,7 +21,7 @@ from majlis.minds.view import LeftOut
 from majlis.models.chat.wire_format import chat_messages, chat_tools
 from majlis.models.port import Answer, Call, ModelFailed, Prompt, SizeSource, Usage
 from majlis.runs.budget.check import Charge, charge
-from majlis.runs.claim.lease import LEASE_MILLIS
+from majlis.runs.claim.lease import RUN_LEASE_MILLIS
 from majlis.spaces.shapes import FileJson
 from majlis.store.hot import hot
 from majlis.store.tables import runs, steps, views
@@ -132,7 +132,7 @@ def forget_secrets(tx: Tx, run_id: str) -> None:
 def update_fenced(tx: Tx, run_id: str, fence: int, **values: Any) -> None:
     """The last statement of every transaction of a run: checks the fence, writes new values, renews the lease."""
     given = {f"new_{name}": value for name, value in values.items()}
-    given |= {"run": run_id, "fence_was": fence, "until": tx.now + LEASE_MILLIS}
+    given |= {"run": run_id, "fence_was": fence, "until": tx.now + RUN_LEASE_MILLIS}
     if not tx.later(_fenced_update(tuple(values)), given, checked=True):
         raise Fenced
 

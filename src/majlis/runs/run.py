@@ -19,7 +19,7 @@ from majlis.inbox.build_trigger import cycle_trigger
 from majlis.inbox.trigger_shapes import EventJson, TriggerJson
 from majlis.live import log
 from majlis.models.port import Usage
-from majlis.runs.claim.lease import LEASE_MILLIS
+from majlis.runs.claim.lease import RUN_LEASE_MILLIS
 from majlis.spaces.acts_for import Bounds
 from majlis.spaces.cause import Cause
 from majlis.spaces.stale import Guard
@@ -117,7 +117,7 @@ class Run:
             holds=kept.get("holds") or 0,
         )
 
-    def new_row(self, tx: Tx, owner: str, lease_millis: int = LEASE_MILLIS) -> dict[str, Any]:
+    def new_row(self, tx: Tx, owner: str, lease_millis: int = RUN_LEASE_MILLIS) -> dict[str, Any]:
         """The row of a new run, leased to its owner."""
         return {
             **{name: getattr(self, name) for name in _NEW_COLUMNS},

@@ -27,7 +27,7 @@ from majlis.outage import Outage
 from majlis.runs.budget.park import release_parked
 from majlis.runs.claim.claim import claim
 from majlis.runs.claim.deaths import acquit
-from majlis.runs.claim.lease import HEARTBEAT_SECONDS, LEASE_MILLIS, new_owner
+from majlis.runs.claim.lease import HEARTBEAT_SECONDS, RUN_LEASE_MILLIS, new_owner
 from majlis.runs.claim.poll import lost, poll
 from majlis.runs.claim.resume import dead_owners
 from majlis.runs.end.cancel import ENDED, STOP
@@ -352,4 +352,4 @@ def tick(tx: Tx) -> bool:
 
 def renew(tx: Tx, owner: str, run_ids: list[str]) -> None:
     mine = runs.c.id.in_(run_ids), runs.c.lease_owner == owner, runs.c.status == "running"
-    tx.execute(runs.update().where(*mine).values(lease_until=sa.literal(tx.now + LEASE_MILLIS, sa.BigInteger)))
+    tx.execute(runs.update().where(*mine).values(lease_until=sa.literal(tx.now + RUN_LEASE_MILLIS, sa.BigInteger)))

@@ -23,7 +23,7 @@ from majlis.store import ids
 from majlis.store.tables import spaces, summaries, summary_requests
 from majlis.store.transactions import Tx
 
-LEASE_MILLIS = 180_000
+SUMMARY_LEASE_MILLIS = 180_000
 _FIRST_RETRY_MILLIS = 600_000
 _MAX_RETRY_MILLIS = 24 * 3_600_000
 _SPACE = sa.select(spaces.c.head_seq, spaces.c.summaries, spaces.c.deleted_at).where(
@@ -76,7 +76,7 @@ def take(tx: Tx, space_id: str, block: int, budgets: Budgets) -> Leased | None:
     leased = Leased(space_id, block, ids.new("sum"))
     if budgets.apply and check_budgets(tx, leased.keys, budgets.today(), budgets.usd_per_day).spent is not None:
         return None
-    values = {"lease": leased.lease, "lease_until": tx.now + LEASE_MILLIS}
+    values = {"lease": leased.lease, "lease_until": tx.now + SUMMARY_LEASE_MILLIS}
     if row is None:
         tx.execute(summaries.insert(), {"space_id": space_id, "block": block, **values})
     else:

@@ -35,7 +35,7 @@ from majlis.store.transactions import Dialect, Tx
 
 DAY_MILLIS = 24 * 3_600_000
 # Longer than an attempt may take.
-LEASE_MILLIS = 60_000
+WEBHOOK_LEASE_MILLIS = 60_000
 _BACK_OFF_SECONDS = (5, 30, 120, 600, 1800, 3600, 7200)
 # More than the longest pause between two tries of an agent's event.
 _FORGOTTEN_MILLIS = 2 * 3_600_000
@@ -191,7 +191,7 @@ def claim_deliveries(tx: Tx, busy: Collection[str], most: int) -> list[sa.Row[An
     """Each with its webhook, its event (None if it is no longer kept), and the creator's membership."""
     rows = tx.all(_DUE, {"now": tx.now, "busy": sorted(busy), "most": most})
     if rows:
-        tx.execute(_LEASE, [{"delivery": row.id, "until": tx.now + LEASE_MILLIS} for row in rows])
+        tx.execute(_LEASE, [{"delivery": row.id, "until": tx.now + WEBHOOK_LEASE_MILLIS} for row in rows])
     return list(rows)
 
 

@@ -169,7 +169,7 @@ export function createClient(options: ClientOptions = {}) {
     /** For programs that work for an outside agent, with its token. */
     inbox: {
       take: (body: Bodies['Take'] = { max: 1, waitSeconds: 20 }) => data(http.POST('/api/inbox/take', { body })),
-      /** Holds the event for another 60 s; 409 if the lease has ended. */
+      /** Renews the lease of the event; 409 if it has ended. */
       renew: (delivery_id: string, lease: string) =>
         data(http.POST('/api/inbox/{delivery_id}/renew', { params: { path: { delivery_id } }, body: { lease } })),
       settle: (delivery_id: string, body: Bodies['Settlement']) =>

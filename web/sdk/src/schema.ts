@@ -874,7 +874,7 @@ export interface paths {
         put?: never;
         /**
          * Take events
-         * @description Take events of an outside agent, with its token. Each has a lease of 60 s.
+         * @description Take events of an outside agent, with its token. Each has a lease that ends at `leaseUntil`.
          */
         post: operations["inbox_take"];
         delete?: never;
@@ -894,7 +894,7 @@ export interface paths {
         put?: never;
         /**
          * Renew the lease of an event
-         * @description Hold an event for another 60 s. 409 if the lease has ended.
+         * @description Renew the lease of an event. 409 if the lease has ended.
          */
         post: operations["inbox_renew"];
         delete?: never;

@@ -49,7 +49,7 @@ async def retry(entry: TheEntry, message_id: PathId, agent_id: PathId) -> Respon
 
 @router.post("/api/inbox/take", response_model=TakenEventsJson, responses=refusals(403, 429))
 async def take(request: Request, gateway: TheGateway, entry: TheEntry, body: Take) -> Response:
-    """Take events of an outside agent, with its token. Each has a lease of 60 s."""
+    """Take events of an outside agent, with its token. Each has a lease that ends at `leaseUntil`."""
     return reply(await take_within(gateway, entry, body, request.is_disconnected))
 
 
@@ -77,7 +77,7 @@ async def take_within(
 
 @router.post("/api/inbox/{delivery_id}/renew", response_model=LeaseJson, responses=refusals(404, 409))
 async def renew(entry: TheEntry, delivery_id: PathId, body: Renewal) -> Response:
-    """Hold an event for another 60 s. 409 if the lease has ended."""
+    """Renew the lease of an event. 409 if the lease has ended."""
     return reply(await entry.write_brief(renew_event, delivery_id, body.lease))
 
 

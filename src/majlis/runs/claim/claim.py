@@ -1,4 +1,4 @@
-"""Claims runs for a worker, each with a lease (30 s, renewed by a heartbeat).
+"""Claims runs for a worker, each with a lease that a heartbeat renews.
 
 First runs that have begun before (resumed waits, runs of dead workers), then new runs for pending deliveries, oldest
 first. A run that may have killed its workers is claimed alone.

@@ -1,7 +1,7 @@
 """Leases: which worker has a run, and whether that worker has died.
 
 An expired lease alone would do. But the owner's name contains its process id, so that workers on the same machine
-notice a crash at once instead of after 30 s. For owners on other machines, or in other process namespaces, the lease
+notice a crash at once. For owners on other machines, or in other process namespaces, the lease
 has to expire.
 """
 
@@ -14,7 +14,7 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-LEASE_MILLIS = 30_000
+RUN_LEASE_MILLIS = 30_000
 HEARTBEAT_SECONDS = 10
 # The lease of a program that has taken an event of an outside agent (D2).
 OUTSIDE_LEASE_MILLIS = 60_000
@@ -35,7 +35,7 @@ def is_outside_owner(owner: str | None) -> bool:
 
 
 def lease_millis(owner: str) -> int:
-    return OUTSIDE_LEASE_MILLIS if is_outside_owner(owner) else LEASE_MILLIS
+    return OUTSIDE_LEASE_MILLIS if is_outside_owner(owner) else RUN_LEASE_MILLIS
 
 
 def is_dead(owner: str) -> bool:

@@ -21,7 +21,7 @@ from majlis.runs.claim.capacity import ClaimedRuns, known_agents
 from majlis.runs.claim.cycle import start_cycle
 from majlis.runs.claim.gathered import Group, joint_trigger, ready, with_gathered
 from majlis.runs.claim.lanes import LANE, TRIED_BEFORE, Lanes, lane_of
-from majlis.runs.claim.lease import LEASE_MILLIS, OUTSIDE_LEASE_MILLIS
+from majlis.runs.claim.lease import OUTSIDE_LEASE_MILLIS, RUN_LEASE_MILLIS
 from majlis.runs.claim.outside_agents import OUTSIDE_AGENTS
 from majlis.runs.claim.runs_per_cause import without_excess
 from majlis.runs.run import Run
@@ -179,7 +179,7 @@ def _start(
     started = [(delivery, _new_run(delivery, known[delivery.agent_id], joint[delivery.id])) for delivery, _ in found]
     if not started:
         return
-    lease = LEASE_MILLIS if claimed.outside is None else OUTSIDE_LEASE_MILLIS
+    lease = RUN_LEASE_MILLIS if claimed.outside is None else OUTSIDE_LEASE_MILLIS
     tx.later(_INSERT, [run.new_row(tx, owner, lease) for _, run in started])
     taken = [(row.id, run.id) for delivery, run in started for row in (delivery, *along[delivery.id])]
     tx.later(_TAKEN, [{"delivery": delivery_id, "run": run_id} for delivery_id, run_id in taken])
