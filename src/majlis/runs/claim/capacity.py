@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,6 +93,12 @@ class ClaimedRuns:
         self.runs.append(run)
         self.closed = self.closed or run.deaths == SUSPECT_DEATHS
         self.events += run_event(event, run, **details) + presence("agent.active", run)
+
+
+def free_runs(known: Mapping[str, sa.Row[Any]]) -> dict[str, int]:
+    """By agent: how many more runs it may have at once (`limits.concurrentRuns`). Less than 0 after a limit was
+    lowered."""
+    return {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
 
 
 def known_agents(tx: Tx, wanted: set[str]) -> dict[str, sa.Row[Any]]:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from majlis.inbox.pause import RUN_PAUSED
 from majlis.inbox.wake import WorkAvailable
 from majlis.runs.claim.bursts import take_burst
-from majlis.runs.claim.capacity import ClaimedRuns, known_agents
+from majlis.runs.claim.capacity import ClaimedRuns, free_runs, known_agents
 from majlis.runs.claim.deaths import count_deaths, is_suspect
 from majlis.runs.claim.lease import is_dead, lease_millis
 from majlis.runs.claim.outside_agents import OUTSIDE_AGENTS
@@ -120,7 +120,7 @@ def _resume(tx: Tx, owner: str, claimed: ClaimedRuns, found: Sequence[sa.Row[Any
     full_before = len(claimed.full)
     known = known_agents(tx, {row.agent_id for row in found})
     rows = tx.all(sa.select(runs).where(runs.c.id.in_([row.id for row in found])))
-    room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
+    room = free_runs(known)
     deaths = {row.id: count_deaths(tx, row, row.status == "running") for row in rows}
     for run in sorted(rows, key=lambda row: (not is_suspect(deaths[row.id][0]), row.status, row.id)):
         taken_over = run.status == "running"

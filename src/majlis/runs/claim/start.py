@@ -17,7 +17,7 @@ from majlis.inbox.turns import settled_in_turn
 from majlis.runs.budget.park import Lane, park_behind, parked_lanes
 from majlis.runs.claim.arrivals import Arrival
 from majlis.runs.claim.bursts import resuming_in
-from majlis.runs.claim.capacity import ClaimedRuns, known_agents
+from majlis.runs.claim.capacity import ClaimedRuns, free_runs, known_agents
 from majlis.runs.claim.cycle import start_cycle
 from majlis.runs.claim.gathered import Group, joint_trigger, ready, with_gathered
 from majlis.runs.claim.lanes import LANE, TRIED_BEFORE, Lanes, lane_of
@@ -106,7 +106,7 @@ def _with_room(
 ) -> tuple[list[sa.Row[Any]], bool]:
     """For at most so many runs, and whether it left others. A consciousness starts its cycle at once: it takes all its
     pending deliveries, not only this one."""
-    room = {agent.id: agent.concurrent_runs - agent.running for agent in known.values()}
+    room = free_runs(known)
     roles = [agent.id for agent in known.values() if agent.mind == "roles"]
     lanes = Lanes(tx, roles) if roles else None
     pausing = [agent.id for agent in known.values() if agent.pausing]
