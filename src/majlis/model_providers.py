@@ -1,6 +1,11 @@
 """The providers that pydantic-ai supports: their keys in the environment, and the optional packages they need.
 
-A copy, because importing the library takes a second and 100 MB. A test compares it with the installed library.
+A copy, because importing the library takes a second and 100 MB. A test compares it with the installed library. It is
+not in `models/`, because `agents/config`, a lower room, checks the providers of configs with it.
+
+Models are not listed here or anywhere in our code. A new model of a known provider works by its name, such as
+`google:gemini-3-pro`. `models/connect/list_models.py` asks the provider for its models, and
+`models/sizes_and_prices.py` looks up sizes and prices in the package `genai-prices`: upgrade it, or set `model_prices`.
 """
 
 from __future__ import annotations

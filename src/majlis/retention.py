@@ -1,4 +1,5 @@
-"""Deletes runs, steps, deliveries and cycles after the time in the settings. Without a setting they are kept.
+"""Deletes runs, steps, deliveries and cycles after the days that `runs_kept_days`, `steps_kept_days`,
+`deliveries_kept_days` and `cycles_kept_days` in settings.py say. Without a setting they are kept.
 
 Once an hour one node reads page after page and deletes what is old enough, a page per transaction, so that no lock is
 held for long. A pass that is interrupted is continued by the next one.

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from majlis.agents.config.policy import MAX_RULES, PolicyRule
 from majlis.card_kinds import AskKind
 from majlis.clock import parse_iso
-from majlis.entities.scopes import Scope
+from majlis.entities.scopes import ALL_SCOPES, Scope
 from majlis.errors import NotFound
 from majlis.secret_store import MAX_HOSTS
 from majlis.spaces.attachments import MAX_FILES
@@ -81,7 +81,7 @@ class EntityChange(Body):
 class NewToken(Body):
     label: ShortLine | None = None
     expires_at: Moment | None = None
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)] | None = Field(
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=len(ALL_SCOPES))] | None = Field(
         default=None, description="Limits the token. Default: the scopes of the token of this request."
     )
 

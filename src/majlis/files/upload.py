@@ -1,4 +1,5 @@
-"""An upload on its way to the store: written to a file piece by piece, hashed, and checked against its limit."""
+"""An upload on its way to the store: written to a file piece by piece, hashed, and checked against its limit, the
+setting `max_file_bytes` in settings.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about models: how many tokens they can read (F1), and their prices (E6).
+"""How many tokens a model can read (F1), and its price (E6).
 
 They come from the tables of the package `genai-prices`. It is loaded when it is first needed, and fetches nothing from
 the network.

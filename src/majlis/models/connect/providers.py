@@ -1,4 +1,8 @@
-"""The providers that a model can be connected from, the best known first."""
+"""The providers that a model can be connected from, the best known first.
+
+Models are not listed in our code: `list_models.py` asks the provider for them, and `models/sizes_and_prices.py` knows
+sizes and prices. So a new model of a known provider, such as a Gemini model, needs no change.
+"""
 
 from __future__ import annotations
 
