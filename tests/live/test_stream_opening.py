@@ -20,7 +20,7 @@ async def test_deltas_during_the_opening_of_a_stream_come_after_connected(world:
         return '{"type":"connected"}'
 
     opening = asyncio.create_task(hub.open_space(caller, space, None, hello))
-    await until(lambda: space in hub._channels)
+    await until(lambda: space in hub._channels.by_topic)
     hub.publish_ephemeral(space, "tool-input-delta", {"streamId": "s", "textDelta": "Hel", "offset": 0})
     stream = await opening
     assert stream is not None

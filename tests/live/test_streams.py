@@ -334,8 +334,8 @@ async def test_a_client_that_goes_away_is_forgotten(world: World) -> None:
         await stream.next()
         assert hub.open_streams == 1
     await until(lambda: hub.open_streams == 0)
-    assert hub._channels == {}
-    assert hub._shards == {}
+    assert hub._channels.by_topic == {}
+    assert hub._channels._shards == {}
 
 
 async def test_streams_need_a_token_and_a_membership(world: World) -> None:

@@ -7,14 +7,24 @@ messages; subscribers must be able to read what they missed from the database.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol
+from zlib import crc32
 
 import structlog
 
 Handler = Callable[[bytes], None]
 Unsubscribe = Callable[[], None]
 
+# Processes subscribe to shards, since thousands of topics would need as many subscriptions.
+_SHARDS = 64
+
 _logger = structlog.get_logger(__name__)
+
+
+@lru_cache(4096)
+def shard_of(topic: str) -> str:
+    return f"events.{crc32(topic.encode()) % _SHARDS}"
 
 
 class Bus(Protocol):

@@ -11,36 +11,31 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from functools import lru_cache
 from secrets import token_hex
 from typing import Any, Protocol
-from zlib import crc32
 
 import orjson
 
 from majlis import clock
 from majlis.errors import TooMany
 from majlis.live import log
-from majlis.live.bus import Bus, Handler, Unsubscribe
+from majlis.live.bus import Bus, Handler, Unsubscribe, shard_of
 from majlis.live.channel import Channel
+from majlis.live.channels import TYPING, Channels
 from majlis.live.cursor import parse_gateway_cursor, parse_space_cursor
 from majlis.live.log import LoggedEvent, Signal, TokenEnded
 from majlis.live.presence import Presence
-from majlis.live.replay import REPLAY_LIMIT, Start, is_member, start_gateway_stream, start_space_stream, valid_tokens
-from majlis.live.stream import Listener, Stream
+from majlis.live.replay import Start, is_member, start_gateway_stream, start_space_stream, valid_tokens
+from majlis.live.stream import RESYNC, Listener, Stream
 from majlis.outage import Outage
 from majlis.store.transactions import Database
 
-_SHARDS = 64
 _POLL_SECONDS = 1.0
 _CHECK_TOKENS_EVERY = 10
 _TICK_SECONDS = 1.0
 _HEARTBEAT_SECONDS = 10.0
 _CONTROL = "control"
 _MAX_REPEAT_SPACES = 1000
-_RESYNC = "resync", '{"type":"resync"}'
-# Only for streams that asked for presence: older clients do not know it.
-_TYPING = "space.typing"
 
 # Returns the data of the `connected` event.
 ReadState = Callable[[], Awaitable[str]]
@@ -62,19 +57,17 @@ class Hub:
         self._db = db
         self._bus = bus
         self._kept = kept_millis
-        self._channels: dict[str, Channel] = {}
-        self._shards: dict[str, tuple[int, Unsubscribe]] = {}
+        self._channels = Channels(db, bus, self._move_streams, self._spawn)
         # In the order in which they were opened; a set's order would differ from process to process.
         self._streams: dict[Stream, None] = {}
         self._max_streams = max_streams
         self._counts: Counter[str] = Counter()
-        self._filling: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._verified_at = clock.now()
         self._stop_control: Unsubscribe | None = None
         self._name = token_hex(8)
         self._texts: dict[str, dict[str, TextInProgress]] = {}
-        self.presence = Presence(db, bus, self._name, self._channels)
+        self.presence = Presence(db, bus, self._name, self._channels.by_topic)
 
     @property
     def open_streams(self) -> int:
@@ -107,7 +100,7 @@ class Hub:
         """Sends the outbox of a committed transaction."""
         for item in outbox:
             if isinstance(item, LoggedEvent):
-                shard = _shard(item.topic)
+                shard = shard_of(item.topic)
                 if self._bus.may_be_heard(shard):
                     self._bus.publish(shard, _pack(item))
             elif isinstance(item, TokenEnded):
@@ -117,19 +110,19 @@ class Hub:
 
     def publish_ephemeral(self, topic: str, type: str, data: dict[str, Any]) -> None:
         """Sends an event that is not logged, to the clients that are connected now."""
-        if self._bus.kind == "in-process" and topic not in self._channels:
+        if self._bus.kind == "in-process" and topic not in self._channels.by_topic:
             return
         payload = {"t": topic, "k": type, "d": orjson.dumps({"type": type, **data}).decode()}
-        self._bus.publish(_shard(topic), orjson.dumps(payload))
+        self._bus.publish(shard_of(topic), orjson.dumps(payload))
 
     def tell_typing(self, space_id: str, entity_id: str) -> None:
         if self.presence.is_typing(space_id, entity_id):
-            self.publish_ephemeral(space_id, _TYPING, {"spaceId": space_id, "entityId": entity_id})
+            self.publish_ephemeral(space_id, TYPING, {"spaceId": space_id, "entityId": entity_id})
 
     def watch(self, topic: str, heard: Handler) -> Unsubscribe:
         """For hints inside this process: events of this topic, and of others in its shard, as the bus has them. Some
         may be missed."""
-        return self._bus.subscribe(_shard(topic), heard)
+        return self._bus.subscribe(shard_of(topic), heard)
 
     def stream_began(self, text: TextInProgress) -> None:
         self._texts.setdefault(text.space_id, {})[text.id] = text
@@ -177,13 +170,13 @@ class Hub:
             if not self._counts[stream.caller.id]:
                 del self._counts[stream.caller.id]
         for topic in [*stream.position, *stream.held]:
-            self._detach(stream, topic)
+            self._channels.detach(stream, topic)
 
     async def _open(
         self, stream: Stream, topics: list[str], start: Awaitable[Start | None], state: ReadState
     ) -> Stream | None:
         for topic in topics:
-            self._attach(stream, topic)
+            self._channels.attach(stream, topic)
         try:
             begin = await start
             if begin is None:
@@ -191,7 +184,7 @@ class Hub:
                 return None
             # Subscribe to the spaces of the snapshot; `_catch_up` reads what they have published meanwhile.
             for topic in begin.heads.keys() - set(topics):
-                self._attach(stream, topic)
+                self._channels.attach(stream, topic)
             self._begin(stream, begin, await state())
             await self._catch_up(stream, list(begin.heads))
             while stream.joining:
@@ -220,28 +213,28 @@ class Hub:
         stream.moved_at.update({topic: at for topic, at in (begin.moved_at or {}).items() if topic in held})
         stream.send("connected", state)
         if begin.resync:
-            stream.send(*_RESYNC)
+            stream.send(*RESYNC)
         stream.replay([event for event in begin.missed if event.topic in held])
         stream.begun()
         stream.held = held
         for topic in begin.heads.keys() & held.keys():
-            channel = self._channels[topic]
-            self._pass_on(channel, channel.start_at(begin.heads[topic]))
+            channel = self._channels.by_topic[topic]
+            self._channels.pass_on(channel, channel.start_at(begin.heads[topic]))
 
     async def _catch_up(self, stream: Stream, topics: list[str]) -> None:
         """Brings the stream to the position of its channels."""
         heads = await self._db.read(log.heads, topics)
         for topic in topics:
-            channel = self._channels.get(topic)
+            channel = self._channels.by_topic.get(topic)
             # The caller may have left the space meanwhile.
             if channel is None or stream.closed or topic not in stream.held:
                 continue
-            self._pass_on(channel, channel.start_at(stream.position.get(topic, 0)))
+            self._channels.pass_on(channel, channel.start_at(stream.position.get(topic, 0)))
             target = max(heads.get(topic, 0), channel.last or 0)
             if stream.position.get(topic, 0) < target:
                 await self._read_missing(stream, topic, target)
             if topic in heads and (channel.last or 0) < heads[topic]:
-                self._fill(channel)
+                self._channels.fill(channel)
             stream.release(topic)
 
     async def _read_missing(self, stream: Stream, topic: str, target: int) -> None:
@@ -254,45 +247,8 @@ class Hub:
             stream.replay(found)
         else:
             stream.position[topic] = target
-            stream.send(*_RESYNC)
+            stream.send(*RESYNC)
         stream.held[topic] = held
-
-    def _attach(self, stream: Stream, topic: str) -> None:
-        channel = self._channels.get(topic)
-        if channel is None:
-            channel = self._channels[topic] = Channel(topic)
-            shard = _shard(topic)
-            count, unsubscribe = self._shards.get(shard, (0, None))
-            self._shards[shard] = (count + 1, unsubscribe or self._bus.subscribe(shard, self._on_event))
-        channel.streams[stream] = None
-        stream.held.setdefault(topic, [])
-
-    def _detach(self, stream: Stream, topic: str) -> None:
-        stream.forget(topic)
-        channel = self._channels.get(topic)
-        if channel is None:
-            return
-        channel.streams.pop(stream, None)
-        if channel.streams:
-            return
-        del self._channels[topic]
-        count, unsubscribe = self._shards.pop(_shard(topic))
-        if count > 1:
-            self._shards[_shard(topic)] = (count - 1, unsubscribe)
-        else:
-            unsubscribe()
-
-    def _on_event(self, payload: bytes) -> None:
-        event = orjson.loads(payload)
-        channel = self._channels.get(event["t"])
-        if channel is None:
-            return
-        if "s" in event:
-            self._take(channel, LoggedEvent(event["t"], event["s"], event["k"], event["d"], event["a"]))
-            return
-        for stream in tuple(channel.streams):
-            if event["k"] != _TYPING or stream.presence:
-                stream.pass_on(event["k"], event["d"])
 
     def _on_control(self, payload: bytes) -> None:
         control = orjson.loads(payload)
@@ -303,18 +259,6 @@ class Hub:
             for space in control.get("tell", ()):
                 for text in tuple(self._texts.get(space, {}).values()):
                     text.tell_again()
-
-    def _take(self, channel: Channel, event: LoggedEvent) -> None:
-        self._pass_on(channel, channel.take(event))
-        if channel.has_gap:
-            self._fill(channel)
-
-    def _pass_on(self, channel: Channel, events: list[LoggedEvent]) -> None:
-        for event in events:
-            for stream in tuple(channel.streams):
-                stream.offer(event)
-            if event.type in ("space.member.joined", "space.member.left"):
-                self._move_streams(channel, event)
 
     def _move_streams(self, channel: Channel, event: LoggedEvent) -> None:
         """A member that left stops following the space at once; streams over all spaces follow a joined space."""
@@ -328,7 +272,7 @@ class Hub:
                     self._spawn(self._follow(stream, data["spaceId"], data["eventSeq"]))
             elif stream.caller.id == data["entityId"] and not own_notice:
                 if stream.space is None:
-                    self._detach(stream, channel.topic)
+                    self._channels.detach(stream, channel.topic)
                     self._spawn(self._follow_again(stream, channel.topic, event.seq))
                 else:
                     stream.close()
@@ -340,7 +284,7 @@ class Hub:
             return
         if stream.closed or space_id in stream.position:
             return
-        self._attach(stream, space_id)
+        self._channels.attach(stream, space_id)
         stream.position[space_id] = seq
         stream.moved_at[space_id] = clock.now()
         await self._catch_up(stream, [space_id])
@@ -350,31 +294,6 @@ class Hub:
         """The entity may have joined again, and that notice may have arrived before the one about leaving."""
         if await self._db.read(is_member, space_id, stream.caller.id):
             await self._follow(stream, space_id, seq)
-
-    def _fill(self, channel: Channel) -> None:
-        if channel.topic not in self._filling:
-            self._filling.add(channel.topic)
-            self._spawn(self._fill_gap(channel))
-
-    async def _fill_gap(self, channel: Channel) -> None:
-        """Reads missing events from the log. If the log no longer has them, the streams must resync."""
-        try:
-            head = (await self._db.read(log.heads, [channel.topic])).get(channel.topic)
-            last = channel.last
-            if head is None or last is None or head <= last:
-                return
-            few = head - last <= REPLAY_LIMIT
-            found = await self._db.read(log.read_events, channel.topic, last, head) if few else []
-            if len(found) == head - last:
-                for event in found:
-                    self._take(channel, event)
-                return
-            for stream in tuple(channel.streams):
-                stream.position[channel.topic] = head
-                stream.pass_on(*_RESYNC)
-            self._pass_on(channel, channel.skip_to(head))
-        finally:
-            self._filling.discard(channel.topic)
 
     async def _poll_forever(self) -> None:
         polls, outage = 0, Outage("polling the event log")
@@ -389,13 +308,8 @@ class Hub:
     async def _poll(self) -> None:
         """Compares every channel with the log. On SQLite this costs nothing unless another process has written."""
         begun = clock.now()
-        if await self._db.changed_elsewhere() and self._channels:
-            heads = await self._db.read(log.heads, list(self._channels))
-            for topic, head in heads.items():
-                channel = self._channels.get(topic)
-                if channel is not None and channel.last is not None and channel.last < head:
-                    self._filling.add(topic)
-                    await self._fill_gap(channel)
+        if await self._db.changed_elsewhere() and self._channels.by_topic:
+            await self._channels.compare(await self._db.read(log.heads, list(self._channels.by_topic)))
         self._verified_at = begun
 
     async def _end_invalid(self) -> None:
@@ -434,12 +348,6 @@ class Hub:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-@lru_cache(4096)
-def _shard(topic: str) -> str:
-    """Processes subscribe to shards, since thousands of topics would need as many subscriptions."""
-    return f"events.{crc32(topic.encode()) % _SHARDS}"
 
 
 def _pack(event: LoggedEvent) -> bytes:

@@ -18,6 +18,7 @@ from majlis.live.log import LoggedEvent
 MAX_QUEUED_BYTES = 1024 * 1024
 MAX_QUEUED_EVENTS = 1000
 HEARTBEAT = b": heartbeat\n\n"
+RESYNC = "resync", '{"type":"resync"}'
 
 
 class Listener(Protocol):
