@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import pytest
 import sqlalchemy as sa
@@ -13,6 +14,8 @@ from majlis.settings import Settings
 from majlis.store.tables import members, spaces
 from majlis.store.transactions import Tx
 from tests.world import World
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -52,6 +55,17 @@ def counted(world: World) -> Iterator[list[str]]:
         sa.event.remove(engine, "before_cursor_execute", note)
 
 
+async def fewest(world: World, request: Callable[[], Awaitable[T]]) -> tuple[T, list[str]]:
+    """The result of a request that changes nothing, and its statements. The gateway's own rounds are counted too when
+    they fall between them, so it is made three times."""
+    counts: list[list[str]] = []
+    for _ in range(3):
+        with counted(world) as statements:
+            result = await request()
+        counts.append(statements)
+    return result, min(counts, key=len)
+
+
 async def test_hot_paths_cost_few_statements_whatever_the_size(world: World) -> None:
     sara = await world.person("Sara")
     spaces = [await world.owner.create_space(f"Space {n}", sara) for n in range(25)]
@@ -88,8 +102,7 @@ async def test_a_page_of_ten_thousand_spaces_takes_three_statements_and_all_page
 
     await world.gateway.db.write(fill)
     await world.owner.ok("GET", "/api/me")
-    with counted(world) as statements:
-        first = await world.owner.ok("GET", "/api/spaces", limit=50)
+    first, statements = await fewest(world, lambda: world.owner.ok("GET", "/api/spaces", limit=50))
     assert len(statements) <= 3, statements
     assert [space["id"] for space in first[:11]] == [f"spc_{n:016d}" for n in (*range(9990, 10_000), 9980)]
     assert [[member["id"] for member in space["members"]] for space in first] == [[world.owner.id]] * 50

@@ -9,7 +9,7 @@ import pytest
 from majlis import clock
 from majlis.settings import Settings
 from tests.api.test_bad_input import UNKNOWN, assert_error
-from tests.api.test_query_counts import counted
+from tests.api.test_query_counts import fewest
 from tests.past_runs import add_run
 from tests.world import Person, World
 
@@ -134,7 +134,7 @@ async def test_the_sum_is_one_query_however_many_runs_there_are(world: World) ->
     for _ in range(20):
         await add_run(world, scout)
     await scout.ok("GET", f"/api/agents/{scout.id}/usage")
-    with counted(world) as statements:
-        assert (await scout.ok("GET", f"/api/agents/{scout.id}/usage"))["runs"] == 20
+    found, statements = await fewest(world, lambda: scout.ok("GET", f"/api/agents/{scout.id}/usage"))
+    assert found["runs"] == 20
     # The token, the agent, the sum.
     assert len(statements) == 3, statements
