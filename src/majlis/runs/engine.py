@@ -57,7 +57,7 @@ class _ModelInUse:
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """A room, and what it was decided by."""
+    """A room, and the facts that it was decided by."""
 
     config: AgentConfig
     by: tuple[Context, tuple[ToolSpec, ...], float]
@@ -113,7 +113,7 @@ class Pace:
             asyncio.get_running_loop().call_soon(self._go_on)
 
     def _go_on(self) -> None:
-        """In the next iteration, and in each one after it while any wait."""
+        """Runs in the next iteration of the event loop, and in each one after it while views wait."""
         self._began, self._goes_on = None, False
         for _ in range(min(_VIEWS_AT_ONCE, len(self._waiting))):
             waiter = self._waiting.popleft()
@@ -162,7 +162,7 @@ class Engine:
         return self._in_use(choice).without_tools < clock.now()
 
     def remember_without_tools(self, choice: ModelChoice) -> None:
-        """For a day: the provider's server may be set up differently then."""
+        """Remembers it for a day. After that the provider's server may be set up differently."""
         self._in_use(choice).without_tools = clock.now() + _DAY
 
     def sees(self, config: AgentConfig) -> bool:
@@ -181,7 +181,8 @@ class Engine:
             used.density = max(1.0, density, (9 * used.density + density) / 10)
 
     async def room(self, config: AgentConfig, tools: tuple[ToolSpec, ...], run: Run | None = None) -> Room:
-        """For the requests of a run. Decided again only if the size of the model, its density or the tools differ."""
+        """The room for the requests of a run. It is decided again only if the size of the model, its density or the
+        tools differ."""
         by = await self._context(config, run), tools, self._in_use(config.model).density
         known = self._rooms.get(id(config))
         if known is None or known.config is not config or known.by != by:

@@ -49,7 +49,7 @@ _FORGET = hot(
 
 
 class Lens(TypedDict):
-    """How a request was fitted into its budget of tokens (F1). Without a budget: the demo model."""
+    """How a request was fitted into its token budget (F1). Requests to the demo model have none."""
 
     tokens: int | None
     source: SizeSource | None

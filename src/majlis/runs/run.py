@@ -156,8 +156,8 @@ class Run:
             setattr(self, name, getattr(copy, name))
 
     def adopt(self, config: AgentConfig) -> None:
-        """A run ends as it began, even if the agent's mind has changed: a cycle as a cycle, another run as a
-        timeline's."""
+        """A run ends as it began, even if the agent's mind has changed: a cycle as a cycle, another run as a timeline
+        run."""
         if self.cycle != (config.mind == "consciousness"):
             config = config.model_copy(update={"mind": "consciousness" if self.cycle else "timeline"})
         self.config = config
@@ -183,12 +183,12 @@ class Run:
         return found or None
 
     def was_told(self, space_id: str | None, seq: int | None) -> None:
-        """By an event of its inbox, or a preview."""
+        """The message was shown by an event of the inbox, or a preview."""
         if space_id is not None and seq is not None:
             self.told[space_id] = max(seq, self.told.get(space_id, 0))
 
     def guard(self, space_id: str) -> Guard | None:
-        """For a message to this space (E8). None if it is posted in any case."""
+        """The check for a message to this space (E8). None if it is posted without one."""
         seen = self.looked_at(space_id)
         if seen is None or not self.config.guard or self.config.mind in ("roles", "outside"):
             return None
@@ -197,11 +197,11 @@ class Run:
         return Guard(self.agent_id, self.id, self.cause_id, seen, holds, has_other_runs=not self.cycle)
 
     def note(self, *notes: str) -> None:
-        """Each once, however often the run is resumed."""
+        """Adds each note once, however often the run is resumed."""
         self.notes += [note for note in notes if note not in self.notes]
 
     def take(self, events: Sequence[EventJson]) -> None:
-        """Events that join this cycle. No path resets a chain: the greatest depth counts (T6)."""
+        """Adds events to this cycle. No path resets a chain: the greatest depth counts (T6)."""
         self.trigger = cycle_trigger([*self.trigger.get("events", ()), *events])
         self.chain_depth = max([self.chain_depth, *(event["chainDepth"] for event in events)])
 
@@ -215,7 +215,7 @@ class Run:
 
     @property
     def cause(self) -> Cause:
-        """Of the messages that it sends and the plans that it makes."""
+        """The cause of the messages that it sends and the plans that it makes."""
         return Cause(self.cause_id, self.person_id)
 
     @property
@@ -231,14 +231,14 @@ class Run:
 
     @property
     def bounds(self) -> Bounds | None:
-        """What it may read and attach of files."""
+        """Limits the files that it may read and attach."""
         person = self.limited_to
         return None if person is None else Bounds(person, self.asked_in)
 
     @property
     def source(self) -> Source:
-        """Of the memories, goals and plans that it writes (G4). A run without a space, such as a plan's, writes for the
-        space that it has entered."""
+        """The source of the memories, goals and plans that it writes (G4). A run without a space, such as a plan's,
+        writes for the space that it has entered."""
         scope = self.trigger_space_id or self.active_space_id or self.person_id or ""
         return Source(scope, self.person_id, self.limited_to)
 

@@ -142,7 +142,8 @@ def is_spent(row: sa.Row[Any]) -> bool:
 
 
 def charge(tx: Tx, charges: Sequence[Charge]) -> None:
-    """In the order of the key, since runs of one worker add to the same rows. Call it after all locks of spaces."""
+    """Writes in the order of the key, because the runs of a worker add to the same rows. Call it after all spaces are
+    locked."""
     if not charges:
         return
     added: dict[tuple[str, str, str, str], Charge] = {}

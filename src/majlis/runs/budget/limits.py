@@ -49,7 +49,8 @@ class BudgetJson(TypedDict):
 
 
 class SpentBudgetJson(BudgetJson):
-    # In USD; in tokens if the budget has only tokens. Without an `id`: of the one that has spent the most.
+    # In USD, or in tokens if the budget has only tokens. Without an `id`, that of the space, agent, person or cause
+    # that has spent the most.
     spent: float
     spentTokens: int
 
@@ -176,7 +177,7 @@ def _json(tx: Tx, row: sa.Row[Any], day: str) -> SpentBudgetJson:
 
 
 def _spent_rows(tx: Tx, scope: Scope, scope_id: str, day: str) -> Sequence[sa.Row[Any]]:
-    """For all ids if none is given. Only newer causes count."""
+    """The spend of one id, or of all ids if `scope_id` is empty; of causes, only recent ones."""
     chosen = [spend.c.day == day, spend.c.scope == scope]
     if scope_id:
         chosen.append(spend.c.scope_id == scope_id)

@@ -1,5 +1,5 @@
-"""A call that a person has approved: made once, when the run resumes. So is a call whose server has asked people
-something, after their answer (`elicit.py`).
+"""Makes a call that a person has approved, once, when the run resumes. A call whose server has asked people something
+is made in the same way after their answer (`elicit.py`).
 
 The approval is used up in the transaction that journals the call as started, in which a built-in tool also acts. If the
 worker dies before, the next one makes the call; if it dies after, the call's outcome is unknown and J2 applies.
@@ -53,7 +53,7 @@ def find_approved(tx: Tx, run_id: str, call_id: str) -> sa.Row[Any] | None:
 
 
 def start_approved(tx: Tx, run: Run, tool: Outside, entry: Entry, card_id: str) -> Started:
-    """Raises Forbidden if a policy denies the call by now."""
+    """Raises Forbidden if a policy now denies the call."""
     place = place_of(tx, run.active_space_id)
     judge(run.config, place, tool.name)
     copy = run.copy()

@@ -112,7 +112,7 @@ def ask_next(tx: Tx, run: Run, tool: Outside, entry: Entry, asked: Elicitation, 
 
 
 def start_again(tx: Tx, run: Run, tool: Outside, entry: Entry, card_id: str) -> Started:
-    """Journals the call as started. Raises Forbidden if a policy denies it by now."""
+    """Journals the call as started. Raises Forbidden if a policy now denies it."""
     place = place_of(tx, run.active_space_id)
     judge(run.config, place, tool.name)
     given = {"run": run.id, "step": entry.n}

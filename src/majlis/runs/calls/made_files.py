@@ -26,15 +26,16 @@ class MadeFile:
 
 
 class WithFiles(dict[str, Any]):
-    """A tool's result, with files beside it. It says what it is without them, for a run that cannot store them."""
+    """A tool's result and the files that come with it. The keys in `instead` describe the files for a run that cannot
+    store them."""
 
     made: Sequence[MadeFile] = ()
-    # The keys that only describe files, which the stored ones replace.
+    # Keys of the result that describe files. They are dropped when the files are stored.
     instead: Sequence[str] = ()
 
 
 async def keep_files(engine: Engine, run: Run, result: WithFiles, n: int) -> tuple[dict[str, Any], list[FileJson]]:
-    """The result with the stored files. A file that cannot be stored is only noted. `n` is the step of the call: a
+    """The result with the stored files. A file that cannot be stored becomes a note. `n` is the step of the call, so a
     repeated call stores nothing twice."""
     if not result.made:
         return dict(result), []

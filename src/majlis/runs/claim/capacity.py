@@ -38,7 +38,7 @@ _AGENTS = (
         sa.exists()
         .where(runs.c.agent_id == agents.c.id, NOT_OVER, runs.c.status == word("queued"), runs.c.reason == "budget")
         .label("parked"),
-        # Without any, a claim does not look for those that a run takes along.
+        # If the agent has none, the claim does not look for deliveries that a run takes along.
         sa.exists()
         .where(
             deliveries.c.agent_id == agents.c.id,

@@ -56,9 +56,9 @@ def claim(
 
 
 def _load_scenes(tx: Tx, runs: Sequence[Run], configs: Configs) -> dict[str, Any]:
-    """In step, so that the reads of all share round trips. None where the run has to load its scene itself: its config
-    is not parsed yet, a consciousness reads too much while a claim holds locks, and a damaged row must fail its run
-    alone (R9)."""
+    """Loads the scenes in step, so that their reads share round trips. None for a run that has to load its scene
+    itself: its config is not parsed yet, a consciousness reads too much while a claim holds locks, and a damaged row
+    must fail its run alone (R9)."""
     scenes: dict[str, Any] = {}
     loading: dict[str, Generator[None, None, Any]] = {}
     shared = Shared()

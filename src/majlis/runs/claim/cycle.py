@@ -102,8 +102,8 @@ def _new_cycle(tx: Tx, agent: sa.Row[Any], arrived: Sequence[Arrival], stands: s
 
 
 def _active_space(tx: Tx, earlier: Sequence[str], stands: str | None) -> str | None:
-    """Where its last cycle left it (A5). If these events were tried since, where that try went: the model is shown that
-    it entered that space, and must not post elsewhere."""
+    """The space in which its last cycle ended (A5). If a failed try at these events came after it, the space in which
+    that try ended: the model is shown that it entered that space, and must not post elsewhere."""
     stood = tx.one(_STOOD, {"run": earlier[-1]}) if earlier else None
     found: str | None = stood.active_space_id if stood else stands
     return found

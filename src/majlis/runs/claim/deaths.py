@@ -1,8 +1,8 @@
 """Runs that kill their worker (G1).
 
 A worker dies with all its runs, and only one of them may be the reason. So a death counts only against runs that have
-finished no call since the last one. A run with two such deaths is tried alone, in a worker that has nothing else: if it
-dies again, it was the reason and fails. The others have proved innocent.
+finished no call since the last one. A run with two such deaths is tried alone, in a worker that has nothing else: if
+the worker dies again, the run was the reason and fails. Other suspects pass this test.
 """
 
 from __future__ import annotations

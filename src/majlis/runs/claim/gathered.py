@@ -119,7 +119,7 @@ def joint_trigger(group: Group, triggers: dict[str, TriggerJson]) -> tuple[sa.Ro
     """The delivery that triggers the run, and its trigger, which lists all events if there are several. A run of
     agents' messages has the greatest depth, a person's message keeps its own."""
     rows = sorted((row for row in (group.head, *group.along) if row.id in triggers), key=lambda row: row.seq or 0)
-    # A try that is repeated keeps its trigger, which knows the deliveries that the failed try had taken besides.
+    # A repeated try keeps its trigger, which also lists the deliveries that the failed try had taken.
     keeps = group.head.gather_until is None or group.head.attempts > 0
     first = group.head if keeps else rows[-1]
     trigger = triggers[first.id]
@@ -131,7 +131,7 @@ def joint_trigger(group: Group, triggers: dict[str, TriggerJson]) -> tuple[sa.Ro
 
 
 def take_shown(tx: Tx, run: Run, space_id: str, seq: int) -> None:
-    """The run has read the space up to this message. Agents' messages that were gathering there are its now."""
+    """The run has read the space up to this message, so it takes the agents' messages that were gathering there."""
     given = {"agent": run.agent_id, "space": space_id, "person": run.person_id or "", "shown": seq, "run": run.id}
     depths = [row.chain_depth for row in tx.all(_TAKE_SHOWN, given)]
     if depths and run.trigger.get("senderType") == "agent":

@@ -43,8 +43,8 @@ def _is_counted(delivery: sa.Row[Any], event: EventJson) -> bool:
 def without_excess(
     tx: Tx, chosen: Sequence[Arrival], along: Mapping[str, Sequence[Arrival]]
 ) -> tuple[list[Arrival], list[Arrival]]:
-    """The deliveries that may start a run each, and those past the limit, which are passed: with those that they would
-    take along (`along`, by delivery), which have the same cause and would be refused next."""
+    """Returns the deliveries that may start a run each, and passes those past the limit, together with the ones they
+    would take along (`along`, by delivery): these have the same cause and would be refused next."""
     wanted = Counter(each.delivery.cause_id for each in chosen if _is_counted(*each))
     if not wanted:
         return list(chosen), []

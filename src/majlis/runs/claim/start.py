@@ -40,7 +40,7 @@ _EVERY_DUE = (
 )
 _DUE = hot(_EVERY_DUE.where(deliveries.c.agent_id.not_in(OUTSIDE_AGENTS)))
 _DUE_OUTSIDE = hot(_EVERY_DUE.where(deliveries.c.agent_id == sa.bindparam("agent"), not_among(LANE, "lanes")))
-# The usual case does without lists.
+# The usual case, without agents to leave out, has a statement of its own.
 _DUE_TO_OTHERS = hot(_DUE.where(not_among(deliveries.c.agent_id, "full")))
 # A delivery that was tried before is included: the others in its lane may wait for it.
 _DUE_ELSEWHERE = hot(_DUE_TO_OTHERS.where(sa.or_(TRIED_BEFORE, not_among(LANE, "lanes"))))

@@ -89,8 +89,8 @@ def cancel_run(tx: Tx, caller: Caller, run_id: str, asked: bool = False) -> RunJ
 
 
 def stop(tx: Tx, run: Run, by: StopperJson, charges: Sequence[Charge], words: Words | None) -> MessageJson | None:
-    """By the run's own worker, for a person: posts the words, which wake no agent and answer no wait,
-    and ends the run."""
+    """Called by the run's own worker when a person stops the run: posts the words written so far, which wake no agent
+    and answer no wait, and ends the run."""
     found = sa.select(runs).where(runs.c.id == run.id, runs.c.fence == run.fence, NOT_OVER)
     row = tx.one(found)
     if row is None:

@@ -89,7 +89,7 @@ class Perception:
         return self._sight.content if self._sight is not None else {}
 
     def forget_scene(self) -> None:
-        """It has changed since the claim loaded it."""
+        """The scene has changed since the claim loaded it, so it is loaded again."""
         self._scene = None
 
     async def begin(self, tools: tuple[ToolSpec, ...]) -> View:
@@ -107,7 +107,7 @@ class Perception:
 
     def answered(self, prompt: Prompt, answer: Answer) -> None:
         """Remembers what the answer tells about the model."""
-        # A shorter prompt does not tell how dense its tokens are, or it does not matter.
+        # A shorter prompt says little about the density of its tokens, and fits in any case.
         if self.room.context is not None and answer.usage.input > self.room.context // 2:
             density = self.room.density_of(prompt, answer.usage.input)
             self._engine.remember_density(self._run.config.model, density)
@@ -115,7 +115,7 @@ class Perception:
             self._sight.answered()
 
     async def change_after(self, error: ModelFailed) -> str | None:
-        """Changes the request that the provider has refused, and returns why. None if that is of no use."""
+        """Changes the request that the provider has refused, and returns why. None if no change can help."""
         if self._sight is not None and self._sight.refuse(error, self.turns):
             self._run.note("The model refused a request with pictures. It is now asked without them.")
             return "The model cannot see pictures. Trying again without them."

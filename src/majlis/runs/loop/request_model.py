@@ -208,7 +208,7 @@ class Requests:
         return cost
 
     def _charge_aborted(self, prompt: Prompt, prices: Prices, at: int) -> None:
-        """A provider bills a request that was aborted, but does not say how much: an estimate."""
+        """Estimates the cost of an aborted request: the provider bills it, but does not say how much."""
         if self._budgeted:
             read = estimate_turns(prompt.turns) + estimate_tools(prompt.tools)
             self._spend(Usage(read, 0, self._heard // _CHARACTERS_PER_TOKEN), prices, at)

@@ -86,7 +86,7 @@ class Room:
         return config.model_copy(update={"consciousness": smaller})
 
     def bounded(self, turns: Sequence[Turn], content: str) -> str:
-        """For results that are longer than `MIN_RESULT`."""
+        """Shortens a result to half of the free room. Only for results longer than `MIN_RESULT`."""
         room = self.for_turns
         if room is None or (surely_fits(turns, room // 2) and len(content) <= room // 2):
             return content
