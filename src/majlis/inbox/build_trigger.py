@@ -94,7 +94,7 @@ def _look_up(tx: Tx, wanted: Mapping[str, sa.Row[Any]], asked: AskedMessages | N
 
 
 def _look_at(tx: Tx, delivery: sa.Row[Any]) -> Sequence[sa.Row[Any]]:
-    """A damaged message is set aside: retrying it would block the queue for good."""
+    """Leaves out a damaged message and logs it: retrying it would block the queue for good."""
     try:
         with reading():
             return all_sound(tx.all(_THESE, {"deliveries": [delivery.id]}))

@@ -61,7 +61,7 @@ def end_waits(tx: Tx, caller: Caller, agent_id: str) -> ClearedJson:
 
 
 def clear_inbox(tx: Tx, caller: Caller, agent_id: str) -> ClearedJson:
-    """Events that no run has taken yet are passed over."""
+    """Ends the events that no run has taken yet as `passed`."""
     _require_power(tx, caller, agent_id)
     pending = deliveries.c.agent_id == agent_id, deliveries.c.state == word("pending")
     rows = tx.all(sa.select(deliveries).where(*pending).with_for_update())

@@ -92,7 +92,7 @@ def release(tx: Tx, space_ids: Iterable[str], cause_id: str | None, run_id: str)
 
 
 def ask_to_release(tx: Tx, space_ids: Iterable[str], cause_id: str | None, run_id: str) -> Callable[[], None]:
-    """The look costs no round trip of its own, if other reads are asked for before the function is called."""
+    """The check costs no round trip of its own if other reads are asked for before the returned function is called."""
     if cause_id is None:
         return lambda: None
     gathering = [(space_id, tx.ask(_ANY, {"space": space_id, "cause": cause_id})) for space_id in space_ids]
@@ -107,7 +107,8 @@ def ask_to_release(tx: Tx, space_ids: Iterable[str], cause_id: str | None, run_i
 
 
 def check_later(tx: Tx, due: Iterable[sa.Row[Any]]) -> set[str]:
-    """Of deliveries whose `not_before` has passed: those that go on gathering. The next claim looks again."""
+    """Returns the deliveries that go on gathering although their `not_before` has passed. The next claim checks them
+    again."""
     places: dict[tuple[str, str], list[str]] = {}
     for row in due:
         if row.gather_until is not None and row.gather_until > tx.now:
@@ -128,7 +129,7 @@ def is_composing(tx: Tx, space_id: str, cause_id: str | None, besides: str = "")
 
 
 def _composes(tx: Tx, run: sa.Row[Any], space_id: str) -> bool:
-    """Not if its worker has died, or if it spoke a while ago."""
+    """False if its worker has died, or if its last message is a while ago."""
     if run.status == "running" and run.lease_until < tx.now:
         return False
     wrote = ((run.shown or {}).get("wrote") or {}).get(space_id)

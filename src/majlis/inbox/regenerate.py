@@ -23,7 +23,7 @@ _WRITES = sa.select(members.c.role).where(
 
 
 def regenerate(tx: Tx, caller: Caller, message_id: str) -> MessageJson:
-    """By the person whose message it answers, or by an admin of the space. Returns the deleted message."""
+    """For the person whose message it answers, and admins of the space. Returns the deleted message."""
     space, row = lock_message(tx, caller, message_id, "write")
     require_not_deleted(row)
     events = _events_of(tx, row)

@@ -37,7 +37,7 @@ _DUE_PLANS = (
     sa.select(
         plans,
         agents.c.config["timezone"].as_string().label("timezone"),
-        # A plan ends with its agent, and with the person who had it made (O2).
+        # A plan ends when its agent is deleted, or the person it was made for (O2).
         sa.func.coalesce(entities.c.deleted_at, _person.c.deleted_at).label("deleted_at"),
     )
     .select_from(_PLANS)
@@ -84,7 +84,7 @@ def fire_due_plans(tx: Tx, limit: int = 100) -> int:
 
 
 def fire_due_heartbeats(tx: Tx, limit: int = 100) -> int:
-    """As `fire_due_plans`."""
+    """Like `fire_due_plans`."""
     due = tx.all(_DUE_BEATS, {"now": tx.now, "most": limit})
     beating = [agent for agent in due if _beats(agent)]
     causes = begin_causes(tx, "heartbeat", [(None, None)] * len(beating))

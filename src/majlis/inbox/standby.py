@@ -86,7 +86,7 @@ def settle_standby(tx: Tx, delivery: sa.Row[Any], outcome: str, canceled: str | 
 
 
 def without_standby(tx: Tx, due: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
-    """Of due deliveries: those that may start. The others are passed, or looked at again later."""
+    """Returns the due deliveries that may start. The others are passed, or checked again later."""
     standing = [row for row in due if row.elected_id not in (None, row.agent_id) and row.attempts == 0]
     if not standing:
         return due

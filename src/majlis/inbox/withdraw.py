@@ -21,9 +21,10 @@ from majlis.store.tables.columns import word
 from majlis.store.transactions import Tx
 from majlis.waits.collect import forget_message
 
-# Its event has the time at which the transaction began, which is earlier if it had to wait for the space's lock.
+# The message's event has the time at which its transaction began, which may be this much earlier if it waited for the
+# space's lock.
 _LOCK_MILLIS = 600_000
-# A claim locks deliveries before spaces. The one that holds a row has begun it.
+# A claim locks deliveries before spaces, so this must not wait for it. A delivery that a claim has locked is starting.
 _PENDING = (
     sa.select(deliveries.c.id, deliveries.c.event_id, deliveries.c.payload)
     .where(deliveries.c.message_id == sa.bindparam("message"), deliveries.c.state == word("pending"))
@@ -33,7 +34,7 @@ _PENDING = (
 
 
 def delete_message(tx: Tx, caller: Caller, message_id: str) -> MessageJson:
-    """By its author, or by an admin of the space. Deleting twice is deleting once."""
+    """For its author and admins of the space. Deleting it again changes nothing."""
     space, row = lock_message(tx, caller, message_id, "read")
     own = row.sender_id == caller.id
     if not own and space.role != "admin":
@@ -46,7 +47,7 @@ def delete_message(tx: Tx, caller: Caller, message_id: str) -> MessageJson:
 
 
 def delete_row(tx: Tx, caller: Caller, row: sa.Row[Any]) -> MessageJson:
-    """Without a check. The caller holds the space's lock."""
+    """Deletes without checking rights. The caller holds the space's lock."""
     message_id = row.id
     texts = [each.text for each in tx.all(sa.select(versions.c.text).where(versions.c.message_id == message_id))]
     tx.execute(versions.delete().where(versions.c.message_id == message_id))

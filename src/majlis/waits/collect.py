@@ -50,8 +50,8 @@ class Taken(NamedTuple):
 
 
 def answer_waits(tx: Tx, message: MessageJson, waiting: Sequence[sa.Row[Any]]) -> dict[str, Taken]:
-    """By agent. A reply answers only runs that wait on the message it replies to; any other message answers each
-    agent's newest wait (M5–M7)."""
+    """The waits that the message answers, by agent. A reply answers only runs that wait on the message it replies to;
+    any other message answers each agent's newest wait (M5–M7)."""
     newest: dict[str, tuple[sa.Row[Any], Wait]] = {}
     for row in waiting:
         wait = Wait.model_validate(row.wait)

@@ -97,7 +97,7 @@ def _named(tx: Tx, space_id: str, asker: str, names: Sequence[str]) -> tuple[sa.
 
 
 def parse_within(text: str) -> int:
-    """Seconds."""
+    """Returns seconds."""
     try:
         seconds = parse_run_after(text) // 1000
     except Invalid as error:
@@ -108,7 +108,8 @@ def parse_within(text: str) -> int:
 
 
 def require_answerable(tx: Tx, question: MessageJson, condition: Condition) -> None:
-    """The question is posted and delivered. If too few members can answer it, the error takes it back (W8)."""
+    """Called after the question is posted and delivered. If too few members can answer it, the error rolls it back
+    (W8)."""
     able = able_members(tx, question, condition)
     if len(able) < condition.needed:
         raise _refused(_hopeless(len(able), condition, _agents_can(tx, question)))
@@ -117,7 +118,7 @@ def require_answerable(tx: Tx, question: MessageJson, condition: Condition) -> N
 def able_members(
     tx: Tx, question: MessageJson, condition: Condition, asker_too: bool = False, people_only: bool = False
 ) -> Sequence[sa.Row[Any]]:
-    """As many members that can answer the posted question as the condition needs, or all if they are fewer."""
+    """Members who can answer the posted question: as many as the condition needs, or all of them if they are fewer."""
     given: dict[str, Any] = {
         "space": question["spaceId"],
         "message": question["id"],
