@@ -123,7 +123,7 @@ def ask(tx: Tx, caller: Caller, asking: Asking) -> AskJson:
 
 
 def _answer_schema(asking: Asking) -> dict[str, Any]:
-    """Of the result. Also checks that the question fits its kind."""
+    """The schema of the result. Also checks that the question fits its kind."""
     if asking.options is not None and asking.kind != "choice":
         raise Invalid("invalid_ask", "options are only for the kind choice. Leave them out.", {"path": "options"})
     if asking.schema is not None and asking.kind != "form":

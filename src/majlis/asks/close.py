@@ -86,7 +86,7 @@ def strike_from_asks(tx: Tx, space_id: str, entity_id: str) -> None:
 
 
 def _strike(tx: Tx, row: sa.Row[Any], entity_id: str) -> None:
-    """An answer that it gave before still counts."""
+    """Removes the member from those who can answer, unless it has answered: that answer still counts."""
     _, counted = load(tx, row.id)
     if any(each.entity_id == entity_id for each in counted):
         return

@@ -102,7 +102,7 @@ def valid_answer(kind: AskKind, schema: dict[str, Any], result: Any) -> dict[str
 
 
 def _files(tx: Tx, caller: Caller, card: sa.Row[Any], value: dict[str, Any]) -> list[FileJson]:
-    """The card's message carries them, so that the agent and the members can read them (L6)."""
+    """The files in the answer. The card's message carries them, so the agent and the members can read them (L6)."""
     found: dict[str, FileJson] = {}
     for path, file_id in _file_ids(card.result_schema, value):
         try:

@@ -96,7 +96,7 @@ def _open_rows(tx: Tx, entity_id: str, space_id: str | None) -> list[sa.Row[Any]
 
 
 def _answerable(tx: Tx, caller: Caller, rows: Sequence[sa.Row[Any]]) -> list[sa.Row[Any]]:
-    """As `submit_tool_result` decides."""
+    """Applies the same rules as `submit_tool_result`."""
     if not rows:
         return []
     given = {"who": caller.id, "spaces": sorted({row.space_id for row in rows})}

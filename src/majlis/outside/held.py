@@ -51,7 +51,7 @@ _RENEW = (
         lease_until=sa.bindparam("until", type_=sa.BigInteger), active_space_id=sa.bindparam("space", type_=sa.String)
     )
 )
-# Of the ended run, so that a repeated request is recognized.
+# Keeps the lease with the ended run, so that a repeated request is recognized.
 _REMEMBER = runs.update().where(runs.c.id == sa.bindparam("run")).values(lease_owner=sa.bindparam("lease"))
 
 

@@ -64,7 +64,7 @@ def has_news(tx: Tx) -> bool:
 
 
 def fill_queue(tx: Tx, after: str = "") -> str | None:
-    """Reads the news of the next spaces by id. Returns the last of these spaces, or None if no more have news."""
+    """Reads the new events of the next spaces, by id. Returns the last of these spaces, or None at the end."""
     chosen: dict[str, Preferences] = {}
     found = _news(tx, after, _PLACES_AT_ONCE)
     for place in found:

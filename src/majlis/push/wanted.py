@@ -24,7 +24,7 @@ def is_wanted(chosen: Preferences, message: Any, person_id: str, direct: bool) -
         return False
     tool = message.tool or {}
     decision = tool.get("ui") is not None and tool.get("status") == "running"
-    # Of the messages of tools, only an open card is news.
+    # Among the messages of tools, only an open card notifies.
     if level == "decisions" or message.kind == "tool":
         return decision
     # In a direct conversation every message is for the person.
