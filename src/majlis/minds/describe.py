@@ -65,6 +65,6 @@ def _space(space: OwnSpace) -> Space:
 
 
 def _line(message: Message) -> Line:
-    """Without the text of a tool's message, which no member wrote."""
+    """Leaves out the text of a tool's message, which no member wrote."""
     sender = Member(message.sender.name, message.sender.type)
     return Line(sender, "" if message.kind == "tool" else message.text)

@@ -35,7 +35,7 @@ _CHARACTERS_PER_TOKEN = 3
 # A line's id, time, name and mark.
 _AROUND_MESSAGE = 60
 _MOST_LISTED = 40
-# Of these a scene has lists.
+# The lists in a scene that can be shortened.
 _KEPT = ("memories", "goals", "plans", "spaces")
 
 
@@ -102,7 +102,7 @@ def _fit_history(scene: Scene, messages: Sequence[Message], shares: Shares, kept
     start = first_shown([_AROUND_MESSAGE + _cost(message) for message in shorter], shares.tokens // 2)
     before = [message for message in shorter[:start] if message.id in kept]
     called = [message for message in shorter[:start] if calls_agent(scene, message) and message.id not in kept]
-    # The newest of those that call the agent and are not shown otherwise.
+    # The newest messages that call the agent and are not shown already.
     room = shares.tokens // 8
     for message in reversed(called):
         room -= _AROUND_MESSAGE + _cost(message)
@@ -135,7 +135,7 @@ def _kept_of(scene: Scene) -> frozenset[str | None]:
 
 
 def _fit_asked(asked: Asked, trigger: Mapping[str, Any], shares: Shares) -> Asked:
-    """The trigger, and without gaps as many of the messages around it as an eighth has room for."""
+    """The trigger, and as many of the messages directly around it as an eighth has room for."""
     shorter = [_fit_message(message, shares) for message in asked.history]
     at = next((message.seq for message in shorter if message.id == trigger.get("messageId")), 0)
     room = shares.tokens // 8
@@ -225,7 +225,7 @@ def _fit_trigger(trigger: Mapping[str, Any], most: int) -> Mapping[str, Any]:
 
 
 def _fit_actions(actions: tuple[Action, ...], shares: Shares) -> Iterator[Action]:
-    """Each stays named, so that the model does not repeat it."""
+    """Shortens calls, but names each of them, so that the model does not repeat it."""
     each = max(40, shares.characters(4, 1_600) // max(1, len(actions)))
     for action in actions:
         yield replace(action, input=shorten(action.input, each), output=shorten(action.output, each))

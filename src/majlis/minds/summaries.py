@@ -1,4 +1,4 @@
-"""F3: which summaries a prompt shows, where, and which blocks of messages have none yet.
+"""Decides which summaries a prompt shows and where, and lists the blocks of messages that have none yet (F3).
 
 A summary is made at any time, but the beginning of a prompt may change only when the window moves. So a summary stands
 before the history if it was made before the window moved to where it is, and after the history until then.
@@ -19,7 +19,7 @@ Start = Callable[[int], int]
 
 
 def shown(active: ActiveSpace, first: int) -> list[Summary]:
-    """Of the messages before `first`."""
+    """The summaries of messages before `first`."""
     return [each for each in active.summaries if each.last < first and each.text][-MAX_SUMMARIES:]
 
 
@@ -34,7 +34,7 @@ def late(active: ActiveSpace, first: int, start: Start | None, total: int) -> li
 
 
 def missing(active: ActiveSpace, first: int) -> tuple[tuple[str, int], ...]:
-    """The blocks that a summary would be shown of, newest first."""
+    """The blocks of which a summary would be shown, newest first."""
     if not active.summarised:
         return ()
     until = (first - 1) // BLOCK
@@ -44,7 +44,7 @@ def missing(active: ActiveSpace, first: int) -> tuple[tuple[str, int], ...]:
 
 
 def count(summaries: Sequence[Summary]) -> int:
-    """The messages that they stand for."""
+    """The number of messages that the summaries stand for."""
     return sum(each.last - each.first + 1 for each in summaries)
 
 

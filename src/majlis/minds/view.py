@@ -48,7 +48,7 @@ class View:
     unsummarised: tuple[tuple[str, int], ...] = ()
     # The files of what is shown that are pictures (L5), newest first.
     pictures: tuple[Mapping[str, Any], ...] = ()
-    # For people, stored with the request, and on the run.
+    # Notes for people: those stored with the request, and those on the run.
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
 

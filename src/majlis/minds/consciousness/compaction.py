@@ -63,9 +63,9 @@ def count_groups(groups: Iterable[Group]) -> int:
 
 
 def within(groups: Sequence[Group], room: int) -> tuple[Group, ...]:
-    """Unchanged if they fit; else in half of the room, so that they fit for a while. The newest stay unchanged. The
-    others are grouped, and the longest are cut. If there is no room for a beginning of each, the oldest are only
-    counted."""
+    """Returns the summaries unchanged if they fit; otherwise cuts them to half of the room, so that they fit for a
+    while. The newest stay unchanged. The others are grouped, and the longest are cut. If there is no room for a
+    beginning of each, the oldest are only counted."""
     if count_groups(groups) <= room:
         return tuple(groups)
     target = room * BYTES_PER_TOKEN // 2
@@ -85,7 +85,7 @@ def _line(group: Group) -> str:
 
 
 def _newest_within(sizes: Sequence[int], room: int) -> int:
-    """How many of the last ones fit."""
+    """How many of the newest fit."""
     for many, each in enumerate(reversed(sizes)):
         room -= each
         if room < 0:

@@ -42,14 +42,14 @@ def inbox_lines(events: Sequence[Event], now: Millis, spaces: Sequence[OwnSpace]
 
 
 def message_times(events: Sequence[Event]) -> list[str]:
-    """F8: in a line of their own, in the order of the messages."""
+    """The times of the messages in a line of their own, in the order of the messages (F8)."""
     sent = [str(event["timestamp"]) for event in events if event["type"] == "space_message" and "timestamp" in event]
     shown = [moment for moment in sent if _MOMENT.fullmatch(moment)][:_MAX_LINES]
     return [f"TIMES of the messages, in this order: {', '.join(shown)}"] if shown else []
 
 
 def preview_lines(events: Sequence[Event], spaces: Sequence[OwnSpace]) -> list[str]:
-    """K5: source, sender and beginning of the events that arrived during a cycle."""
+    """Source, sender and beginning of the events that arrived during a cycle (K5)."""
     have = "has" if len(events) == 1 else "have"
     heading = f"ARRIVED MEANWHILE ({_counted(len(events))} {have} come; peek_inbox takes them into this cycle):"
     lines = [event_line(event, spaces, PREVIEWED) for event in events[:_MAX_LINES]]
@@ -108,7 +108,7 @@ def _content(event: Event) -> str:
 
 
 def _space(event: Event, spaces: Sequence[OwnSpace]) -> str:
-    """By name, and by id if the name is ambiguous."""
+    """The name of the space, with its id if the name is ambiguous."""
     name = str(event["spaceName"])
     same = sum(space.name == name for space in spaces)
     known = any(space.id == event["spaceId"] for space in spaces)

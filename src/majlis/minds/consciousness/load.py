@@ -50,7 +50,7 @@ _LATER = sa.and_(_OF_AGENT, cycles.c.n > sa.bindparam("through"))
 _ONE = sa.and_(_OF_AGENT, cycles.c.n == sa.bindparam("n"))
 _HEAD = sa.select(cycles.c.n, cycles.c.tokens, cycles.c.summary, cycles.c.created_at)
 _MESSAGES = sa.select(cycles.c.n, cycles.c.messages)
-# Of all later cycles, and of one.
+# The messages of all later cycles, and of one.
 _HEADS = (_HEAD.where(_LATER).order_by(cycles.c.n), _HEAD.where(_ONE))
 _CYCLES = (_MESSAGES.where(_LATER).order_by(cycles.c.n), _MESSAGES.where(_ONE))
 _NUMBERS = sa.select(cycles.c.n).where(_LATER).order_by(cycles.c.n)

@@ -80,7 +80,7 @@ def system_text(waking: Waking) -> str:
 
 
 def inbox_turn(waking: Waking) -> User:
-    """In two parts: a provider's cache point is best right after the inbox."""
+    """Two parts, because a provider's cache point is best right after the inbox."""
     world = waking.world
     lines = inbox_lines(waking.inbox, world.now, world.spaces, world.config.consciousness.max_tokens)
     pins = blocks.pins_block(world, waking.active)

@@ -65,7 +65,7 @@ def room_for_inbox(max_tokens: int) -> int:
 
 
 def room_below_inbox(max_tokens: int) -> int:
-    """For the calls of an earlier attempt, and for the routing views."""
+    """The share of the calls of an earlier attempt, and that of the routing views."""
     return max_tokens // 8
 
 
@@ -74,7 +74,7 @@ def room_for_summaries(max_tokens: int, room: int) -> int:
 
 
 def room_for_cycle(max_tokens: int, before: int) -> int:
-    """For the turns after the inbox; `before` are the tokens up to there."""
+    """The share of the turns after the inbox; `before` are the tokens up to there."""
     return max(_MIN_RESULT_BYTES // BYTES_PER_TOKEN, _usable(max_tokens) - before)
 
 

@@ -24,7 +24,7 @@ from majlis.store.transactions import Tx
 
 # F4: how many messages of the active space a run sees that was asked in another one.
 _ELSEWHERE = 20
-# For a first attempt.
+# For a first attempt at a trigger: no earlier one limits what is read.
 _ANY_TIME: Millis = 2**62
 
 

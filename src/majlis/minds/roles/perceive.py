@@ -82,7 +82,8 @@ def _conversation(scene: Scene) -> list[Turn]:
 
 
 def _times(scene: Scene) -> str:
-    """F8: apart from the messages, whose turns stay plain, in their order; then of the trigger, and now."""
+    """The times (F8), apart from the messages, whose turns stay plain: first those of the messages in order, then that
+    of the trigger, then the current time."""
     said = [f"  {iso(each.created_at)} {_who(scene, each)}" for each in scene.history if words_of(scene, each)]
     trigger = scene.common.trigger
     ends = f"  {trigger['timestamp']} {trigger['senderName']}: the last message", f"  {iso(scene.common.now)} now"

@@ -41,7 +41,7 @@ def missed_line(scene: Scene, message: Message) -> str:
 
 
 def edits_after(scene: Scene, message: Message) -> list[str]:
-    """L1: the edits of messages that the agent had seen, at the place where they happened."""
+    """Edits of messages that the agent had seen, at the place where they happened (L1)."""
     after = scene.common.edits.get(message.seq, ())
     edits = ((each.message, quote(shorten_text(each.text, MAX_TEXT))) for each in after)
     return [f"=== EDITED msg:{edited.id} by {edited.sender.name}: {text} ===" for edited, text in edits]
@@ -78,7 +78,7 @@ def words_of(scene: Scene, message: Message) -> str:
 
 
 def _why(scene: Scene, message: Message) -> str:
-    """F6: a turn of the agent itself has only its words."""
+    """Why a message was sent (F6). The turns of the agent itself have only its words."""
     if message.origin is None or is_own(scene, message):
         return ""
     because = why_sent(replace(scene.common, quoted=scene.quoted), message)
@@ -90,7 +90,7 @@ def _files(files: Sequence[Mapping[str, Any]] | None) -> str:
 
 
 def several_people(scene: Scene) -> bool:
-    """Now, or in the history."""
+    """True if several people speak in the space now, or do so in the history."""
     if scene.place is not None and scene.place.several_people:
         return True
     trigger = scene.common.trigger

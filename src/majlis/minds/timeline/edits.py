@@ -35,7 +35,7 @@ def as_shown(tx: Tx, agent_id: str, found: Sequence[Message]) -> tuple[list[Mess
 
 
 def placed(edits: Iterable[Edit], history: Sequence[Message]) -> Mapping[int, Sequence[Edit]]:
-    """By the number of the last message of the history before the edit."""
+    """The edits by the number of the message that they follow in the history."""
     numbers = sorted(message.seq for message in history)
     places: dict[int, list[Edit]] = defaultdict(list)
     for edit in sorted(edits, key=lambda edit: (edit.at_seq, edit.at, edit.message.seq)):

@@ -46,7 +46,7 @@ def earlier(scene: Scene, active: ActiveSpace) -> list[str]:
 
 
 def late_summaries(scene: Scene) -> str | None:
-    """F3: those that were made since the window moved."""
+    """Summaries that were made since the window moved (F3)."""
     if scene.active is None or not scene.active.summaries:
         return None
     found = summaries.late(scene.active, first_in_view(scene, scene.active), _moving(scene), scene.active.total)
@@ -189,7 +189,7 @@ def action_line(action: Action, most: int = MAX_JSON) -> str:
 
 
 def _older_calls(actions: Sequence[Action]) -> list[str]:
-    """Shortened, but each is named: a model that does not see what it has done does it again."""
+    """Shortens the calls, but names each one: a model that does not see what it has done does it again."""
     if not actions:
         return []
     counted, named = actions[:-MAX_OLDER], actions[-MAX_OLDER:]
@@ -253,7 +253,7 @@ def _later_there(asked: Asked) -> list[str]:
 
 
 def _count_of(count: int, which: str) -> list[str]:
-    """X10."""
+    """How many messages beside those shown there are (X10)."""
     if count <= 0:
         return []
     return [f"  (… {count} {which} message{' is' if count == 1 else 's are'} not shown; read_messages shows more)"]

@@ -96,7 +96,7 @@ def _answer_mark(resume: Resume, message_id: str) -> str:
 
 
 def quotes(scene: Scene, text: str) -> str:
-    """X12: the messages that a text refers to, if the agent may read them."""
+    """The messages that a text refers to, if the agent may read them (X12)."""
     found = [scene.quoted[named] for named in references(text) if named in scene.quoted]
     return "".join(f" (quotes msg:{message.id} by {message.sender.name}: {_quoted(message)})" for message in found)
 
@@ -144,7 +144,7 @@ def _how_asked(resume: Resume, tool: str) -> str:
 
 
 def _tag(scene: Scene, message: Message) -> str:
-    """C1, C3. The trigger is always new, even if another run has seen it."""
+    """`SEEN` or `NEW` (C1, C3). The trigger is always new, even if another run has seen it."""
     assert scene.active is not None
     if message.sender.id == scene.agent.id:
         return "SEEN"
@@ -167,7 +167,7 @@ def _content(scene: Scene, message: Message) -> str:
 
 
 def file_marks(message: Message) -> list[str]:
-    """One for each file. Names of files are not validated like those of members."""
+    """A mark for each file. File names are not validated like the names of members."""
     return [f" {file_mark(each)}" for each in message.files or ()]
 
 

@@ -144,7 +144,7 @@ def with_edits(
 def _as_edited(
     tx: Tx, agent_id: str, history: tuple[Message, ...], asked: Asked | None
 ) -> tuple[tuple[Message, ...], Mapping[int, Sequence[Edit]], Asked | None]:
-    """With one read for both places."""
+    """The messages at both places, with one read."""
     if asked is None:
         return *with_edits(tx, agent_id, history), None
     both = (*history, *asked.history)
@@ -345,8 +345,8 @@ def _other_run(row: sa.Row[Any], space: OwnSpace | None) -> OtherRun:
 
 
 def _awaited(trigger: Mapping[str, Any], wait: Mapping[str, Any] | None, space: OwnSpace) -> tuple[str, ...]:
-    """Those that the wait names. Otherwise any member may answer; the sender of the trigger comes first, because it is
-    the likeliest to do so."""
+    """The members that the wait names. Otherwise any member may answer; the sender of the trigger comes first, because
+    it is the likeliest to do so."""
     if wait and "fromNames" in wait:
         return tuple(wait["fromNames"])
     likeliest_first = sorted(space.members, key=lambda member: member.id != trigger.get("senderId"))

@@ -150,7 +150,7 @@ def _view(scene: Scene, *turns: Turn) -> View:
 
 
 def _shows_all(scene: Scene) -> bool:
-    """The window has room for every message, and each line for its text."""
+    """True if the window has room for every message, and each line for its text."""
     if any(len(message.text) > MAX_TEXT for message in scene.history):
         return False
     return scene.active is None or first_in_view(scene, scene.active) == 1

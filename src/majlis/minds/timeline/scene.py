@@ -76,7 +76,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of the messages `first` to `last` (F3). `at_seq` was the newest message when it was made."""
+    """A summary of the messages `first` to `last` (F3). `at_seq` was the newest message when it was made."""
 
     first: int
     last: int
