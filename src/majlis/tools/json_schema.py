@@ -42,7 +42,7 @@ def input_error(name: str, error: ValidationError) -> Invalid:
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """Without titles and references; descriptions stay."""
+    """The schema without titles and references; descriptions stay."""
     schema = model.model_json_schema(by_alias=True)
     plain = _plain(schema, schema.get("$defs", {}))
     plain.setdefault("properties", {})

@@ -37,7 +37,7 @@ class SendFiles(Input):
     files: Annotated[list[FileId], Field(min_length=1, max_length=MAX_FILES)]
     """Ids of files."""
     text: str = ""
-    """Message text."""
+    """The text of the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def send_files(tx: Tx, call: CallContext, input: SendFiles) -> ToolResult:
 
 
 def _part(text: str) -> str:
-    """As much as fits into a result: JSON escapes some characters."""
+    """The end of the part that fits into a result: JSON escapes some characters."""
     while len(orjson.dumps(text)) > _MAX_JSON and len(text) > 1:
         text = text[: len(text) // 2]
     return text

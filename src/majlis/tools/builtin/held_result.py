@@ -17,7 +17,7 @@ _NOTE = (
 
 
 def held_result(tx: Tx, call: CallContext, space_id: str) -> ToolResult:
-    """It counts as a look: the next message is compared with what arrives after it."""
+    """This counts as a look: the next message is compared with what arrives after it."""
     space = access_as_run(tx, call.run, space_id, "Nothing was sent")
     count = space.head_seq - (call.run.looked_at(space_id) or 0)
     page = newest(tx, call.run, space_id, space.head_seq, 0, min(count, _MOST))

@@ -144,7 +144,7 @@ class Page(NamedTuple):
     lines: list[dict[str, Any]]
     """Oldest first."""
     note: dict[str, str]
-    """For the result; empty if no message is omitted."""
+    """A note for the result; empty if no message is omitted."""
 
 
 def newest(tx: Tx, run: Run, space_id: str, head: int, offset: int, limit: int) -> Page:
@@ -176,7 +176,7 @@ def remember_shown(tx: Tx, call: CallContext, space_id: str, seq: int) -> None:
 
 
 def _shortened(line: dict[str, Any], room: int) -> dict[str, Any]:
-    """A single message that is longer than a result may be."""
+    """Shortens a single message that is longer than a result may be."""
     text = line["text"]
     line = {**line, "tool": {"name": line["tool"].get("name")}} if "tool" in line else line
     keep = len(text)
@@ -224,7 +224,7 @@ def _line(row: sa.Row[Any], run: Run) -> dict[str, Any]:
 
 
 def _changes(row: sa.Row[Any]) -> dict[str, Any]:
-    """What happened to a message after it was posted (L1–L3)."""
+    """The fields for what happened to a message after it was posted (L1–L3)."""
     if row.deleted_by is not None:
         return {"deletedBy": row.deleted_by["name"]}
     edited = {"editedAt": iso(row.edited_at)} if row.edited_at is not None else {}

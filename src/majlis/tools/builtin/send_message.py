@@ -33,7 +33,7 @@ FileId = Annotated[str, Field(min_length=1, max_length=64)]
 
 class SendMessage(Input):
     text: Annotated[str, Field(min_length=1)]
-    """Message text."""
+    """The text of the message."""
 
 
 class WaitFor(Input):

@@ -84,7 +84,7 @@ def _event_to_route(call: CallContext) -> EventJson:
 
 
 def _agents(tx: Tx, call: CallContext, space_id: str, asked: list[str]) -> dict[str, str]:
-    """Names by id. The model may give names or ids."""
+    """Agents by id, with their names. The model may give names or ids."""
     statement = (
         sa.select(entities.c.id, entities.c.name)
         .join(members, members.c.entity_id == entities.c.id)

@@ -83,7 +83,7 @@ class Http(ConfiguredTool):
 
 
 def _name(response: Response) -> str:
-    """As the server names it, or only with the ending of its type."""
+    """The name of the file: the one the server gives, or `response` with the ending of its type."""
     given = Message()
     given["content-disposition"] = response.headers.get("content-disposition", "")
     kind = response.headers.get("content-type", "").partition(";")[0].strip()

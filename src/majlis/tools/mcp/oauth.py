@@ -25,7 +25,7 @@ from majlis.tools.mcp.transports import checked_client
 from majlis.tools.reach.reach import Reach
 
 MAX_STORED = 64 * 1024
-# Before its end a token is replaced.
+# A token is replaced this long before it ends.
 _MARGIN_MILLIS = 30_000
 _CLAIM_MILLIS = 20_000
 _LOOK_SECONDS = 0.2
@@ -40,12 +40,12 @@ class Tokens(BaseModel):
     refresh_token: str | None = None
     scope: str | None = None
     expires_in: float | None = None
-    # When it ends, in milliseconds; None if the server did not say.
+    # When the token ends, in milliseconds; None if the server did not say.
     expires_at: int | None = None
 
 
 class Pending(BaseModel):
-    """A sign-in that was begun: its answer has to show this."""
+    """A sign-in that was begun. The answer to it has to carry the `nonce`."""
 
     nonce: str
     verifier: str

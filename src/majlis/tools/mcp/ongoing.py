@@ -19,7 +19,7 @@ _here: ContextVar[Ongoing | None] = ContextVar("mcp_call", default=None)
 
 
 class People(Protocol):
-    """Those whom a server may ask during a call."""
+    """The people whom a server may ask during a call."""
 
     async def ask(self, question: ServerQuestion) -> Reply: ...
 

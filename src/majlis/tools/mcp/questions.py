@@ -110,7 +110,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_text(value: Any) -> bool:
-    """Short, and without characters that databases refuse."""
+    """A text made short, and without characters that databases refuse."""
     return isinstance(value, str) and len(value) <= MAX_MESSAGE and clean(value) == value
 
 

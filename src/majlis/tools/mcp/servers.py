@@ -49,7 +49,7 @@ class NotCalled(MajlisError):
 class _Server:
     connection: Connection | None = None
     listed: Listed = field(default_factory=Listed)
-    # By the name and the allowed tools of a config; cached for each list of tools.
+    # Its tools by the name and the allowed tools of a config; cached for each list of tools.
     offered: dict[tuple[str, tuple[str, ...] | None], dict[str, Offered]] = field(default_factory=dict)
     listed_until: float = 0.0
     failure: str = ""
@@ -59,7 +59,7 @@ class _Server:
 
     @property
     def is_open(self) -> bool:
-        """Connected, with a recent list of tools."""
+        """True if it is connected and has a recent list of tools."""
         return self.connection is not None and not self.connection.retired and time.monotonic() < self.listed_until
 
 
@@ -98,7 +98,7 @@ class Servers:
             return None
 
     def works(self, config: McpServer) -> bool:
-        """As of the last time it was opened."""
+        """True if the server worked when it was last opened."""
         server = self._servers.get(_key(config))
         return server is not None and not server.failure
 

@@ -90,7 +90,7 @@ class Mcp:
             notes = tuple(dialog.notes) if dialog is not None else ()
             earlier = result.model_copy(update={"server": self._config.name, "rounds": rounds, "notes": notes})
             if not earlier.questions:
-                # It only wants to be asked again.
+                # The server only wants the call again.
                 await asyncio.sleep(min(0.05 * 2**rounds, 1.0))
             elif dialog is not None and dialog.pauses:
                 return earlier
