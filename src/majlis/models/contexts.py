@@ -128,7 +128,7 @@ class Contexts:
         self._put(place, _Answered(_context(size), clock.now() + millis, size))
 
     def _put(self, place: Place, new: _Answered) -> _Answered:
-        """Changes an earlier answer where it is: runs may have it in their hands."""
+        """Changes an earlier answer in place, because runs may hold it."""
         answered = self._answers.pop(place, new)
         answered.context, answered.until, answered.size = new.context, new.until, new.size
         self._answers[place] = answered

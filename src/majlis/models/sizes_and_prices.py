@@ -16,7 +16,7 @@ from majlis.lazy_import import import_alone
 from majlis.models.port import Usage
 
 DEFAULT_CONTEXT: Final = 32_000
-# A request with fewer tokens would be of no use.
+# A request with fewer tokens has no room for what an agent needs.
 MIN_CONTEXT: Final = 4_000
 # Where the table names a provider differently.
 _TABLE_NAMES = {"google-cloud": "google", "xai": "x-ai", "openai-chat": "openai", "openai-responses": "openai"}
@@ -26,7 +26,7 @@ _MAX_SIZES = 1000
 
 
 async def known_size(provider: str, name: str, url: str | None) -> int | None:
-    """In tokens, from the table. None for a server at an address that the table does not know."""
+    """The context size in tokens, from the table. None for a server at an address that the table does not know."""
     key = provider, name, url
     if key not in _sizes:
         if len(_sizes) >= _MAX_SIZES:
@@ -52,8 +52,8 @@ class Price(Protocol):
 
 
 class Prices:
-    """In USD, at the time of the request. Those of the settings come first: `own`, by `provider:name`. `demo` is the
-    model behind the name `demo`."""
+    """Prices in USD at the time of a request. Those of the settings come first: `own`, by `provider:name`. `demo` is
+    the model behind the name `demo`."""
 
     def __init__(self, own: Mapping[str, Price] | None = None, demo: str = DEMO) -> None:
         self.own = own or {}

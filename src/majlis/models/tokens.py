@@ -2,7 +2,8 @@
 
 A tokenizer with its vocabulary is tens of megabytes and differs from model to model. The estimate counts words, groups
 of digits, punctuation and letters by script, with weights fitted to OpenAI's o200k: within 10 % for English, Arabic,
-Chinese, code and our own prompts, whose ids and times take many tokens. Four bytes a token would be half of the truth.
+Chinese, code and our own prompts, whose ids and times take many tokens. Four bytes per token would be far too few for
+them.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Examiner:
             key = await self._key(choice, pasted, by_owner)
             answer = await self._asked(choice, key) if ask else await self._checked(choice, key)
             millis = _millis_since(started)
-            # Only now: servers that load models when they are used know the size then.
+            # Asked last, because servers that load a model on first use know its size only then.
             context = await self._models.contexts.look(choice, key)
         except ModelFailed as failed:
             problem = _problem(choice, failed, pasted)

@@ -160,7 +160,7 @@ def _replacing(new: Any, old: Any) -> Any:
 
 
 def _is_used(tx: Tx, reference: str) -> bool:
-    """In the config of an agent, for a model or a tool."""
+    """True if the config of an agent names it, for a model or a tool."""
     pattern = re.compile(rf"{re.escape(reference)}(?![A-Za-z0-9_-])")
     found = tx.all(sa.select(agents.c.config))
     return any(pattern.search(orjson.dumps(row.config).decode()) for row in found)

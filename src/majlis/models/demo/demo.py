@@ -108,7 +108,7 @@ def _is_for_me(seen: Seen) -> bool:
 
 
 def _spoke_already(seen: Seen) -> bool:
-    """Since the last message of a person."""
+    """True if it has spoken since the last message of a person."""
     for line in reversed(seen.history):
         if line.sender.type == "human":
             return False

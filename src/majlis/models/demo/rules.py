@@ -217,7 +217,7 @@ RULES = (
 
 
 def rule_steps(seen: Seen, text: str) -> Steps | None:
-    """Of the first rule that matches."""
+    """The steps of the first rule that matches."""
     for rule in RULES:
         found = rule.pattern.search(text)
         if found:

@@ -198,7 +198,7 @@ def _with_a_user(turns: Sequence[port.Turn]) -> list[port.Turn]:
 
 
 def _cache_points(turns: Sequence[port.Turn]) -> list[int]:
-    """How many each turn gets. Those at the end of the prompt cover the longest prefix."""
+    """How many cache points each turn gets. Those at the end of the prompt cover the longest prefix."""
     left, points = _CACHE_POINTS, []
     for turn in reversed(turns):
         wanted = len(turn.parts) - 1 if isinstance(turn, port.User) else 0
