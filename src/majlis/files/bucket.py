@@ -108,7 +108,7 @@ def store_at(place: str, root: Path) -> FileStore:
 
 @contextmanager
 def _explained(writes: bool = False) -> Iterator[None]:
-    """A bucket that is missing or cannot be reached is no fault of the request. Reading a missing name raises
+    """A bucket that is missing or cannot be reached is not the fault of the request. Reading a missing name raises
     FileNotFoundError."""
     from obstore.exceptions import BaseError, NotFoundError
 

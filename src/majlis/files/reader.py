@@ -36,7 +36,7 @@ class Text:
 
 @dataclass(slots=True)
 class Reader:
-    """Of one process. Its files are rows of the table `files`."""
+    """One per process. Its methods take rows of the table `files`."""
 
     store: FileStore
     decoder: Decoder = field(default_factory=Decoder)
@@ -126,7 +126,7 @@ def derived_name(blob: str, side: int, format: Format) -> str:
 
 
 def derived_names(blob: str) -> list[str]:
-    """All that may have been made from this content."""
+    """The names of everything that may have been made from this content."""
     return [*(derived_name(blob, side, "WEBP") for side in SIDES), derived_name(blob, MODEL_SIDE, "JPEG")]
 
 

@@ -83,7 +83,7 @@ class FileStore:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """A full or missing disk is no fault of the request."""
+    """A full or missing disk is not the fault of the request."""
     try:
         yield
     except OSError as error:

@@ -160,7 +160,7 @@ def _spaces_of(tx: Tx, people: Iterable[str]) -> dict[str, set[str]]:
 
 
 def _visible(tx: Tx, entity_id: str, people: Iterable[str]) -> set[str]:
-    """Those of the people with whom the entity shares a space."""
+    """The people with whom the entity shares a space."""
     found: set[str] = set()
     mine = sa.select(members.c.space_id).where(members.c.entity_id == entity_id)
     for some in _in_parts(people):

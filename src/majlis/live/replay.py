@@ -120,7 +120,7 @@ def is_member(tx: Tx, space_id: str, entity_id: str) -> bool:
 
 
 def valid_tokens(tx: Tx, token_ids: set[str]) -> set[str]:
-    """Those of the tokens that are still valid."""
+    """The tokens that are still valid."""
     statement = (
         sa.select(tokens.c.id)
         .join(entities, entities.c.id == tokens.c.entity_id)
@@ -156,7 +156,7 @@ def _positions_before(missed: list[LoggedEvent], heads: dict[str, int]) -> dict[
 def _complete(
     missed: list[LoggedEvent], positions: dict[str, int], heads: dict[str, int], cursor: GatewayCursor
 ) -> bool:
-    """Every topic's events reach from the client's position, if it is known, to the head without gaps."""
+    """True if every topic's events reach from the client's position, if it is known, to the head without gaps."""
     counts = Counter(event.topic for event in missed)
     return all(
         head - positions[topic] == counts[topic] < REPLAY_LIMIT
@@ -166,7 +166,7 @@ def _complete(
 
 
 def _in_order(missed: list[LoggedEvent]) -> list[LoggedEvent]:
-    """By time across topics, by number within one, since a topic's times may not ascend."""
+    """Sorted by time across topics and by number within one, since a topic's times may not ascend."""
     latest: dict[str, int] = {}
     keyed: list[tuple[int, str, int, LoggedEvent]] = []
     for event in sorted(missed, key=lambda event: (event.topic, event.seq)):
