@@ -22,7 +22,7 @@ def list_access(tx: Tx, caller: Caller, entity_id: str) -> list[AccessJson]:
 
 
 def end_access(tx: Tx, caller: Caller, token_id: str) -> None:
-    """A token, session or link, with everything that was opened with it."""
+    """Ends a token, session or link, and everything that was opened with it."""
     row = tx.one(sa.select(tokens.c.entity_id).where(tokens.c.id == token_id, tokens.c.ended_at.is_(None)))
     if row is None or not (caller.administers or row.entity_id == caller.id):
         raise NotFound("unknown_token", f"There is no token {token_id}.")

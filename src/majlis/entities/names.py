@@ -88,7 +88,7 @@ def _allowed(character: str, punctuation: frozenset[str]) -> bool:
 
 
 def _mixes_alphabets(name: str) -> bool:
-    """A Cyrillic "О" before "wner"."""
+    """For example a Cyrillic "О" before "wner"."""
     if name.isascii():
         return False
     for word in name.split():

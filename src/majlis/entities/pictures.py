@@ -39,7 +39,7 @@ def remove_picture(tx: Tx, caller: Caller, entity_id: str) -> EntityJson:
 
 
 def read_picture(tx: Tx, caller: Caller, sha256: str) -> bytes:
-    """Of any member of the gateway, as names are for all members."""
+    """The picture of any member of the gateway: like names, pictures are visible to all members."""
     row = tx.one(sa.select(pictures.c.content).where(pictures.c.sha256 == sha256).limit(1))
     if row is None:
         raise NotFound("unknown_picture", "No member has this picture any more.")

@@ -79,7 +79,7 @@ def sign_in_with_identity(
 
 
 def _find_person(tx: Tx, external_ids: list[str]) -> sa.Row[Any] | None:
-    """By the first of these that a person has."""
+    """The person who has the first of these ids that any person has."""
     known = sa.select(entities).where(LIVING, entities.c.type == "human", entities.c.external_id.in_(external_ids))
     found = {row.external_id: row for row in tx.all(known)}
     return next((found[each] for each in external_ids if each in found), None)

@@ -50,7 +50,7 @@ def lock_space(tx: Tx, caller: Caller, space_id: str, need: Need) -> sa.Row[Any]
 
 
 def lock_any_space(tx: Tx, space_id: str) -> sa.Row[Any]:
-    """Without a check of membership: for admins of the gateway, who may not read it."""
+    """Does not check membership: for admins of the gateway, who may not read the space."""
     found = sa.select(spaces).where(spaces.c.id == space_id, spaces.c.deleted_at.is_(None)).with_for_update()
     row = tx.one(found)
     if row is None:
@@ -59,7 +59,7 @@ def lock_any_space(tx: Tx, space_id: str) -> sa.Row[Any]:
 
 
 def lock_spaces(tx: Tx, space_ids: Iterable[str | None]) -> None:
-    """In the order of ids, to avoid deadlocks."""
+    """Locks them in the order of ids, to avoid deadlocks."""
     wanted = set(space_ids) - {None}
     if wanted:
         tx.execute(sa.select(spaces.c.id).where(spaces.c.id.in_(wanted)).order_by(spaces.c.id).with_for_update())

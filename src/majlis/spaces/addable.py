@@ -19,7 +19,7 @@ DAY_MILLIS = 86_400_000
 
 
 def require_addable(tx: Tx, caller: Caller, space_id: str, entity_id: str) -> None:
-    """Under the space's lock."""
+    """Call it under the space's lock."""
     if entity_id == caller.id:
         return
     entity = access_entity(tx, entity_id)

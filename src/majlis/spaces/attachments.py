@@ -87,12 +87,12 @@ def record_file(
 
 
 def mark_stored(tx: Tx, blob: str) -> None:
-    """The store has its bytes, but no file uses it yet."""
+    """Records that the store has the bytes, although no file uses them yet."""
     tx.execute(blobs.update().where(blobs.c.name == blob).values(stored=True))
 
 
 def keep_blob(tx: Tx, blob: str) -> None:
-    """The store has its bytes, and a file is about to use it."""
+    """Records that the store has the bytes, and that a file is about to use them."""
     used = blobs.update().where(blobs.c.name == blob, blobs.c.sha256.is_not(None))
     if tx.execute(used.values(stored=True, collect_at=None)).rowcount == 0:
         raise Conflict("file_deleted", "The same file was just deleted by another request. Upload it again.")

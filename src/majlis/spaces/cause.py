@@ -19,7 +19,7 @@ class Cause(NamedTuple):
     """Carried along every hop. Both are None for a chain that an earlier version began."""
 
     id: str | None
-    # The author of the message, the service, or the person who had the plan made. A heartbeat has none.
+    # The author of the message, the service, or the person that the plan was made for. A heartbeat has none.
     person_id: str | None
 
 

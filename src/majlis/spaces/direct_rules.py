@@ -39,7 +39,7 @@ def refuse_direct_changes(space: sa.Row[Any], changes: dict[str, Any]) -> None:
 
 
 def rename_direct(tx: Tx, space_ids: list[str]) -> None:
-    """After one of the two got a new name. Under the locks of the spaces."""
+    """Called after one of the two got a new name. The caller holds the locks of the spaces."""
     direct = sa.select(spaces.c.id, spaces.c.direct_key).where(
         spaces.c.id.in_(space_ids), spaces.c.direct_key.is_not(None)
     )

@@ -29,7 +29,7 @@ def access_file(tx: Tx, caller: Caller, file_id: str, bounds: Bounds | None = No
 
 
 def find_readable(tx: Tx, caller: Caller, file_ids: Sequence[str], bounds: Bounds | None) -> list[sa.Row[Any]]:
-    """In the same order; without those that may not be read."""
+    """The files in the same order, without those that the caller may not read."""
     rows = tx.all(sa.select(files).where(files.c.id.in_(file_ids), readable(caller.id, bounds)))
     return sorted(rows, key=lambda row: file_ids.index(row.id))
 
@@ -59,14 +59,15 @@ def files_for(tx: Tx, sender: Caller, space_id: str, file_ids: Sequence[str], bo
 
 
 def readable(entity_id: str, bounds: Bounds | None = None) -> sa.ColumnElement[bool]:
-    """A member of a space in which a message carries it, and while none does, its uploader."""
+    """The condition under which an entity may read a file: it is a member of a space in which a message carries it or,
+    while no message does, its uploader."""
     carried = sa.exists().where(attachments.c.file_id == files.c.id, *_carried(entity_id, bounds))
     unused = sa.and_(files.c.uploader_id == entity_id, files.c.collect_at.is_not(None), _made_for(bounds))
     return sa.or_(carried, unused)
 
 
 def _carried(entity_id: str, bounds: Bounds | None) -> list[sa.ColumnElement[bool]]:
-    """Of attachments."""
+    """The conditions for attachments that the entity may read."""
     return [
         members.c.space_id == attachments.c.space_id,
         members.c.entity_id == entity_id,

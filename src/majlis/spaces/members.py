@@ -120,7 +120,7 @@ def depart(tx: Tx, space_id: str, entity_id: str) -> None:
 
 
 def leave(tx: Tx, space_id: str, entity_id: str) -> None:
-    """Without a permission check."""
+    """Does not check rights."""
     # The event first: it takes the space's lock, so that no message is posted meanwhile.
     _tell(tx, "space.member.left", space_id, entity_id, {})
     # Workers stop what an agent is streaming to the space (A7).

@@ -51,7 +51,7 @@ def add_space(
     triggers: Triggers = "everyone",
     orchestrator_id: str | None = None,
 ) -> str:
-    """Without a check of the caller's limit. The caller becomes its first member and admin."""
+    """Does not check the caller's limit. The caller becomes its first member and admin."""
     space_id = ids.new("spc")
     values = {
         "id": space_id,
@@ -133,7 +133,7 @@ def administer_space(tx: Tx, caller: Caller, space_id: str) -> None:
 
 
 def tell_all_space_updated(tx: Tx, space_id: str) -> None:
-    """As `tell_space_updated`, for a caller who may not be a member."""
+    """Like `tell_space_updated`, for a caller who may not be a member."""
     facts = space_facts(tx.execute(sa.select(spaces).where(spaces.c.id == space_id)).one())
     log.record_for_space(tx, space_id, "space.updated", {"spaceId": space_id, "space": facts})
 

@@ -30,7 +30,7 @@ _BEFORE_ALL = 2**53
 
 
 class SummaryJson(TypedDict):
-    """Of the messages with the numbers `firstSeq` to `lastSeq`."""
+    """The summary of the messages with the numbers `firstSeq` to `lastSeq`."""
 
     firstSeq: int
     lastSeq: int
@@ -59,8 +59,8 @@ def list_summaries(tx: Tx, caller: Caller, space_id: str, limit: int, before: in
 
 
 def drop_summary(tx: Tx, message: sa.Row[Any]) -> None:
-    """Of the block of a message that is deleted or edited. The caller holds the space's lock, so a summary that is
-    being made from the old text finds its row gone."""
+    """Drops the summary of the block of a message that is deleted or edited. The caller holds the space's lock, so a
+    summary that is being made from the old text finds its row gone."""
     which = summaries.c.space_id == message.space_id, summaries.c.block == block_of(message.seq)
     tx.execute(summaries.delete().where(*which))
 
