@@ -107,7 +107,7 @@ def list_incoming(tx: Tx, caller: Caller, base_url: str) -> list[IncomingWebhook
 
 
 def delete_incoming(tx: Tx, caller: Caller, webhook_id: str) -> None:
-    """With its service. Its messages stay."""
+    """Deletes the webhook and its service. Its messages stay."""
     require_administrator(caller)
     found = tx.one(_ALL.where(incoming_webhooks.c.id == webhook_id))
     if found is None:
@@ -124,7 +124,7 @@ def find_incoming(tx: Tx, address: str) -> sa.Row[Any]:
 
 
 def receive(tx: Tx, address: str, payload: Any, headers: Mapping[str, str]) -> ReceivedJson:
-    """A verified request. Raises `Repeated` for a delivery that is posted already."""
+    """Posts what a verified request says. Raises `Repeated` for a delivery that is posted already."""
     hook = find_incoming(tx, address)
     service = Caller(hook.entity_id, hook.name, "service", "member", token_id="")
     text = render(hook.template, payload, headers)

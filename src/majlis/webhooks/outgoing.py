@@ -105,8 +105,8 @@ def create_outgoing(
     wanted: Sequence[EventType],
     agent_id: str | None = None,
 ) -> NewOutgoingWebhookJson:
-    """For a space: by an admin of it, or a member who administers the gateway. For all spaces of the caller, and for an
-    outside agent: by the owner and admins."""
+    """Admins of a space, and members who administer the gateway, create webhooks for the space. The owner and admins
+    create those for all their spaces and for outside agents."""
     require_may_create(tx, caller, space_id)
     _check_target(tx, space_id, wanted, agent_id)
     if tx.execute(sa.select(sa.func.count()).select_from(outgoing_webhooks)).scalar_one() >= MAX_WEBHOOKS:
@@ -174,7 +174,7 @@ def list_outgoing(tx: Tx, caller: Caller) -> list[OutgoingWebhookJson]:
 
 
 def delete_outgoing(tx: Tx, caller: Caller, webhook_id: str) -> None:
-    """With its queue and log."""
+    """Deletes the webhook with its queue and log."""
     _find(tx, caller, webhook_id)
     for table in (webhook_deliveries, webhook_cursors):
         tx.execute(table.delete().where(table.c.webhook_id == webhook_id))

@@ -157,7 +157,7 @@ def fill_queue(tx: Tx) -> None:
 
 
 def _begin(tx: Tx, place: sa.Row[Any]) -> None:
-    """A space that the creator has joined since: from then on."""
+    """Follows a space that the creator has joined since, from that moment on."""
     first = tx.execute(_SINCE_JOINED, {"space": place.space_id, "at": place.joined_at}).scalar_one()
     seq = place.event_seq if first is None else first - 1
     tx.execute(_BEGIN[tx.dialect], {"webhook_id": place.id, "space_id": place.space_id, "seq": seq})
@@ -188,7 +188,8 @@ def _fill(tx: Tx, place: sa.Row[Any]) -> None:
 
 
 def claim_deliveries(tx: Tx, busy: Collection[str], most: int) -> list[sa.Row[Any]]:
-    """Each with its webhook, its event (None if it is no longer kept), and the creator's membership."""
+    """The deliveries that are due, each with its webhook, its event (None if it is no longer kept), and the creator's
+    membership."""
     rows = tx.all(_DUE, {"now": tx.now, "busy": sorted(busy), "most": most})
     if rows:
         tx.execute(_LEASE, [{"delivery": row.id, "until": tx.now + WEBHOOK_LEASE_MILLIS} for row in rows])
@@ -234,7 +235,7 @@ def note_health(tx: Tx, webhook_id: str, delivered: bool, gone: bool) -> None:
 
 
 def disable(tx: Tx, hook: sa.Row[Any], reason: Reason) -> None:
-    """With a notice in its space. Its queue is not sent."""
+    """Disables the webhook, with a notice in its space. Its queue is not sent."""
     off = outgoing_webhooks.update().where(_hooks.id == hook.id, _ENABLED)
     if tx.execute(off.values(disabled_at=tx.now, reason=reason)).rowcount == 0:
         return

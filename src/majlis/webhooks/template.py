@@ -18,7 +18,7 @@ MAX_TEMPLATE = 4000
 _MAX_BYTES = 60_000
 _MAX_SHOWN = 4000
 _PLACEHOLDER = re.compile(r"\{\{\s*(payload|headers)((?:\.[^\s{}.]+)*)\s*\}\}")
-# Of headers that may hold secrets.
+# Parts of the names of headers that may hold secrets.
 _HIDDEN = re.compile("authorization|cookie|secret|signature|token|key")
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -51,7 +51,7 @@ def render(template: str | None, payload: Any, headers: Mapping[str, str]) -> st
 
 
 def _plain(payload: Any) -> str:
-    """Without a template: the text in it, or all of it."""
+    """Without a template: the payload's text, or all of it."""
     text = payload.get("text") if isinstance(payload, dict) else payload
     if isinstance(text, str):
         return text
