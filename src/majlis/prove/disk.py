@@ -42,7 +42,7 @@ class Disk:
         return self._idle.pop() if self._idle else self.engine.connect()
 
     def give_back(self, connection: sa.Connection) -> None:
-        """It has no open transaction."""
+        """True if it has no open transaction."""
         self._idle.append(connection)
 
     def content(self) -> Content:
@@ -54,7 +54,7 @@ class Disk:
         return [tuple(row) for row in self.observer.execute(f"SELECT * FROM {table}")]
 
     def restore(self, rows: Rows) -> None:
-        """Triggers keep the search index right. What they note as changes is deleted at last."""
+        """Triggers keep the search index up to date. The changes that they record are deleted at the end."""
         raw = self.observer
         raw.execute("BEGIN IMMEDIATE")
         for table, found in rows.items():
@@ -72,7 +72,7 @@ class Disk:
         self.observer.close()
 
     def _tables(self) -> list[str]:
-        """Without those of the search index."""
+        """The tables without those of the search index."""
         found = self.observer.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         return [row["name"] for row in found if not row["name"].startswith(("sqlite_", "messages_fts"))]
 

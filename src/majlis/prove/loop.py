@@ -35,7 +35,7 @@ class Machine:
         self.context.run(_MACHINE.set, self)
 
     def entered(self) -> None:
-        """Its code is about to run."""
+        """Called before the code of the machine runs."""
 
 
 _MACHINE: ContextVar[Machine] = ContextVar("majlis_machine")
@@ -115,7 +115,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         return task
 
     def dispose(self) -> None:
-        """Closes the tasks of dead machines, which have not ended. Their clean-up no longer has any effect."""
+        """Closes the unfinished tasks of dead machines. Their clean-up no longer has any effect."""
         logging.disable()
         # Otherwise a clean-up that asks for the loop, such as `asyncio.gather`, opens another one, which stays open.
         asyncio.set_event_loop(self)

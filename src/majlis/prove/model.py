@@ -46,7 +46,7 @@ class CarefulModel:
         self.tell: Callable[[str], None] = lambda _: None
 
     def get(self, _choice: object) -> CarefulModel:
-        """It is the model of every agent."""
+        """Returns itself as the model of every agent."""
         return self
 
     async def context(self, _choice: object) -> port.KnownContext:

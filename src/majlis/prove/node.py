@@ -82,7 +82,7 @@ class Node(Machine):
         self.gateway = gateway
 
     def die(self) -> None:
-        """Like kill -9: nothing of it runs any more, not even clean-up."""
+        """Like kill -9: none of its code runs any more, not even clean-up."""
         self.alive = False
         self.ready.clear()
         self.db.drop()

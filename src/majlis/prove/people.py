@@ -162,7 +162,7 @@ class Follower:
         self.events: dict[int, str] = {}
 
     async def follow(self) -> None:
-        """Follows for ever. A connection breaks when its node dies, or at random."""
+        """Follows forever. A connection breaks when its node dies, or at random."""
         while True:
             self._connection += 1
             connection, last_id, on = self._connection, self._last_id, list[Node]()

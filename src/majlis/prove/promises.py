@@ -36,7 +36,7 @@ class Evidence:
         return int(row[0])
 
     def changes(self, kind: str) -> dict[str, list[Change]]:
-        """By id, in order."""
+        """The changes by id, in order."""
         found: dict[str, list[Change]] = defaultdict(list)
         for change in self.history.changes:
             if change.kind == kind:

@@ -67,7 +67,7 @@ def world_of(shape: tuple[str, ...], folder: Path) -> World:
 
 
 def _in_simulation(path: Path, work: Callable[[SimulatedDatabase], Coroutine[Any, Any, T]]) -> tuple[T, Content]:
-    """On a file that has the table of changes, which triggers fill later."""
+    """Builds it in a file that has the table of changes, which triggers fill later."""
     is_new = not path.exists()
     disk = Disk(path)
     if is_new:

@@ -66,7 +66,7 @@ class _Among(FunctionElement[bool]):
     inherit_cache = True
 
     def self_group(self, against: Any = None) -> Any:
-        """Without `= 1`, which SQLAlchemy adds on SQLite and which would prevent the use of an index."""
+        """Omits `= 1`, which SQLAlchemy adds on SQLite and which would prevent the use of an index."""
         return self
 
 
@@ -251,7 +251,7 @@ class SqliteDriver:
         return _Asked(self, prepared, values)
 
     def give_way(self) -> None:
-        """Nothing waits."""
+        """Does nothing: no statement waits."""
 
 
 class _Asked(HotResult):

@@ -24,7 +24,7 @@ from majlis.transfer.scope import same_after_redaction
 from majlis.transfer.tables import Kind
 
 Reasons = dict[int, str]
-"""By line number."""
+"""Why lines were rejected, by line number."""
 
 
 def import_lines(tx: Tx, lines: Sequence[Line], earlier: RejectedRows) -> Verdicts:
@@ -75,7 +75,7 @@ def _fresh_owner(tx: Tx) -> sa.Row[Any] | None:
 
 
 def _try(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, earlier: RejectedRows) -> str | None:
-    """In a savepoint. Returns the reason if the database rejects a row; then nothing was written."""
+    """Writes in a savepoint. Returns the reason if the database rejects a row; then nothing was written."""
     try:
         with tx.savepoint():
             for _, group in groupby(lines, key=lambda line: line.kind.name):

@@ -107,7 +107,7 @@ def _steps(source: Source, state: _State, owner_name: str, receiver: Receiver) -
 
 
 def _keep_content(raw: Raw, content: Content, state: _State, receiver: Receiver) -> Steps:
-    """Into the file store. It is deleted again if no file of the import uses it."""
+    """Puts the content into the file store. It is deleted again if no file of the import uses it."""
     try:
         complete = receiver.add(content.line)
     except Wrong as wrong:

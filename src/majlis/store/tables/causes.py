@@ -12,7 +12,8 @@ causes = sa.Table(
     metadata,
     key("id", primary_key=True),
     sa.Column("kind", sa.String(16), nullable=False),
-    # On whose behalf: the author of the message, the service, the person who had the plan made. Null for a heartbeat.
+    # On whose behalf: the author of the message, the service, or the person for whom the plan was made. Null for a
+    # heartbeat.
     key("person_id", sa.ForeignKey("entities.id")),
     # For a plan: the cause of the run that set or last changed it.
     key("parent_id"),

@@ -53,7 +53,7 @@ attachments = sa.Table(
     metadata,
     key("message_id", sa.ForeignKey("messages.id"), primary_key=True),
     key("file_id", sa.ForeignKey("files.id"), primary_key=True),
-    # The message's.
+    # The space of the message.
     key("space_id", sa.ForeignKey("spaces.id"), nullable=False),
     # Its place among the files of the message.
     sa.Column("n", sa.Integer, nullable=False),

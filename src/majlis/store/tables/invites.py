@@ -10,9 +10,9 @@ invites = sa.Table(
     key("id", primary_key=True),
     key("space_id", sa.ForeignKey("spaces.id"), nullable=False, index=True),
     key("created_by", sa.ForeignKey("entities.id"), nullable=False),
-    # Of the code in the link, which is not stored.
+    # The hash of the code in the link, which is not stored.
     sa.Column("hash", sa.String(64), nullable=False, unique=True),
-    # In the space.
+    # The role in the space.
     sa.Column("role", sa.String(16), nullable=False),
     sa.Column("uses", sa.Integer, nullable=False),
     sa.Column("used", sa.Integer, nullable=False, server_default="0"),

@@ -17,7 +17,7 @@ push_subscriptions = sa.Table(
     sa.Column("auth", sa.String(64), nullable=False),
     # The address of the app, which the push service learns.
     sa.Column("origin", sa.String(256), nullable=False),
-    # Of the browser, for quiet hours.
+    # The browser's time zone, for quiet hours.
     sa.Column("time_zone", sa.String(64), nullable=False),
     # How often in a row its push service did not respond, and until when nothing is sent to it because of that.
     sa.Column("failures", sa.Integer, nullable=False, server_default="0"),

@@ -50,7 +50,7 @@ runs = sa.Table(
     sa.Column("among_agents", sa.Boolean, nullable=False, server_default=sa.false()),
     # A cycle of a consciousness. It ends as one even if the agent's mind is changed meanwhile.
     sa.Column("cycle", sa.Boolean, nullable=False, server_default=sa.false()),
-    # Its trigger's: what the chain began with, and on whose behalf the run acts (O3).
+    # The cause and person of its trigger: what the chain began with, and on whose behalf the run acts (O3).
     key("cause_id"),
     key("person_id"),
     sa.Column("error", Json),
@@ -87,7 +87,7 @@ deliveries = sa.Table(
     sa.Column("type", sa.String(16), nullable=False),
     key("space_id", sa.ForeignKey("spaces.id")),
     key("message_id", index=True),
-    # Of its message.
+    # The number and the sender of its message.
     sa.Column("seq", sa.BigInteger),
     key("sender_id"),
     key("cause_id"),
