@@ -165,7 +165,7 @@ def _change(
     if config is not None:
         values = {"config": config, "version": before.version + 1, "updated_at": tx.now}
         values["outside"] = is_outside(config)
-        # Other changes keep the next beat: an agent that is changed often would otherwise never wake.
+        # Other changes keep the next heartbeat: an agent that is changed often would otherwise never wake.
         if any(before.config[name] != config[name] for name in ("heartbeat", "timezone")):
             values["heartbeat_at"] = first_beat(config, tx.now)
         unchanged = agents.c.id == agent_id, agents.c.version == before.version

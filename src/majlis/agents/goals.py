@@ -83,7 +83,7 @@ def delete_goals(
 
 
 def known_goals(tx: Tx, agent_id: str, source: own_rows.Source = own_rows.ADMIN) -> list[KnownGoalJson]:
-    """For a model that gave an unknown id: the prompt shows goals without their ids (X6)."""
+    """The goals with their ids, for a model that gave an unknown id."""
     return _shortened(_goals(tx, agent_id, source))
 
 

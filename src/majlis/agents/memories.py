@@ -45,8 +45,9 @@ class NewMemory:
 def set_memories(
     tx: Tx, agent_id: str, items: Sequence[NewMemory], source: own_rows.Source = own_rows.ADMIN
 ) -> MemoriesSetJson:
-    """By key, new or not. An empty value clears the key. A run that acts for a person changes the key of its own space
-    only (G4). Otherwise a key has one value, and a correction by an admin keeps where it came from."""
+    """Writes memories by key, whether new or not. An empty value clears the key. A run that acts for a person changes
+    the key of its own space only (G4). Otherwise a key has one value, and a correction by an admin keeps where it came
+    from."""
     own_rows.check_count(items, "memories")
     given = [_checked(n, item) for n, item in enumerate(items)]
     own_rows.refuse_repeated((item.key for item in given), "memories")

@@ -65,7 +65,7 @@ def set_plans(
     source: own_rows.Source = own_rows.ADMIN,
 ) -> list[PlanJson]:
     """`chain_depth` and `cause` are those of the current run: planning does not reset a chain (T6), and a plan fires on
-    behalf of the person who had it made or changed (O2)."""
+    behalf of the person for whom it was made or last changed (O2)."""
     own_rows.check_count(items, "plans")
     timezone = own_rows.lock_agent(tx, agent_id)
     before = _known(tx, agent_id, items, source)

@@ -151,7 +151,7 @@ def _text(value: Any) -> str:
 # By the server's name for it.
 _SAID_BY = {
     "config": "set in the agent's config",
-    "server": "said by the model's server",
+    "server": "reported by the model's server",
     "known": "a known model",
     "default": "the default",
     "learned": "learned when a longer request was refused",

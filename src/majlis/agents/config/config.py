@@ -35,7 +35,7 @@ class AgentConfig(Wire):
     mind: Literal["timeline", "consciousness", "roles", "outside"] = "timeline"
     """How the agent perceives and acts. `outside`: a program of yours takes its events and answers."""
     acts_for: Literal["asker", "itself"] = "asker"
-    """With whose rights the agent reads and posts across spaces: those of the person who asked, or its own."""
+    """Whose rights the agent uses to read and post across spaces: those of the person who asked, or its own."""
     waits: bool = True
     """Timeline only: `send_message` can wait for a reply."""
     speak: Literal["tool", "text"] = "tool"
@@ -48,7 +48,8 @@ class AgentConfig(Wire):
     window: Annotated[int, Field(ge=2, le=500)] = 50
     """How many messages of a space the agent sees."""
     context_tokens: Annotated[int, Field(ge=4_000, le=100_000_000)] | None = None
-    """How many tokens a request may have. Without it, what is known of the model, what its server says, or 32,000."""
+    """The most tokens that a request may contain. Default: the known size of the model, what its server says, or
+    32,000."""
     vision: bool | None = None
     """Shows the model pictures. Without it, they are shown until its provider refuses them."""
     timezone: Timezone = "UTC"

@@ -42,9 +42,9 @@ class Limits(Wire):
 
 
 class Consciousness(Wire):
-    """How much of its past a `consciousness` agent sees (K7)."""
+    """How much of its past a `consciousness` agent sees."""
 
     max_tokens: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
     """Above this size the oldest cycles are replaced by their summaries."""
     min_recent_cycles: Count = 10
-    """Recent cycles that are always shown in full."""
+    """This many recent cycles are never replaced by summaries."""

@@ -58,7 +58,7 @@ Policy = Annotated[tuple[PolicyRule, ...], Field(max_length=MAX_RULES)]
 
 
 def verdict(rules: Iterable[PolicyRule | Mapping[str, Any]], name: str) -> Verdict:
-    """Of the first matching rule; without one, "allow"."""
+    """The effect of the first matching rule; without one, "allow"."""
     rule = _first(rules, name)
     return "allow" if rule is None else rule["do"]
 

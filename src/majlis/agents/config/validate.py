@@ -182,7 +182,7 @@ def _is_file_name(text: str) -> bool:
 
 
 def _vagueness(error: ValidationError) -> tuple[bool, int]:
-    """Alternatives say least; of the others, the one nearest to the top."""
+    """The problem to report: problems of alternatives say least; of the others, the one nearest to the top."""
     return error.kind.name in ("anyOf", "oneOf"), len(error.instance_path)
 
 

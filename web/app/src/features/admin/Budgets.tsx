@@ -46,7 +46,7 @@ function Editor({ given, usdPerDay }: { given: readonly Budget[]; usdPerDay: num
   return (
     <section aria-labelledby="budgets" className="space-y-3">
       <h3 id="budgets" className="text-large">{t('Budgets')}</h3>
-      <p className="text-small text-ink-soft">{t('When a budget is spent, agents stop until the next day or until you raise it. A budget is per day. A budget for requests covers everything that one message causes.')}{usdPerDay !== null && ` ${t('The server’s settings limit all agents together to {money} per day.', { money: money(usdPerDay) })}`}</p>
+      <p className="text-small text-ink-soft">{t('When a budget is spent, agents stop until the next day or until you raise it. A budget is per day. A budget for each request covers everything that one message causes.')}{usdPerDay !== null && ` ${t('The server’s settings limit all agents together to {money} per day.', { money: money(usdPerDay) })}`}</p>
       <ul aria-label={t('Budgets')} className="divide-y divide-line">
         {drafts.map((draft, n) => (
           <li key={n} className="flex flex-wrap items-center gap-2 py-2.5 text-small">

@@ -13,7 +13,7 @@ interface ModelObject {
 }
 
 const PARTS = [
-  ['provider', msg('Provider'), msg('For example openai. Use openai also for a server of your own that speaks Chat Completions.')],
+  ['provider', msg('Provider'), msg('For example openai. Also use openai for a server of your own with the Chat Completions protocol.')],
   ['name', msg('Model name'), msg('The provider’s name for it, for example gpt-5.2 or qwen3:8b.')],
   ['baseUrl', msg('Base URL (optional)'), msg('For a model server of your own, for example http://127.0.0.1:11434/v1.')],
   ['apiKey', msg('Key (optional)'), msg('The name of a secret: secret:NAME. Add it under Secrets.')],

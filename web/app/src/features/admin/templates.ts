@@ -28,7 +28,7 @@ export const TEMPLATES: readonly Template[] = [
   },
   {
     name: msg('Coordinator'),
-    about: msg('Gives work to the other agents and combines their results.'),
+    about: msg('Assigns work to the other agents and combines their results.'),
     config: { instructions: lines('You coordinate the other agents in this space.', 'Split a request into parts and mention one agent for each part.', 'Wait for their answers, then give one answer to the person who asked.') },
   },
   {

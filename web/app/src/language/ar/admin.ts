@@ -83,7 +83,7 @@ const texts: Catalogue = {
   'Each request': 'كل طلب',
   'Budgets saved': 'حُفظت الميزانيات',
   'Budgets': 'الميزانيات',
-  'When a budget is spent, agents stop until the next day or until you raise it. A budget is per day. A budget for requests covers everything that one message causes.': 'يتوقف الوكلاء حين تُنفق الميزانية، ويتابعون في اليوم التالي أو حين تزداد. الميزانية يومية، أما ميزانية الطلب فتشمل كل ما تسببه رسالة واحدة.',
+  'When a budget is spent, agents stop until the next day or until you raise it. A budget is per day. A budget for each request covers everything that one message causes.': 'يتوقف الوكلاء حين تُنفق الميزانية، ويتابعون في اليوم التالي أو حين تزداد. الميزانية يومية، أما ميزانية الطلب فتشمل كل ما تسببه رسالة واحدة.',
   'The server’s settings limit all agents together to {money} per day.': 'تسمح إعدادات الخادم بمبلغ {money} في اليوم إجمالًا.',
   'Budget {n} for': 'الميزانية {n} لـ',
   'Budget {n} for which: {scope}': 'الميزانية {n} لأيّ: {scope}',

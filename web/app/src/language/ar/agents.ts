@@ -26,7 +26,7 @@ const texts: Catalogue = {
   'Answers questions and helps with texts.': 'يجيب عن الأسئلة ويساعد في النصوص.',
   'Writes down decisions and open points, and stays silent otherwise.': 'يدوّن القرارات والنقاط المفتوحة، ويصمت فيما عدا ذلك.',
   'Reviews texts and code, and says what to change.': 'يراجع النصوص والشفرة، ويقول ما ينبغي تغييره.',
-  'Gives work to the other agents and combines their results.': 'يوزّع العمل على الوكلاء الآخرين ويجمع نتائجهم.',
+  'Assigns work to the other agents and combines their results.': 'يوزّع العمل على الوكلاء الآخرين ويجمع نتائجهم.',
   'Looks at its spaces every day and reports what matters.': 'يطّلع على مساحاته كل يوم ويلخّص ما يهم.',
 
   // The editor
@@ -143,7 +143,7 @@ const texts: Catalogue = {
   'Found no Ollama, llama.cpp, LM Studio or vLLM at its usual port. If yours runs elsewhere, enter its address below.': 'لم يُعثر على Ollama أو llama.cpp أو LM Studio أو vLLM على منفذه المعتاد. إن كان خادمك في مكان آخر، فأدخل عنوانه أدناه.',
   'Choose {title}': 'اختيار {title}',
   'Choose': 'اختيار',
-  'For example openai. Use openai also for a server of your own that speaks Chat Completions.': 'مثل openai. كل خادم له عنوان أساسي ويتحدث Chat Completions هو openai.',
+  'For example openai. Also use openai for a server of your own with the Chat Completions protocol.': 'مثل openai. كل خادم له عنوان أساسي ويتحدث Chat Completions هو openai.',
   'Model name': 'اسم النموذج',
   'The provider’s name for it, for example gpt-5.2 or qwen3:8b.': 'كما يسمّيه المزوّد، مثل \u2068gpt-5.2\u2069 أو \u2068qwen3:8b\u2069.',
   'Base URL (optional)': 'العنوان الأساسي (اختياري)',

@@ -124,7 +124,7 @@ const texts: Catalogue = {
   'Budget': 'الميزانية',
   'Budget: {source}': 'الميزانية: {source}',
   'set for the agent': 'محدَّدة للوكيل',
-  'said by the model’s server': 'كما يقول خادم النموذج',
+  'reported by the model’s server': 'كما يقول خادم النموذج',
   'a known model': 'نموذج معروف',
   'the default': 'القيمة الافتراضية',
   'learned when a longer request was refused': 'عُرفت حين رُفض طلب أطول',
