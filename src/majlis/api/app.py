@@ -106,7 +106,7 @@ def create_app(gateway: Gateway) -> ASGIApp:
         await app.state.mcp.close()
         await gateway.close()
 
-    # Its own spans would tell paths and queries, which hold search words and secret addresses.
+    # Its own spans would contain paths and queries, and with them search words and secret addresses.
     telemetry: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
     app = FastAPI(openapi_url=None, lifespan=lifespan, telemetry=telemetry)
     app.router.routes = _routes().router.routes

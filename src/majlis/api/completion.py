@@ -168,7 +168,7 @@ class Completion(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _more(self, answer: Answer) -> str:
-        """The text that follows the chunks sent so far."""
+        """Returns the text that follows the chunks sent so far."""
         texts = list(answer.texts)
         if self._turn.model.streams and not answer.over:
             texts += self._drafts.next(answer)

@@ -19,7 +19,7 @@ _STALLED_SECONDS = 60
 
 @dataclass(slots=True)
 class _Parts:
-    """Collects what the parser calls back with. Only the first part of the field `file` counts."""
+    """Collects what the parser reports in callbacks. Only the first part of the field `file` counts."""
 
     name: str | None = None
     pieces: list[bytes] = field(default_factory=list)

@@ -1,4 +1,5 @@
-"""`majlis ask`: puts a question to a space, and waits for the answer; the exit code says which."""
+"""`majlis ask`: puts a question to a space, and waits for the answer. The exit code tells a script which answer it
+was."""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ async def ask(
 
 
 def exit_code(ask: shapes.AskJson) -> int:
-    """Of several answers, the highest code counts: 0 only if every member said yes."""
+    """With several answers, the highest code counts: 0 only if every member said yes."""
     if ask["status"] == "open":
         return STILL_OPEN
     if ask["status"] == "expired":

@@ -42,7 +42,7 @@ async def _require_server(url: str) -> None:
             if error.code in ("unreachable", "connection_lost"):
                 message = f"Cannot connect to {url}. Start Majlis with `majlis serve`, or set another URL with --url."
                 raise Unavailable("unreachable", message) from None
-            # A server with a part that is down may still be able to do what is asked.
+            # A server with a part that is down may still be able to do what the command asks.
             if error.code not in ("unhealthy", "unavailable"):
                 raise
 

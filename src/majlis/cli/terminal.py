@@ -73,7 +73,7 @@ def note(text: str) -> None:
 
 
 def print_json(value: object, indent: int | None = 2) -> None:
-    """UTF-8, whatever the encoding of the terminal."""
+    """Writes UTF-8, whatever the encoding of the terminal."""
     text = safe(json.dumps(value, ensure_ascii=False, indent=indent))
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode() + b"\n")

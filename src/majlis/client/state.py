@@ -48,8 +48,8 @@ class SpaceState:
             self._add_to_history(self.messages, message)
 
     def _add_to_history(self, messages: dict[int, MessageJson], message: MessageJson) -> None:
-        """Ignores messages older than the loaded part. Newer ones may fill gaps: a history that was loaded before its
-        space may lack the newest."""
+        """Ignores messages that are older than the loaded part. Newer ones may fill gaps: a history that was loaded
+        before its space may lack the newest."""
         seq = message["seq"]
         if seq > next(reversed(messages), 0) or _continues(message, messages.get(seq)):
             messages[seq] = message

@@ -50,7 +50,7 @@ class Preferences(_Wire):
     time_zone: Annotated[str, AfterValidator(_known_timezone)] | None = Field(
         default=None, description="An IANA name. null: as in the browser."
     )
-    order: Order = Field(default="newest", description="Of spaces.")
+    order: Order = Field(default="newest", description="The order of spaces.")
     pinned: Spaces = Field(default_factory=list)
     muted: Spaces = Field(default_factory=list)
     archived: Spaces = Field(default_factory=list)

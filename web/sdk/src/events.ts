@@ -91,7 +91,7 @@ export interface TypingEvent {
   entityId: string
 }
 
-/** Of the user, in any of their apps. */
+/** The user changed their preferences, in any of their apps. */
 export interface PreferencesEvent {
   type: 'preferences.changed'
   preferences: Preferences

@@ -172,7 +172,7 @@ export interface paths {
         post?: never;
         /**
          * Empty the inbox of an agent
-         * @description Passes over the events that no run has taken yet. For the owner and admins.
+         * @description Ends the events that no run has taken yet as `passed`. For the owner and admins.
          */
         delete: operations["agents_delete_inbox"];
         options?: never;
@@ -3725,13 +3725,13 @@ export interface components {
         NewPushSubscription: {
             /**
              * Endpoint
-             * @description Of the browser's `PushSubscription`, like the keys.
+             * @description From the browser's `PushSubscription`, like the keys.
              */
             endpoint: string;
             keys: components["schemas"]["PushKeys"];
             /**
              * Timezone
-             * @description Of the browser, an IANA name: quiet hours are in this time zone.
+             * @description The browser's time zone, an IANA name. Quiet hours are in this time zone.
              * @default UTC
              */
             timeZone?: string;
@@ -4083,7 +4083,7 @@ export interface components {
             };
             /**
              * Order
-             * @description Of spaces.
+             * @description The order of spaces.
              * @default newest
              * @enum {string}
              */
@@ -4699,7 +4699,7 @@ export interface components {
         };
         /**
          * SummaryJson
-         * @description Of the messages with the numbers `firstSeq` to `lastSeq`.
+         * @description The summary of the messages with the numbers `firstSeq` to `lastSeq`.
          */
         SummaryJson: {
             /** Createdat */
@@ -9226,7 +9226,7 @@ export interface operations {
     tokens_end_all: {
         parameters: {
             query?: {
-                /** @description Except the one of this request. */
+                /** @description Keep the one that this request uses. */
                 keepCurrent?: boolean;
             };
             header?: never;
@@ -14678,7 +14678,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of the content. `picture` of a member is the whole path. */
+                /** @description The hash of the content. `picture` of a member is the whole path. */
                 sha256: string;
             };
             cookie?: never;

@@ -20,7 +20,7 @@ _EPHEMERAL = frozenset({"tool-input-delta", "tool-call.start", "tool-call.comple
 
 
 class Watch:
-    """`events` have arrived and were not looked at yet."""
+    """`events` have arrived and were not read yet."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream

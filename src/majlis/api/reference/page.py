@@ -121,7 +121,7 @@ def _type(name: str, schema: dict[str, Any]) -> str:
 
 
 def _table(title: str, rows: list[tuple[str, str, bool, str]]) -> str:
-    """Of name, kind (as HTML), whether it is required, and description."""
+    """A table of name, kind (as HTML), whether it is required, and description."""
     if not rows:
         return ""
     shown = "".join(

@@ -32,7 +32,7 @@ result.
 
 TAGS = {
     "messages": ("Messages", "Post, read, edit, react and search."),
-    "spaces": ("Spaces", "Rooms of people and agents, their members and their settings."),
+    "spaces": ("Spaces", "Where people and agents talk, with their members and settings."),
     "invites": ("Invites", "Links with which people join a space."),
     "files": ("Files", "Upload files, then send them with a message."),
     "live": ("Live events", "What happens in spaces, as server-sent events that can be resumed."),

@@ -138,7 +138,7 @@ async def delete_waits(entry: TheEntry, agent_id: PathId) -> Response:
 
 @router.delete("/api/agents/{agent_id}/inbox", response_model=ClearedJson, responses=refusals(404))
 async def delete_inbox(entry: TheEntry, agent_id: PathId) -> Response:
-    """Passes over the events that no run has taken yet. For the owner and admins."""
+    """Ends the events that no run has taken yet as `passed`. For the owner and admins."""
     return reply(await entry.write(clear_inbox, agent_id))
 
 

@@ -21,7 +21,7 @@ from majlis.store import ids
 
 router = APIRouter(tags=["openai"])
 
-# Of OpenAI's clients.
+# How long OpenAI's clients wait.
 _AGENT_SECONDS = 600
 _SPACE_SECONDS = 60
 CONVERSATION = "X-Conversation-Id"

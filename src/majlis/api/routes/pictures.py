@@ -18,7 +18,7 @@ from majlis.errors import MajlisError
 router = APIRouter(tags=["entities"])
 
 Sha256 = Annotated[
-    str, Path(pattern="^[0-9a-f]{64}$", description="Of the content. `picture` of a member is the whole path.")
+    str, Path(pattern="^[0-9a-f]{64}$", description="The hash of the content. `picture` of a member is the whole path.")
 ]
 
 

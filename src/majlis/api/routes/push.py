@@ -35,10 +35,10 @@ class PushKeys(Body):
 
 
 class NewPushSubscription(Body):
-    endpoint: Endpoint = Field(description="Of the browser's `PushSubscription`, like the keys.")
+    endpoint: Endpoint = Field(description="From the browser's `PushSubscription`, like the keys.")
     keys: PushKeys
     time_zone: Annotated[str, StringConstraints(max_length=64)] = Field(
-        default="UTC", description="Of the browser, an IANA name: quiet hours are in this time zone."
+        default="UTC", description="The browser's time zone, an IANA name. Quiet hours are in this time zone."
     )
 
 

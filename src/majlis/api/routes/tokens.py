@@ -17,7 +17,7 @@ from majlis.entities.tokens import create_token, list_tokens
 
 router = APIRouter(tags=["tokens"])
 
-KeepCurrent = Annotated[bool, Query(alias="keepCurrent", description="Except the one of this request.")]
+KeepCurrent = Annotated[bool, Query(alias="keepCurrent", description="Keep the one that this request uses.")]
 
 
 @router.post("/api/entities/{entity_id}/tokens", status_code=201, response_model=NewTokenJson, responses=refusals(404))

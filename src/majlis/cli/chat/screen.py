@@ -104,7 +104,7 @@ class Streams:
         self._shown: str | None = None
 
     def begin(self, stream_id: str, speaker: str, text: str = "") -> None:
-        """Can be called again after a reconnect; known text stays."""
+        """Can be called again after a reconnect. Text that is already known stays."""
         self._speakers[stream_id] = speaker
         if len(text) >= len(self._texts.get(stream_id, "")):
             self._texts[stream_id] = text

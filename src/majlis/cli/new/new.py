@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def new(
     template: Annotated[
-        str | None, typer.Argument(metavar="[TEMPLATE]", help="Name of the template. Without it, all are listed.")
+        str | None,
+        typer.Argument(metavar="[TEMPLATE]", help="Name of the template. Without it, the templates are listed."),
     ] = None,
     folder: Annotated[
         Path | None, typer.Argument(metavar="[FOLDER]", help="Where to write it.  [default: the template's name]")

@@ -93,7 +93,7 @@ class Stage:
         elif "approve" in act:
             await self._approve(act["approve"])
         elif "days" in act:
-            # The plan is made at the end of the run, so that no line in the space tells of it.
+            # The plan is made at the end of the run, and no line in the space shows it.
             await self._until(lambda: self._has_plan(act["agent"]))
             clock.advance(act["days"] * _DAY + 60_000)
         else:
