@@ -18,7 +18,7 @@ _timezones = cache(available_timezones)
 
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
-# Smaller differences between clocks do no harm, and not following them keeps the time from jumping.
+# Smaller differences between clocks do no harm. They are not followed, so that the time does not jump.
 _NOTICEABLE_MILLIS = 250
 
 _ahead = 0
@@ -49,7 +49,7 @@ async def follow(ask: Callable[[], Awaitable[Millis]]) -> Millis:
 
 
 def follow_nothing() -> None:
-    """Back to this machine's clock."""
+    """Returns to this machine's clock."""
     global _followed
     _followed = None
 

@@ -28,7 +28,7 @@ from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Database, Tx
 
 _EVERY_SECONDS = 1
-# For a pass that is under way when the server stops.
+# How long a pass that is under way may go on when the server stops.
 _GRACE_SECONDS = 5
 _AGAIN_MILLIS = 3_000
 _RAREST_MILLIS = 3_600_000

@@ -98,7 +98,7 @@ def _reason(error: BaseException) -> str:
 
 
 def owner_caller(tx: Tx, owner_id: str, parent_id: str | None = None) -> Caller:
-    """This owner, or another one if it was deleted or replaced by an import."""
+    """Returns this owner, or another one if it was deleted or replaced by an import."""
     owners = sa.select(entities).where(LIVING, entities.c.role == "owner")
     row = tx.one(owners.where(entities.c.id == owner_id)) or tx.execute(owners.order_by(entities.c.id).limit(1)).one()
     return Caller(row.id, row.name, row.type, row.role, OWNER_TOKEN_ID, parent_id=parent_id)

@@ -26,7 +26,7 @@ class Target:
     host: str
     port: int
     path: str
-    """With the query, in ASCII."""
+    """The path with the query, in ASCII."""
 
     @property
     def origin(self) -> tuple[str, str, int]:
@@ -45,11 +45,11 @@ class HostRule:
 
     host: str
     port: int | None
-    """None: 80 and 443."""
+    """None stands for 80 and 443."""
 
     @classmethod
     def parse(cls, text: str) -> HostRule:
-        """`HOST` has matched it."""
+        """The text must match `HOST`."""
         host, colon, port = text.lower().rpartition(":")
         if not colon or text.endswith("]"):
             host, port = text.lower(), ""

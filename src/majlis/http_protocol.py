@@ -77,7 +77,7 @@ class Protocol(HttpToolsProtocol):
             super().on_message_complete()
 
     def _follow_part(self) -> None:
-        """Only for requests that arrive in several pieces, so that others pay nothing for it."""
+        """The timer runs only for requests that arrive in several pieces, so that others pay nothing for it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

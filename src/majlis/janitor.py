@@ -81,7 +81,7 @@ async def collect_files(db: Database, store: FileStore) -> None:
 
 
 def delete_old_events(tx: Tx, kept_millis: int) -> int:
-    """Not those that a webhook still has to send."""
+    """Keeps events that a webhook still has to send."""
     queued = sa.exists().where(
         webhook_deliveries.c.space_id == events.c.topic,
         webhook_deliveries.c.seq == events.c.seq,
@@ -111,7 +111,7 @@ def delete_messages_of_deleted_spaces(tx: Tx, kept_millis: int) -> int:
     """The space's own row stays, since runs and exports may refer to it. Its members go last."""
     left = [sa.exists().where(table.c.space_id == spaces.c.id) for table in (messages, members)]
     found = sa.select(spaces.c.id).where(spaces.c.deleted_at < tx.now - kept_millis, sa.or_(*left))
-    # The newest first: those that are empty stay, and are passed over each time.
+    # The newest first: the rows of emptied spaces stay, and the query would otherwise have to skip them each time.
     found = found.order_by(spaces.c.deleted_at.desc()).limit(_SPACES)
     deleted = [row.id for row in tx.all(found)]
     if not deleted:

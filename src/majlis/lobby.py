@@ -36,7 +36,7 @@ _MARK: dict[Dialect, sa.Executable] = {
 
 
 def create_lobby(tx: Tx, owner: Caller) -> str | None:
-    """The Lobby's id, if this call created it. Of two nodes that start together, one does."""
+    """The Lobby's id, if this call created it. If two nodes start together, one of them creates it."""
     if tx.execute(_MARK[tx.dialect], {"key": "furnished", "value": "yes"}).rowcount == 0:
         return None
     if tx.execute(sa.select(sa.or_(sa.exists(sa.select(spaces.c.id)), sa.exists(sa.select(agents.c.id))))).scalar_one():

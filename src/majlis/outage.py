@@ -13,7 +13,7 @@ _logger = structlog.get_logger(__name__)
 
 class Outage:
     def __init__(self, what: str, quiet_seconds: float = 0.0) -> None:
-        """It ends with the first success that comes so many seconds after the last failure."""
+        """The fault ends with the first success that comes `quiet_seconds` after the last failure."""
         self.quiet_seconds = quiet_seconds
         self._what = what
         self._began = 0.0

@@ -47,7 +47,7 @@ async def delete_old(db: Database, settings: Settings) -> int:
 
 
 def _rules(settings: Settings) -> tuple[Rule, ...]:
-    """In this order: a run goes after everything that refers to it."""
+    """The order matters: a run is deleted after everything that refers to it."""
     return (
         Rule(_find_cycles, _delete_cycles, settings.cycles_kept_days),
         Rule(_find_deliveries, _delete_deliveries, _shorter(settings.deliveries_kept_days, settings.runs_kept_days)),

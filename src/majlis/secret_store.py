@@ -1,4 +1,4 @@
-"""The home of secrets (G14): stored under a name, encrypted, and each sent only to the hosts it is bound to.
+"""Stores secrets (G14) encrypted under a name. Each is sent only to the hosts it is bound to.
 
 No interface returns a value. `SecretStore.get` hands it to the code that sends it.
 """
@@ -28,7 +28,7 @@ MAX_HOSTS = 50
 MAX_SECRETS = 1000
 PREFIX = "secret:"
 COMMAND = "command:"
-"""In `hosts`: the program of an MCP server that may get the secret, such as `command:uvx`."""
+"""An entry of `hosts` for the program of an MCP server that may get the secret, such as `command:uvx`."""
 NAME = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 _NAME = re.compile(NAME)
 _PROGRAM = re.compile(r"command:[^\s\x00-\x1f]{1,200}")
@@ -139,7 +139,8 @@ class SecretStore:
         return Secret(name, value, tuple(row.hosts), row.set_by_owner, row.last_used_at)
 
     async def opened(self, name: str) -> tuple[str, str]:
-        """The value as it is stored, and in plain. Not remembered, and the caller must not send it anywhere."""
+        """The value as it is stored, and in plain text. It is not remembered, and the caller must not send it
+        anywhere."""
         row = await self._db.read(lambda tx: tx.one(_ROW, {"name": name}))
         if row is None:
             raise NotFound("unknown_secret", f"the secret {name} is not stored.")

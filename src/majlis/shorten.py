@@ -59,7 +59,7 @@ def fair_limit(sizes: Iterable[int], room: int) -> int:
 
 
 def describe_binary(text: str) -> str | None:
-    """What to show instead of base64, which tells a model nothing and costs thousands of tokens; None for other
+    """What to show instead of base64, which is useless to a model and costs thousands of tokens; None for other
     text."""
     if len(text) < _MIN_BINARY:
         return None

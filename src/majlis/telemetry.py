@@ -1,7 +1,7 @@
 """Spans and durations with the names of OpenTelemetry's GenAI conventions (D7).
 
-Until `tracing` calls `listen`, nothing of OpenTelemetry is imported. Texts of messages, models and tools are told only
-if `listen` was asked to.
+Until `tracing` calls `listen`, nothing of OpenTelemetry is imported. Texts of messages, models and tools are recorded
+only if `listen` was asked to.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def hears_content() -> bool:
 
 
 class Span:
-    """One operation. This one tells nothing: spans are off."""
+    """One operation. This one records nothing, because spans are off."""
 
     def __enter__(self) -> Span:
         return self
@@ -85,13 +85,13 @@ class Span:
         """Attributes that are None are left out."""
 
     def tell_content(self, attributes: Attributes) -> None:
-        """Texts, which are told as JSON and only on request."""
+        """Texts, which are recorded as JSON and only on request."""
 
     def tell_tokens(self, input: int, cached: int, output: int) -> None:
         """Tokens of a request to a model. `cached` is part of `input`."""
 
     def rename(self, name: str) -> None:
-        """For a span whose name is known late."""
+        """Sets a name that is known only later."""
 
     def started_to_answer(self) -> None:
         """The first part of a model's answer has arrived."""
