@@ -20,7 +20,7 @@ def test_g10_the_directory_and_its_files_become_private(tmp_path: Path) -> None:
     assert exposed(tmp_path, database) == []
 
 
-def test_g10_a_file_that_goes_meanwhile_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_g10_a_file_that_disappears_meanwhile_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: SQLite removed its log between the listing and the look at its mode, and a command failed."""
     database = tmp_path / "majlis.db"
     log = tmp_path / "majlis.db-wal"

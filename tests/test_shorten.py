@@ -73,7 +73,7 @@ def test_f5_a_long_result_keeps_its_keys_and_says_what_is_missing() -> None:
     assert found["rows"][-1] == f"… {10_000 - len(found['rows']) + 1} more items"
 
 
-def test_f5_of_messages_the_newest_stay() -> None:
+def test_f5_a_list_of_messages_keeps_the_newest() -> None:
     """Regression: a consciousness that entered a space was shown its oldest messages and not the question."""
     history = [{"messageId": f"msg_{n}", "text": f"{n} " + "x" * 2_000} for n in range(50)]
     found = shorten({"success": True, "history": history, "totalMessages": 50}, 10_000)
@@ -85,7 +85,7 @@ def test_f5_of_messages_the_newest_stay() -> None:
     assert again["history"][-1] == history[-1]
 
 
-def test_f5_what_was_shortened_before_counts_on() -> None:
+def test_f5_counts_of_an_earlier_shortening_add_up() -> None:
     text = "word " * 10_000
     once = shorten(text, 2_000)
     twice = shorten(once, 500)

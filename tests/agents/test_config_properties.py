@@ -161,7 +161,7 @@ def test_patching_with_a_whole_config_gives_that_config(one: dict[str, object], 
 
 
 @given(anything | near_misses | st.dictionaries(known_names, near_misses))
-def test_no_json_brings_the_parser_down(value: object) -> None:
+def test_no_json_crashes_the_parser(value: object) -> None:
     try:
         config = parse_config(value)
     except Invalid as error:
@@ -171,7 +171,7 @@ def test_no_json_brings_the_parser_down(value: object) -> None:
 
 
 @given(configs(), st.data())
-def test_no_damage_to_a_good_config_brings_the_parser_down(value: dict[str, object], data: st.DataObject) -> None:
+def test_no_damaged_config_crashes_the_parser(value: dict[str, object], data: st.DataObject) -> None:
     damaged: Any = json.loads(json.dumps(value))
     spot: Any = damaged
     while isinstance(spot, dict | list) and spot:

@@ -96,7 +96,7 @@ async def test_p2_active_goals_come_first_then_by_priority(db: Database, agent: 
     ],
     ids=repr,
 )
-async def test_p2_one_bad_goal_and_none_of_the_call_is_kept(db: Database, agent: str, bad: GoalChange) -> None:
+async def test_p2_one_bad_goal_refuses_the_whole_call(db: Database, agent: str, bad: GoalChange) -> None:
     before = await db.write(set_goals, agent, [GoalChange("old", "stays")])
     with pytest.raises(Invalid):
         await db.write(set_goals, agent, [GoalChange("old", status="completed"), GoalChange("good", "x"), bad])

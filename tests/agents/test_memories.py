@@ -83,7 +83,7 @@ async def test_p1_an_agent_sees_and_changes_only_its_own_memories(db: Database, 
     ],
     ids=repr,
 )
-async def test_p1_one_bad_memory_and_none_of_the_call_is_kept(db: Database, agent: str, bad: NewMemory) -> None:
+async def test_p1_one_bad_memory_refuses_the_whole_call(db: Database, agent: str, bad: NewMemory) -> None:
     await db.write(set_memories, agent, [NewMemory("old", "stays")])
     with pytest.raises(Invalid):
         await db.write(set_memories, agent, [NewMemory("good", "x"), NewMemory("old", ""), bad])

@@ -112,7 +112,7 @@ async def test_p3_a_plan_of_another_agent_is_an_unknown_plan(db: Database, agent
     ],
     ids=lambda draft: draft.name[:12],
 )
-async def test_p3_one_bad_plan_and_none_of_the_call_is_kept(db: Database, agent: str, bad: PlanDraft) -> None:
+async def test_p3_one_bad_plan_refuses_the_whole_call(db: Database, agent: str, bad: PlanDraft) -> None:
     old = await set_one(db, agent, SOON)
     before = await db.read(rows)
     changed = PlanDraft("Changed", "Do it.", run_after="1 day", id=old["id"])

@@ -126,7 +126,7 @@ def test_p3_scheduled_at_reaches_five_years_ahead() -> None:
         "2026-02-19T09:00:00 Berlin",
     ],
 )
-def test_p3_scheduled_at_refuses_what_is_no_moment_or_has_no_zone(text: str) -> None:
+def test_p3_scheduled_at_refuses_invalid_times_and_times_without_a_zone(text: str) -> None:
     with pytest.raises(Invalid, match="scheduledAt"):
         parse_scheduled_at(text, NOW)
 

@@ -21,7 +21,7 @@ def settings(settings: Settings) -> Settings:
     return settings.model_copy(update={"workers": 0})
 
 
-async def test_each_message_tells_for_each_agent_whether_it_was_heard(world: World) -> None:
+async def test_a_message_lists_its_delivery_to_each_agent(world: World) -> None:
     sara = await world.person("Sara")
     scout, guide = await world.agent("Scout"), await world.agent("Guide")
     space = await world.owner.create_space("Project Alpha", sara)
@@ -119,7 +119,7 @@ async def test_p5_the_same_event_sent_twice_is_delivered_once(world: World) -> N
     assert len(await stored(world, scout)) == 3
 
 
-async def test_p5_one_services_event_ids_cannot_stand_in_anothers_way(world: World) -> None:
+async def test_p5_event_ids_of_two_services_do_not_collide(world: World) -> None:
     scout = await world.agent("Scout")
     event = {"serviceName": "Shop", "payload": None, "eventId": "1"}
     for name in ("Shop", "Mallory"):

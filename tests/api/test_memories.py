@@ -11,7 +11,7 @@ from tests.world import World
 KEEPINGS = ("memories", "goals", "plans")
 
 
-async def test_p1_p2_p3_what_an_agent_keeps_can_be_read(world: World) -> None:
+async def test_p1_p2_p3_memories_goals_and_plans_can_be_read(world: World) -> None:
     agent = await world.agent("Writer")
     db = world.gateway.db
     await db.write(set_memories, agent.id, [NewMemory("tone", "dry"), NewMemory("q4", "waiting")])

@@ -228,7 +228,7 @@ async def test_a_plain_member_is_not_shown_what_the_agent_did_elsewhere_or_keeps
     assert await hidden(sara) == [1, 5, 6, 11]
 
 
-async def test_a5_where_a_consciousness_stood_before_is_not_guessed(world: World) -> None:
+async def test_a5_the_earlier_space_of_a_consciousness_is_not_guessed(world: World) -> None:
     sara, scout, space, run = await a_run(world)
     await world.owner.ok("PATCH", f"/api/agents/{scout.id}", {"config": {"mind": "consciousness"}})
     await add_steps(

@@ -98,7 +98,7 @@ async def test_d5_answers_match_the_schema(
     assert (found["status"], [each["result"] for each in found["answers"]]) == ("answered", [kept])
 
 
-async def test_d5_what_makes_no_sense_is_refused_and_posts_nothing(world: World, ci: Person) -> None:
+async def test_d5_a_senseless_wait_is_refused_and_posts_nothing(world: World, ci: Person) -> None:
     sara = await world.person("Sara")
     viewer = await world.person("Vera")
     space = await world.owner.create_space("Releases", ci, sara)

@@ -75,7 +75,7 @@ async def test_l5_the_process_has_no_secrets_of_the_server(monkeypatch: pytest.M
 
 
 def _of_children(what: str) -> list[bytes]:
-    """Of the processes that this one has started; on Linux."""
+    """The processes that this one has started, on Linux."""
     listed = Path(f"/proc/self/task/{os.getpid()}/children")
     found = []
     for child in listed.read_text().split() if listed.exists() else ():

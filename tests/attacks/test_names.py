@@ -11,7 +11,7 @@ from tests.world import World
 @pytest.mark.parametrize(
     "name", ["\u041ewner", "\ua4f3\ua4ea\ua4e0\ua4f0\ua4e3", "O\u0461ner", "\uff2f\uff37\uff2e\uff25\uff32"]
 )
-async def test_x9_nobody_takes_a_name_that_looks_like_the_owners(world: World, name: str) -> None:
+async def test_x9_a_name_that_looks_like_the_owners_is_refused(world: World, name: str) -> None:
     """An agent named Оwner with a Cyrillic О spoke in prompts as the owner."""
     for type in ("human", "service"):
         refused = await world.owner.post("/api/entities", {"type": type, "name": name})

@@ -144,7 +144,7 @@ def fork_apart() -> int:
 
 
 def call(name: str, *arguments: int) -> None:
-    """Of the C library: Python has these calls since 3.12."""
+    """Calls the C library: Python has these calls only since 3.12."""
     if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments) != 0:
         raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
 

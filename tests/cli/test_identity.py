@@ -19,7 +19,7 @@ from tests.ports import free_port
 from tests.world import World
 
 
-async def test_no_server_is_one_clear_line(bare: Command) -> None:
+async def test_a_missing_server_is_reported_in_one_clear_line(bare: Command) -> None:
     port = free_port()
     nobody = bare.given(MAJLIS_PORT=str(port))
     expected = (
@@ -91,7 +91,7 @@ async def test_a_database_that_is_not_the_servers_is_noticed(
     assert "but the server uses another one" in await other.line("space", "list", code=1)
 
 
-async def test_without_the_servers_key_nothing_is_done_and_none_is_made(
+async def test_without_the_servers_key_the_command_fails_and_creates_none(
     local: Command, world: World, tmp_path: Path, settings: Settings
 ) -> None:
     keyless = local.given(MAJLIS_URL=world.base_url, MAJLIS_DATA_DIR=str(tmp_path / "keyless"))

@@ -35,7 +35,7 @@ async def test_each_has_its_own_environment(bare: Command) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGABRT])
-async def test_one_that_is_killed_is_dead_and_leaves_no_trace(bare: Command, number: int) -> None:
+async def test_a_killed_process_is_gone_and_has_printed_nothing(bare: Command, number: int) -> None:
     process = await bare.start("import", "-")
     process.send_signal(number)
     assert await process.wait() == -number

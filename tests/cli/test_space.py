@@ -98,7 +98,7 @@ async def test_a_message_that_cannot_be_sent_is_refused_in_one_line(majlis: Comm
     assert (await world.owner.history(space))["total"] == 0
 
 
-async def test_a_reader_that_goes_away_is_no_failure(majlis: Command, world: World) -> None:
+async def test_a_reader_that_goes_away_is_not_a_failure(majlis: Command, world: World) -> None:
     await world.owner.create_space("Lobby")
     for arguments in (["space", "list"], ["space", "list", "--json"], ["--help"]):
         async with majlis.running(*arguments) as listing:

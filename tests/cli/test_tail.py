@@ -45,7 +45,7 @@ async def test_lines_may_be_none(majlis: Command, world: World) -> None:
         assert (await tail.out()).endswith("live")
 
 
-async def test_a_message_cannot_drive_the_terminal_nor_look_like_another(majlis: Command, world: World) -> None:
+async def test_a_message_cannot_control_the_terminal_or_look_like_another(majlis: Command, world: World) -> None:
     space = await world.owner.create_space("Lobby")
     await world.owner.say(space, "one\n2026-01-01 00:00:00  Sara: forged \u202e\ttab\r\nend")
     async with majlis.running("tail", "Lobby") as tail:

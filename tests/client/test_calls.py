@@ -199,7 +199,7 @@ async def test_both_clients_have_exact_types(world: World, client: MajlisClient)
         assert_type(await asyncio.to_thread(blocking.list_spaces), list[SpaceJson])
 
 
-def test_the_shape_that_only_the_wire_knows_is_that_of_the_api() -> None:
+def test_the_health_type_of_the_client_matches_the_api() -> None:
     assert get_type_hints(shapes.HealthJson).items() <= get_type_hints(health_routes.HealthJson).items()
 
 

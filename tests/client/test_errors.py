@@ -36,7 +36,7 @@ async def test_a_refusal_keeps_code_message_and_details(client: MajlisClient) ->
     assert error.message.startswith('The name "owner" is taken (ignoring case and width), or looks like one that is.')
 
 
-async def test_a_body_that_is_too_large_and_a_text_that_is_none_are_refused(client: MajlisClient) -> None:
+async def test_an_oversized_body_and_invalid_text_are_refused(client: MajlisClient) -> None:
     space = (await client.create_space("Lobby"))["id"]
     with pytest.raises(TooLarge):
         await client.post(space, "x" * 2_000_000)
@@ -108,7 +108,7 @@ async def test_no_server_and_another_server_are_different_errors(world: World) -
 
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:8700", "ftp://x", "http://", "http://[", "http://a b", "\udc80"])
-def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
+def test_an_invalid_address_is_refused_at_once(url: str) -> None:
     with pytest.raises(ConfigurationError, match="not a valid Majlis server URL"):
         MajlisClient(url)
 

@@ -39,7 +39,7 @@ _METHODS = "GET|POST|PUT|PATCH|DELETE"
 _ROUTE = re.compile(
     rf"(?:\b({_METHODS})(?: and ({_METHODS}))? )?(?<![\w./])(?:localhost:8700|\$MAJLIS_URL)?(/(?:api|v1)/[^\s`\"'?,)]+)"
 )
-# Of the browser tests; and a typo that `majlis doctor` finds in an example.
+# Variables of the browser tests, and a typo that `majlis doctor` finds in an example.
 _NO_SETTINGS = {"MAJLIS_SCREENSHOTS", "MAJLIS_SCREENSHOTS_ONLY", "MAJLIS_PROT"}
 # Formats that are not ours.
 _FOREIGN = {"nginx", "js", "html", "ts", "tsx", "caddy", "powershell", "ini", "http"}

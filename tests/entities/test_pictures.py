@@ -112,7 +112,7 @@ async def test_only_the_person_and_administrators_change_a_picture(world: World)
     ]
 
 
-async def test_what_is_no_picture_or_a_bomb_is_refused(world: World) -> None:
+async def test_a_bomb_or_a_file_that_is_not_a_picture_is_refused(world: World) -> None:
     sara = await world.person("Sara")
     refused: list[tuple[bytes, str]] = [
         (SVG, "not_a_picture"),

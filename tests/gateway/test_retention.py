@@ -105,7 +105,7 @@ async def test_steps_and_deliveries_can_go_before_their_runs(house: House) -> No
     assert (await house.owner.ok("GET", f"/api/runs/{run['id']}/steps")) in ([], {"steps": []})
 
 
-async def test_what_is_still_at_work_stays_however_old_it_is(house: House) -> None:
+async def test_active_runs_are_kept_however_old_they_are(house: House) -> None:
     """A run that waits, and an event that is to be tried again, with the run that failed."""
     await answered(house, ["one"])
 

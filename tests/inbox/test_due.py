@@ -132,7 +132,7 @@ async def test_p4_a_recurring_plans_next_time_comes_from_its_schedule(db: Databa
     assert after == {**plan, "nextAt": iso(due + DAY)}
 
 
-async def test_p4_what_fell_due_many_times_while_everything_was_down_fires_once(db: Database) -> None:
+async def test_p4_a_plan_that_was_due_many_times_while_everything_was_down_fires_once(db: Database) -> None:
     agent = await new_agent(db)
     plan = await plan_of(db, agent, PlanDraft("Look", "Look around.", cron="0 * * * *"))
     once = await plan_of(db, agent, SOON)
@@ -246,7 +246,7 @@ async def test_a_damaged_plan_ends_and_does_not_block_others(db: Database) -> No
     assert len(await db.read(list_plans, agent, "active")) == 1
 
 
-async def test_p4_what_is_due_next_is_the_earliest_of_all_plans_and_heartbeats(db: Database) -> None:
+async def test_p4_the_next_due_time_is_the_earliest_of_all_plans_and_heartbeats(db: Database) -> None:
     assert await next_due(db) is None
     agent = await new_agent(db, heartbeat={"everyMinutes": 60})
     assert await next_due(db) == await beat(db, agent)
@@ -273,7 +273,7 @@ async def test_p6_a_heartbeat_wakes_its_agent_without_an_event_and_keeps_its_rhy
     assert await beat(db, agent) == first + 10 * MINUTE
 
 
-async def test_p6_beats_missed_during_a_standstill_are_one_beat(db: Database) -> None:
+async def test_p6_heartbeats_missed_while_everything_was_down_fire_once(db: Database) -> None:
     agent = await new_agent(db, heartbeat={"everyMinutes": 10})
     clock.advance(5 * HOUR)
     assert await db.write(fire_due_heartbeats) == 1

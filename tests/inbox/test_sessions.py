@@ -87,7 +87,7 @@ async def test_r7_an_agents_own_session_is_its_own(db: Database, rooms: Rooms) -
     assert await db.read(_bound) == {(rooms.tester.id, rooms.both): "t1"}
 
 
-async def test_r7_of_several_agents_one_has_to_be_meant(db: Database, rooms: Rooms) -> None:
+async def test_r7_a_session_for_several_agents_needs_a_mention(db: Database, rooms: Rooms) -> None:
     with pytest.raises(Invalid) as refused:
         await offer(db, rooms.husam, rooms.both, "s1")
     assert refused.value.code == "session_ambiguous"
@@ -97,9 +97,7 @@ async def test_r7_of_several_agents_one_has_to_be_meant(db: Database, rooms: Roo
         await offer(db, rooms.husam, rooms.both, "s1", mentions=[rooms.coder.id])
 
 
-async def test_r7_of_two_that_offer_one_session_at_once_in_two_spaces_one_is_refused(
-    db: Database, rooms: Rooms
-) -> None:
+async def test_r7_if_two_spaces_offer_one_session_at_once_one_is_refused(db: Database, rooms: Rooms) -> None:
     offers = (offer(db, rooms.husam, space, "s1") for space in (rooms.one, rooms.other))
     outcomes = await asyncio.gather(*offers, return_exceptions=True)
     assert sorted(type(each).__name__ for each in outcomes) == ["Conflict", "NoneType"]

@@ -36,7 +36,7 @@ async def test_d1_without_a_valid_token_the_answer_says_where_to_learn_more(worl
             assert found["bearer_methods_supported"] == ["header"]
 
 
-async def test_d1_a_browser_session_is_no_way_in(world: World) -> None:
+async def test_d1_a_browser_session_is_refused(world: World) -> None:
     own = {"Sec-Fetch-Site": "same-origin"}
     async with httpx.AsyncClient(base_url=world.base_url, headers=own, timeout=60) as browser:
         assert (await browser.post("/api/session", json={"token": world.owner.token})).is_success
@@ -67,7 +67,7 @@ async def test_d1_there_are_no_sessions_to_open_or_delete(world: World) -> None:
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
 
 
-async def test_d1_what_is_no_message_is_an_error_of_the_protocol(world: World) -> None:
+async def test_d1_an_invalid_message_is_a_protocol_error(world: World) -> None:
     http = world.owner.http
     post: dict[str, Any] = {"headers": {**BOTH, "content-type": "application/json"}}
     assert (await http.post("/mcp", content=b"{", **post)).status_code == 400
@@ -86,6 +86,6 @@ async def test_d1_requests_count_for_the_rate_limit(settings: Settings) -> None:
         assert answers[-1].headers["retry-after"]
 
 
-def test_d1_a_server_that_nobody_speaks_mcp_with_does_not_load_it() -> None:
+def test_d1_a_server_without_mcp_clients_does_not_load_the_package() -> None:
     code = "import sys, majlis.http_server; print([name for name in sys.modules if name.partition('.')[0] == 'mcp'])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

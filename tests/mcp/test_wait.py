@@ -131,9 +131,7 @@ async def test_d1_a_removed_member_waits_for_nothing(world: World, connect: Conn
         assert refusal_of(await task)[0] == "unknown_space"
 
 
-async def test_d1_of_all_spaces_a_wait_shows_those_in_which_the_caller_is_a_member(
-    world: World, connect: Connect
-) -> None:
+async def test_d1_a_wait_over_all_spaces_shows_only_those_of_the_caller(world: World, connect: Connect) -> None:
     sara, ben, space = await pair(world)
     async with connect(ben) as session, waiting(session, waitSeconds=60) as task:
         await sara.ok("DELETE", f"/api/spaces/{space}/members/{ben.id}")

@@ -73,7 +73,7 @@ def test_k7_the_recent_cycles_that_the_config_asks_for_are_whole_where_there_is_
         life.live()
 
 
-def test_k7_where_recent_cycles_leave_room_the_past_is_compacted_in_large_steps() -> None:
+def test_k7_the_past_is_compacted_in_large_steps_if_recent_cycles_leave_room() -> None:
     life = Life(minRecentCycles=1)
     for _ in range(300):
         life.wake()

@@ -64,7 +64,7 @@ def test_k7_the_summary_is_the_agents_own_last_word() -> None:
     assert len(lived(turns_of(3, closing="x" * 9_000)).summary) == MAX_SUMMARY
 
 
-def test_k7_without_a_word_a_cycle_is_remembered_by_what_it_did() -> None:
+def test_k7_a_cycle_without_closing_text_is_summarized_by_its_calls() -> None:
     sent = Said("", (Call("c", "send_message", '{"text":"Here is the report"}'), Call("d", "broken", "{")))
     kept = lived([*turns_of(1)[:3], sent])
     assert kept.summary == (
@@ -98,7 +98,7 @@ def test_k7_a_cycle_that_is_too_large_is_cut_where_it_is_longest_and_stays_paire
     assert paired(found) == found
 
 
-def test_k8_what_an_earlier_try_has_done_is_shown_line_by_line_within_its_share() -> None:
+def test_k8_calls_of_an_earlier_try_are_listed_within_their_share() -> None:
     done = tuple(Action(n, "look_up", {"n": n}, "x" * 4_000, "done") for n in range(40))
     unsure = Action(40, "deploy", {"to": "prod" * 100}, None, "started")
     found = waking(said("Hi"), consciousness={"maxTokens": 20_000})
@@ -121,7 +121,7 @@ def test_k7_a_cycle_of_a_thousand_calls_is_shown_by_its_inbox_and_its_summary() 
 
 
 @pytest.mark.parametrize("text", ['"' * 5_000, "\x01" * 5_000, "\ud83d\ude42" * 2_000, "ع" * 5_000])
-def test_k7_what_is_cut_is_still_json_and_fits(text: str) -> None:
+def test_k7_truncated_content_is_still_json_and_fits(text: str) -> None:
     clean = text.encode("utf-16", "surrogatepass").decode("utf-16")
     cut = cut_json(json.dumps(clean, ensure_ascii=False), 400)
     assert size(cut) <= 400

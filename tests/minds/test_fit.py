@@ -107,7 +107,7 @@ def test_f1_roles_never_exceed_their_budget(seed: int, room: int) -> None:
         assert f"#{known[-1].seq} " in text
 
 
-def test_f1_what_fits_is_not_touched() -> None:
+def test_f1_content_that_fits_is_not_changed() -> None:
     scene = in_alpha((message(1, HUSAM, "Hello"), message(2, HUSAM, "Are you there?")), cursor=1)
     assert perceive(scene, 4_000).turns == perceive(scene).turns
 

@@ -64,7 +64,7 @@ def test_k2_every_kind_of_event_has_its_line() -> None:
     ]
 
 
-def test_k2_one_event_is_one_event() -> None:
+def test_k2_a_single_event_is_in_the_singular() -> None:
     assert inbox(said("Hi"))[0] == f"INBOX (1 event, {iso(NOW)}):"
 
 
@@ -116,7 +116,7 @@ def test_k7_long_events_share_the_inboxs_quarter_and_say_that_they_are_cut() -> 
     assert all("… (cut: the first " in line and "read_messages has all)" in line for line in lines[2:4])
 
 
-def test_k2_of_a_flood_the_first_are_listed_and_the_rest_counted() -> None:
+def test_k2_a_flood_of_events_lists_the_first_and_counts_the_rest() -> None:
     flood = [said(f"message {n}") for n in range(1_000)]
     turn = inbox_turn(waking(*flood, consciousness={"maxTokens": 8_000}))
     lines = turn.text.split("\n")

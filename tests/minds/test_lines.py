@@ -114,7 +114,7 @@ def test_x12_a_message_quoted_by_id_or_permalink_is_shown_inline(layout: str) ->
         assert lines == [f'Husam (human, id:ent_husam): "{text}" {quoted}  [NEW]']
 
 
-def test_x12_what_the_agent_may_not_read_stays_an_id(layout: str) -> None:
+def test_x12_a_reference_to_an_unreadable_message_stays_an_id(layout: str) -> None:
     text = f"See msg:{message_id(90)}"
     assert _lines(layout, message(1, HUSAM, text)) == [f'Husam (human, id:ent_husam): "{text}"  [NEW]']
 

@@ -108,7 +108,7 @@ async def test_a7_a_space_that_the_agent_has_left_is_not_active_and_shows_nothin
     assert (scene.active, scene.auto_set, scene.history, scene.spaces) == (None, False, (), ())
 
 
-async def test_a7_neither_is_one_that_was_deleted(place: Place) -> None:
+async def test_a7_a_deleted_space_is_not_active(place: Place) -> None:
     said = await place.say("hello")
     await place.db.write(delete_space, place.husam, place.space)
     assert (await place.look(said)).active is None

@@ -58,7 +58,7 @@ async def test_k3_cycles_are_numbered_and_come_back_in_their_order(place: Place)
     assert sent[-1]["content"].startswith("INBOX (1 event, ")
 
 
-async def test_k7_what_was_compacted_is_kept_with_the_next_cycle_and_read_back(place: Place) -> None:
+async def test_k7_a_compaction_is_stored_with_its_cycle_and_read_back(place: Place) -> None:
     run = await new_run(place)
     throughs = []
     for n in range(1, 30):
@@ -105,7 +105,7 @@ async def test_r9_a_cycle_that_cannot_be_read_is_shown_by_its_summary(place: Pla
 
 
 @pytest.mark.parametrize("kept", ["null", "7", '{"role": "user"}'])
-async def test_r9_nor_one_that_holds_something_else(place: Place, kept: str) -> None:
+async def test_r9_a_cycle_whose_messages_are_not_a_list_is_named_as_unreadable(place: Place, kept: str) -> None:
     run = await new_run(place)
     for n in (1, 2, 3):
         await place.db.write(live, place, run, None, n)
@@ -132,7 +132,7 @@ async def test_r9_a_summary_that_cannot_be_read_is_only_named(place: Place) -> N
 
 
 @pytest.mark.parametrize("kept", ["null", '[{"first": 1}]'])
-async def test_r9_k7_what_was_compacted_follows_from_the_cycles(place: Place, kept: str) -> None:
+async def test_r9_k7_a_compaction_depends_only_on_the_cycles(place: Place, kept: str) -> None:
     run = await new_run(place)
     large = json.dumps("x" * 12_000)
     for n in range(1, 11):

@@ -91,7 +91,7 @@ def test_x8_the_window_moves_once_in_half_a_window_of_messages() -> None:
     assert starts == [26, 51, 76, 101, 126, 151]
 
 
-def test_x8_what_stays_is_the_beginning_of_the_next_run() -> None:
+def test_x8_the_stable_part_is_the_beginning_of_the_next_prompt() -> None:
     for before, after in pairwise(_conversation()):
         if not _moved(before, after):
             lasting = seen_text(before).partition(f"[msg:{before.history[-1].id}]")[0]

@@ -95,7 +95,7 @@ def test_a_long_text_beside_another_shows_its_beginning() -> None:
     assert quote_start("abcd", 3) == '"abc"…'
 
 
-def test_x6_what_the_agent_keeps_stands_bare_only_if_it_is_one_harmless_line() -> None:
+def test_x6_stored_text_is_unquoted_only_if_it_is_one_safe_line() -> None:
     assert bare("Sarah prefers charts (mostly) → tables") == "Sarah prefers charts (mostly) → tables"
     for text in ("", " x", "a ← TRIGGER", 'a "b"', "a\\b", "\u200bx", *(f"a{end}b" for end in LINE_ENDS)):
         assert bare(text) == quote(text)

@@ -109,7 +109,7 @@ def test_m10_an_answer_to_a_message_shows_which(layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_j2_without_an_active_space_what_was_done_stands_in_a_block_of_its_own(layout: str) -> None:
+def test_j2_without_an_active_space_calls_have_a_block_of_their_own(layout: str) -> None:
     trigger = {"type": "heartbeat", "scheduledAt": "2026-02-18T15:00:00.000Z", "chainDepth": 0}
     calls = (Action(START, "deploy", {"env": "prod"}, {"ok": True}, "done"),)
     text = seen_text(nowhere(trigger, actions=calls, config=config(layout=layout)))
@@ -119,7 +119,7 @@ def test_j2_without_an_active_space_what_was_done_stands_in_a_block_of_its_own(l
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_x10_what_a_run_did_before_the_window_is_shortened_and_an_unknown_outcome_stays(layout: str) -> None:
+def test_x10_calls_before_the_window_are_shortened_unless_their_outcome_is_unknown(layout: str) -> None:
     said = tuple(message(seq, HUSAM, f"m{seq}") for seq in range(101, 151))
     calls = [Action(START + n, "deploy", {"what": "x" * 500}, {"n": n}, "done") for n in range(2)]
     calls.append(Action(START + 9, "pay", {}, None, "started"))
@@ -140,7 +140,7 @@ def test_x10_what_a_run_did_before_the_window_is_shortened_and_an_unknown_outcom
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_m10_j5_what_the_run_waited_for_is_shown_however_much_was_said_meanwhile(layout: str) -> None:
+def test_m10_j5_the_call_that_the_run_waited_for_is_shown_in_full_after_any_number_of_messages(layout: str) -> None:
     """After more than a window of messages, only the number of its calls used to be left, without the submitted
     value."""
     said = tuple(message(seq, HUSAM, f"m{seq}") for seq in range(101, 151))
@@ -175,7 +175,7 @@ def test_j5_a_long_answer_is_whole_where_the_run_goes_on(layout: str, in_view: b
     assert "characters left out" in shown[0]
 
 
-def test_x8_what_this_run_did_is_never_in_the_part_that_stays() -> None:
+def test_x8_calls_of_this_run_are_never_in_the_stable_part() -> None:
     """Another run has moved the cursor past this run's messages."""
     scene = in_alpha(SAID, cursor=4, trigger=trigger_of(SAID[0]), actions=(ASKED,), resume=REPLIED)
     user = perceive(scene).turns[1]

@@ -76,7 +76,7 @@ def test_x8_every_full_block_of_half_a_window_is_a_part_of_its_own() -> None:
     assert view.shown == {"spc_alpha": 11}
 
 
-def test_x8_what_is_seen_but_newer_than_the_trigger_is_not_yet_part_of_what_stays() -> None:
+def test_x8_seen_messages_after_the_trigger_are_not_in_the_stable_part() -> None:
     said = history((HUSAM, "one"), (HUSAM, "two"), (ANALYST, "three"), (AHMAD, "four"))
     scene = in_alpha(said, cursor=4, trigger={**in_alpha(said[:2]).trigger})
     user = perceive(scene).turns[1]

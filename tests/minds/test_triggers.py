@@ -81,7 +81,7 @@ def test_x4_an_empty_space_says_that_it_is_empty(layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", ["classic", "stable"])
-def test_x7_without_waits_there_is_no_word_of_them(layout: str) -> None:
+def test_x7_the_prompt_does_not_mention_waits_if_they_are_off(layout: str) -> None:
     settings = config(layout=layout, waits=False)
     text = seen_text(seed_scene(config=settings, other_runs=()))
     assert "wait" not in text.lower()

@@ -67,7 +67,7 @@ async def test_the_stored_request_is_the_sent_request(opened: Opened) -> None:
     assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
 
 
-async def test_x8_what_is_the_same_in_every_request_is_sent_first(opened: Opened) -> None:
+async def test_x8_the_constant_parts_of_a_request_are_sent_first(opened: Opened) -> None:
     """So that a cache that compares the bytes of a request can match it: tools and settings, then the messages."""
     settings = {"temperature": 0.5, "parallelToolCalls": False, "extraBody": {"cache_prompt": True, "messages": []}}
     await answer(opened.model(settings=settings), replace(SECOND, session_id="s1"))

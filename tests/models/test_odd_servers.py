@@ -35,7 +35,7 @@ def called(name: Any, arguments: Any, **more: Any) -> dict[str, Any]:
         ("a lot", Usage()),
     ],
 )
-async def test_j7_a_count_of_tokens_that_is_none_is_not_counted(opened: Opened, said: Any, usage: Usage) -> None:
+async def test_j7_an_invalid_token_count_is_ignored(opened: Opened, said: Any, usage: Usage) -> None:
     made = await odd_answer(opened, delta("stop", content="hi"), {"choices": [], "usage": said})
     assert (made.text, made.usage) == ("hi", usage)
 
@@ -72,7 +72,7 @@ async def test_j7_a_number_for_an_id_is_an_id(opened: Opened) -> None:
         pytest.param(delta(finish=["stop"], content="x"), id="a reason that is a list"),
     ],
 )
-async def test_j7_what_has_no_known_form_is_a_broken_answer(opened: Opened, chunk: Any) -> None:
+async def test_j7_an_answer_of_unknown_form_is_a_broken_answer(opened: Opened, chunk: Any) -> None:
     failed = await opened.fails(Reply(raw=events(chunk, delta("stop"))))
     assert (failed.code, failed.retryable) == ("model_broken_stream", True)
 
@@ -90,7 +90,7 @@ async def test_j7_a_connection_that_breaks_after_done_costs_nothing(opened: Open
         pytest.param(Reply(raw=b'{"status": "ok"}', headers={"Content-Type": "application/json"}), id="an object"),
     ],
 )
-async def test_j7_no_answer_at_all_is_not_silence(opened: Opened, reply: Reply) -> None:
+async def test_j7_a_missing_answer_does_not_count_as_silence(opened: Opened, reply: Reply) -> None:
     """T9: an agent may stay silent, but an empty response is a failure."""
     failed = await opened.fails(reply)
     assert (failed.code, failed.retryable) == ("model_broken_stream", True)
@@ -115,7 +115,7 @@ async def test_j7_an_answer_without_end_is_not_kept_in_memory(opened: Opened, re
     assert "longer" in failed.message
 
 
-async def test_j7_what_a_filtered_answer_has_cost_is_known(opened: Opened) -> None:
+async def test_j7_the_cost_of_a_filtered_answer_is_known(opened: Opened) -> None:
     usage = {"choices": [], "usage": {"prompt_tokens": 70, "completion_tokens": 5}}
     for last in (delta("content_filter"), delta("length", tool_calls=[called("a", '{"x": "cut')])):
         failed = await opened.fails(Reply(raw=events(last, usage)))

@@ -76,6 +76,6 @@ async def test_r7_an_answer_may_name_its_session(server: ModelServer, reply: Rep
 
 
 @pytest.mark.parametrize("given", [7, "", "x" * 257, "a\nb", {"id": "x"}])
-async def test_r7_what_is_no_usable_id_is_none_and_the_answer_is_kept(server: ModelServer, given: Any) -> None:
+async def test_r7_an_unusable_session_id_is_dropped_and_the_answer_is_kept(server: ModelServer, given: Any) -> None:
     _, got = await exchanged(server, _chunk(session_id=given), None)
     assert (got.text, got.session_id) == ("ok", None)

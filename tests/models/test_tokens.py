@@ -32,7 +32,7 @@ def test_f1_every_part_of_a_turn_counts() -> None:
 
 
 @given(st.lists(st.text(st.sampled_from("a0.é咖☕ \n"), max_size=40), max_size=8), st.integers(0, 400))
-def test_f1_what_surely_fits_fits(texts: list[str], room: int) -> None:
+def test_f1_a_text_that_surely_fits_is_within_the_estimate(texts: list[str], room: int) -> None:
     """Regression: code and Chinese have more than half a token a character."""
     turns = [Said(text, (Call("c", text, text),)) for text in texts] + [Result("c", "t", text) for text in texts]
     assert not surely_fits(turns, room) or estimate_turns(turns) <= room

@@ -71,7 +71,7 @@ def _cursor_moved_early(patch: pytest.MonkeyPatch) -> None:
 
 
 def _cursor_goes_back(patch: pytest.MonkeyPatch) -> None:
-    """Of two runs, the one that ends last sets the cursor."""
+    """If two runs overlap, the one that ends last sets the cursor."""
     move = (
         members.update()
         .where(members.c.space_id == sa.bindparam("space"), members.c.entity_id == sa.bindparam("agent"))

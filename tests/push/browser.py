@@ -74,7 +74,8 @@ def text(content: bytes) -> str:
 
 
 def claims(received: Received, public_key: str) -> dict[str, Any]:
-    """Of the token with which the gateway identifies itself, which is signed with the key that browsers know."""
+    """The claims of the token with which the gateway identifies itself. It is signed with the key that browsers
+    know."""
     scheme, _, parts = received.headers["authorization"].partition(" ")
     values = dict(part.strip().split("=", 1) for part in parts.split(","))
     assert (scheme, values["k"]) == ("vapid", public_key)

@@ -158,7 +158,7 @@ async def test_nothing_is_pushed_to_a_person_who_looks_has_read_it_left_or_signe
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-async def test_of_several_nodes_one_sends(world: World, service: Receiver) -> None:
+async def test_only_one_of_several_nodes_sends(world: World, service: Receiver) -> None:
     sara = await admin(world, "Sara")
     space = await world.owner.create_space("Plans", sara)
     browser = Browser(service)

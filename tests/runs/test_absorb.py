@@ -33,7 +33,7 @@ async def test_t6_a_run_that_absorbs_another_goes_on_at_the_greater_depth(house:
     assert (said["text"], said["chainDepth"]) == ("Blue.", 2)
 
 
-async def test_j1_what_failed_tries_of_an_absorbed_run_have_done_is_among_its_actions(house: House) -> None:
+async def test_j1_calls_of_failed_tries_are_among_the_actions_of_an_absorbed_run(house: House) -> None:
     house.try_models_once()
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)

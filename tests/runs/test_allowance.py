@@ -106,7 +106,7 @@ async def test_e4_a_consciousness_starts_no_cycle_past_the_limit(house: House) -
     assert len(await notices(house, space)) == 1
 
 
-async def test_e4_what_a_refused_run_would_have_taken_along_is_refused_with_it(house: House) -> None:
+async def test_e4_deliveries_that_a_refused_run_would_take_along_are_refused_with_it(house: House) -> None:
     """Otherwise each would be refused by a claim of its own, which first reads all that are left."""
 
     def arrival(name: str, cause: str = "cau_spent", sender: str = "agent") -> Arrival:

@@ -168,7 +168,7 @@ async def test_e5_tokens_count_where_a_model_has_no_price(house: House) -> None:
     assert len(house.model.asked) == 1
 
 
-async def test_e5_what_was_spent_before_there_was_a_budget_counts_once(house: House) -> None:
+async def test_e5_spending_before_a_budget_existed_counts_once(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     house.model.script = answers

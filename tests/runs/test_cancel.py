@@ -94,7 +94,7 @@ async def test_l7_without_its_worker_the_run_is_canceled_without_text(house: Hou
     assert await house.texts(space) == [("Owner", "Scout?")]
 
 
-async def test_l7_an_agents_own_cancel_takes_back_what_was_being_said(house: House) -> None:
+async def test_l7_an_agents_own_cancel_discards_the_unfinished_text(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     house.model.script = sequence(gated(say("What I am saying here will never be said to its end.")))
@@ -108,7 +108,7 @@ async def test_l7_an_agents_own_cancel_takes_back_what_was_being_said(house: Hou
     assert await house.texts(space) == [("Owner", "Scout?")]
 
 
-async def test_l7_a_text_that_speaks_by_itself_is_kept_too(house: House) -> None:
+async def test_l7_the_text_of_an_agent_that_speaks_by_text_is_kept_too(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Scout", speak="text"))
     reply = silent("These words were written and stay.")
     house.model.script = sequence(gated(reply))
@@ -165,7 +165,7 @@ async def test_j3_nothing_is_sent_after_a_cancel_between_answer_and_call(house: 
     assert len(house.model.asked) == 1
 
 
-async def test_j3_what_was_sent_before_the_cancel_stays(house: House) -> None:
+async def test_j3_messages_sent_before_the_cancel_stay(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Scout"))
     house.model.script = sequence(say("sent"), gated(say("not sent")))
     message = await house.owner.say(space, "Scout?")

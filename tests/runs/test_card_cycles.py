@@ -40,7 +40,7 @@ async def test_j5_k1_a_consciousness_goes_on_and_the_answer_is_an_event(house: H
 async def test_j5_k1_a_timed_out_and_a_withdrawn_card_are_events_for_a_consciousness(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of three questions in one cycle, the third exceeds the limit here."""
+    """The third question in one cycle exceeds the limit here."""
     monkeypatch.setattr(asking, "MAX_OPEN", 2)
     scout = await conscious(house, tools=[APPROVE, {**APPROVE, "name": "later", "execution": {"timeoutSeconds": 9999}}])
     space = await house.space("Releases", scout)

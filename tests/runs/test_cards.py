@@ -112,7 +112,7 @@ async def test_j5_a_roles_mind_waits_and_goes_on_in_the_same_run(house: House) -
     assert "← RESUME: Owner answered approve. Continue from here." in resumed
 
 
-async def test_j5_of_two_answers_at_once_one_counts(house: House) -> None:
+async def test_j5_only_one_of_two_concurrent_answers_counts(house: House) -> None:
     bot, space, card = await asked(house, say("Done."))
     sara = await house.person("Sara")
     await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": sara.id})

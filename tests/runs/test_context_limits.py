@@ -183,7 +183,7 @@ async def test_f1_the_size_comes_from_the_config_or_the_server_and_a_refusal_low
 
 
 async def _budget(house: House, agent: Person) -> tuple[int, str]:
-    """Of the last request of its last run."""
+    """The budget of the last request of its last run."""
     run = (await house.runs(agent))[-1]
     budgets = (await house.owner.ok("GET", f"/api/runs/{run['id']}/context"))["budgets"]
     return budgets[-1]["tokens"], budgets[-1]["source"]

@@ -13,7 +13,7 @@ from tests.runs.house import House, says, timeline
 pytestmark = pytest.mark.usefixtures("standing_clock")
 
 
-async def test_c1_c2_what_a_completed_run_was_shown_is_seen_by_the_next(house: House) -> None:
+async def test_c1_c2_messages_shown_to_a_completed_run_are_seen_in_the_next(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Scout"))
     for text in ("one", "two"):
         await house.owner.say(space, text)
@@ -84,7 +84,7 @@ async def test_c2_a_message_that_came_between_perception_and_reply_is_still_new(
     ]
 
 
-async def test_c2_what_enter_space_and_read_messages_showed_is_seen(house: House) -> None:
+async def test_c2_messages_shown_by_enter_space_and_read_messages_are_seen(house: House) -> None:
     scout = await house.agent("Scout")
     alpha, beta = [await house.space(name, scout, triggers="mentioned") for name in ("Alpha", "Beta")]
     for space in (alpha, beta):

@@ -117,7 +117,7 @@ async def test_t12_each_event_has_its_own_attempts_and_every_space_gets_one_noti
     assert inbox(first_requests(house, "Scout")[-1]) == ['[Dev Channel] Husam (human): "four"']
 
 
-async def test_j7_what_asking_again_cannot_mend_fails_at_once(house: House) -> None:
+async def test_j7_an_error_that_a_retry_cannot_fix_fails_at_once(house: House) -> None:
     husam, scout = await house.person("Husam"), await conscious(house)
     family = await house.space("Family", husam, scout)
     house.model.script = lambda asked: Reply(status=401, text="bad key")

@@ -27,7 +27,7 @@ async def test_j6_a_cycle_that_reaches_a_limit_is_kept_and_every_call_in_it_has_
     assert kept["summary"].startswith("On INBOX (1 event, …): [Service: Shop] null I called get_memories × 2, ")
 
 
-async def test_j6_what_comes_from_the_providers_cache_does_not_count_against_a_cycle(house: House) -> None:
+async def test_j6_cached_tokens_do_not_count_against_a_cycle(house: House) -> None:
     """Every request includes its memory: ten of them would always exceed the limit."""
     scout = await conscious(house, limits={"tokensPerRun": 1_000})
     cached = call("get_memories")
@@ -92,7 +92,7 @@ async def test_j3_a_canceled_cycle_is_not_kept_and_the_next_one_begins(house: Ho
     assert [cycle["n"] for cycle in await consciousness(house, scout)] == [1]
 
 
-async def test_k7_what_a_tool_answers_is_cut_to_what_the_budget_leaves(house: House) -> None:
+async def test_k7_tool_results_are_cut_to_the_rest_of_the_budget(house: House) -> None:
     output = {"rows": "x" * 60_000}
     tool = {"name": "table", "description": "Rows.", "type": "static", "execution": {"output": output}}
     scout = await conscious(house, tools=[tool], consciousness={"maxTokens": 10_000, "minRecentCycles": 2})
@@ -109,7 +109,7 @@ async def test_k7_what_a_tool_answers_is_cut_to_what_the_budget_leaves(house: Ho
     assert [each["output"] for each in steps if each.get("name") == "table"] == [output] * 2, "whole in the journal"
 
 
-async def test_k3_what_a_schema_calls_secret_is_not_remembered(house: House) -> None:
+async def test_k3_secret_fields_are_not_remembered(house: House) -> None:
     schema = {"type": "object", "properties": {"password": {"type": "string", "writeOnly": True}}}
     tool = {"name": "vault", "description": "Opens.", "type": "static", "inputSchema": schema}
     scout = await conscious(house, tools=[{**tool, "execution": {"output": "open"}}])
@@ -170,7 +170,7 @@ async def test_k7_a_secret_is_masked_before_the_call_that_holds_it_is_cut(house:
 
 
 def _tokens(messages: list[dict[str, Any]]) -> float:
-    """Of all messages, calls and results."""
+    """The size of all messages, calls and results."""
     calls = [each["function"] for message in messages for each in message.get("tool_calls") or ()]
     texts = [message.get("content") or "" for message in messages] + [each["arguments"] for each in calls]
     return len("".join(texts).encode()) / 4

@@ -128,7 +128,7 @@ async def test_k1_plans_services_and_heartbeats_wake_it_with_no_space_of_their_o
     assert lines[2].startswith("[Heartbeat] ")
 
 
-async def test_k5_what_arrives_meanwhile_is_previewed_once_and_peeked_into_the_cycle(house: House) -> None:
+async def test_k5_new_events_are_previewed_once_and_peek_inbox_takes_them(house: House) -> None:
     husam, scout = await house.person("Husam"), await conscious(house)
     family = await house.space("Family", husam, scout)
     long = "This is a long message, of which only the beginning is previewed."

@@ -82,7 +82,7 @@ async def test_r9_a_damaged_pending_message_is_dropped_and_blocks_no_work(house:
 
 @BYTES
 @pytest.mark.parametrize("mind", ["timeline", "roles"])
-async def test_r9_one_that_is_quoted_is_not_shown_inline(house: House, mind: str) -> None:
+async def test_r9_a_damaged_quoted_message_is_not_shown_inline(house: House, mind: str) -> None:
     coder = await house.agent("Coder", mind=mind)
     space = await house.space("Project Alpha", coder, triggers="mentioned")
     damaged, whole = await house.owner.say(space, "two"), await house.owner.say(space, "three")

@@ -191,7 +191,7 @@ async def test_m12_a_ring_is_detected_behind_any_number_of_older_waits(house: Ho
     await end_ring(house)
 
 
-async def test_m12_one_agent_that_waits_for_a_sleeping_one_is_no_ring(house: House) -> None:
+async def test_m12_an_agent_that_waits_for_an_idle_one_is_not_a_ring(house: House) -> None:
     ann, bob = await house.agent("Ann"), await house.agent("Bob")
     first = await agents_only(house, "First", ann, bob)
     house.model.script = lambda asked: (

@@ -54,7 +54,7 @@ async def test_g1_a_busy_worker_hands_back_its_runs_to_try_a_suspect_alone(
     assert first["attempts"] == 1, "handing back is not a death"
 
 
-async def test_g1_a_lease_that_expired_is_no_death_if_the_worker_is_alive(house: House) -> None:
+async def test_g1_an_expired_lease_is_not_a_death_if_the_worker_is_alive(house: House) -> None:
     agent = await house.agent("Scout")
     house.model.script = lambda asked: Reply(text="done", gate=gate)
     gate = asyncio.Event()

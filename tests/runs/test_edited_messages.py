@@ -168,7 +168,7 @@ def _trigger(asked: Asked) -> str:
     return found[1]
 
 
-async def test_l2_a_deleted_message_wakes_nobody_and_has_no_words(house: House) -> None:
+async def test_l2_a_deleted_message_wakes_no_agent_and_has_no_text(house: House) -> None:
     ada = await house.agent("Ada")
     space = await house.space("Plans", ada)
     await house.owner.ok("POST", f"/api/spaces/{space}/pause")

@@ -117,7 +117,7 @@ async def test_e12_a_worker_that_dies_as_it_settles_hands_nothing_over(nodes: li
     ("outcome", "started", "states"),
     [("passed", ["Architect", "Ops"], ["passed", "taken", "taken"]), ("done", [], ["done", "passed", "passed"])],
 )
-async def test_e12_a_claim_finds_what_the_agent_did_even_if_its_end_told_no_one(
+async def test_e12_a_claim_finds_what_the_agent_did_even_if_its_run_sent_no_signal(
     nodes: list[Database], outcome: str, started: list[str], states: list[str]
 ) -> None:
     scene, _ = await _begin(nodes)

@@ -360,7 +360,7 @@ async def test_t12_an_answer_is_settled_too_when_the_agent_is_removed_before_the
     assert await house.deliveries(answer) == [("Scout", "passed")]
 
 
-async def test_t12_an_answer_elsewhere_is_offered_by_itself_when_its_question_is_dropped(house: House) -> None:
+async def test_t12_an_answer_in_another_space_is_offered_on_its_own_if_its_question_is_dropped(house: House) -> None:
     """The agent was removed from the space of the question, not from that of the answer."""
     house.try_models_once()
     scout = await house.agent("Scout")

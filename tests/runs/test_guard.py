@@ -83,7 +83,7 @@ async def test_e8_a_message_of_a_person_holds_the_answer_and_the_model_decides_a
     assert not (await house.owner.history(space))["messages"][-1]["crossed"]
 
 
-async def test_e8_what_the_model_was_shown_holds_nothing(house: House) -> None:
+async def test_e8_messages_that_the_model_was_shown_hold_nothing_back(house: House) -> None:
     """Its trigger, its own messages, notices, tool messages and what it read before it wrote."""
     scout = await house.agent("Scout", tools=[deploy_tools.tool("deploy", visible=True)])
     space = await house.space("Project Alpha", scout)

@@ -45,7 +45,7 @@ async def test_f1_each_block_has_its_share_and_the_beginning_was_cached(house: H
 
 
 @pytest.mark.parametrize("mind", ["timeline", "roles"])
-async def test_f1_what_was_left_out_is_counted_with_its_reason(house: House, mind: str) -> None:
+async def test_f1_left_out_parts_are_counted_with_their_reason(house: House, mind: str) -> None:
     table = {"name": "table", "type": "static", "execution": {"output": {"rows": "some words " * 5_000}}}
     scout = await house.agent("Scout", mind=mind, contextTokens=6_000, window=10, tools=[table])
     space = await house.space("Lobby", triggers="mentioned")

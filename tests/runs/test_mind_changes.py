@@ -95,7 +95,7 @@ async def test_m5_a_run_that_waits_is_resumed_as_it_began_beside_the_cycles(hous
     assert len(await consciousness(house, scout)) == 1, "and it is no cycle"
 
 
-async def test_k8_a_failed_run_is_gone_on_with_by_a_cycle_which_is_shown_what_it_did(house: House) -> None:
+async def test_k8_a_cycle_continues_a_failed_run_and_is_shown_what_it_did(house: House) -> None:
     house.try_models_once()
     husam, scout = await house.person("Husam"), await house.agent("Scout")
     family = await house.space("Family", husam, scout)

@@ -79,7 +79,7 @@ async def test_j7_odd_arguments_are_a_result_that_the_model_can_mend(house: Hous
     assert [step["state"] for step in steps if step["kind"] == "tool"] == ["error", "done"]
 
 
-async def test_j7_what_no_database_keeps_is_taken_out_of_a_models_words(house: House) -> None:
+async def test_j7_characters_that_databases_refuse_are_removed_from_a_models_text(house: House) -> None:
     """A cycle stores them."""
     space, message = await failing(house, Reply(text="I looked\0 around."), mind="consciousness")
     [run] = await house.runs()

@@ -138,7 +138,7 @@ async def test_r8_a_consciousness_conducts_from_its_inbox(house: House) -> None:
     assert "route" in latest.tool_names
 
 
-async def test_r8_of_two_spaces_a_consciousness_routes_in_the_one_it_stands_in(house: House) -> None:
+async def test_r8_a_consciousness_routes_in_its_active_space(house: House) -> None:
     space, agents = await stage(house, "consciousness")
     maestro, coder = agents["Maestro"], agents["Coder"]
     other = await house.space("Beta", maestro, coder, triggers="orchestrated", orchestratorId=maestro.id)
@@ -226,7 +226,7 @@ async def test_r8_a_failed_canceled_or_removed_agent_does_not_hold_a_turn_for_ev
         assert shown[1:] == [f"- Coder {expected}"], ending
 
 
-async def test_r8_what_is_pending_for_an_agent_that_leaves_counts_as_completed(settings: Settings) -> None:
+async def test_r8_pending_deliveries_of_an_agent_that_leaves_count_as_completed(settings: Settings) -> None:
     """With one slot, Coder's delivery is still pending when it is removed."""
     async with open_house(settings.model_copy(update={"workers": 1})) as house:
         gate = asyncio.Event()

@@ -57,7 +57,7 @@ async def test_f6_pages_of_messages_have_the_origin_if_the_run_may_read_it(house
         assert (origin["sourceSpaceName"], origin["sourceText"]) == ("Desk", "Ask Sarah for the numbers")
 
 
-async def test_f6_g3_nor_if_its_person_may_not(house: House) -> None:
+async def test_f6_g3_the_origin_is_hidden_if_the_runs_person_may_not_read_it(house: House) -> None:
     """Writer may read "Desk", but the one who asks it may not."""
     _, lab, writer = await sent_elsewhere(house, both=True)
     sara = await house.person("Sara")

@@ -128,7 +128,7 @@ async def test_l5_minds_whose_send_message_has_only_a_text_send_files(house: Hou
     assert (newest["sender"]["name"], newest["text"], newest["files"]) == ("Scout", "", [file])
 
 
-async def test_l2_l5_what_was_read_of_a_file_goes_with_its_message(house: House) -> None:
+async def test_l2_l5_text_read_from_a_file_is_deleted_with_its_message(house: House) -> None:
     space = await house.space("Files", await house.agent("Scout"))
     file = await house.owner.upload(space, b"pineapple in the drawer", "pineapple.txt")
     [result] = await ask(house, space, call("read_file", fileId=file["id"]), files=[file["id"]])

@@ -13,7 +13,7 @@ from tests.runs.house import House, says
 
 
 async def models(house: House) -> list[str | None]:
-    """Of all runs, oldest first."""
+    """The models of all runs, oldest first."""
     rows = await house.world.gateway.db.read(Tx.all, sa.select(runs.c.model).order_by(runs.c.id))
     return [row.model for row in rows]
 

@@ -120,7 +120,7 @@ async def test_j6_a_run_that_ends_in_the_middle_of_a_call_leaves_none_that_looks
     )
 
 
-async def test_j4_what_the_schema_calls_secret_is_seen_nowhere(house: House, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_j4_secret_fields_are_seen_nowhere(house: House, capfd: pytest.CaptureFixture[str]) -> None:
     """Neither on streams nor in stored data afterwards; the tool itself got it."""
     sara = await house.person("Sara")
     tools = [tool("deploy", visible=True, inputSchema=SCHEMA), tool("explode", visible=True, inputSchema=SCHEMA)]

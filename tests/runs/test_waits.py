@@ -324,7 +324,7 @@ async def test_j5_an_agent_that_may_only_read_from_now_on_can_still_be_answered(
     assert [run["status"] for run in await house.runs(bot)] == ["completed"]
 
 
-async def test_w6_a_message_to_other_members_only_is_no_answer(house: House) -> None:
+async def test_w6_a_message_to_other_members_only_is_not_an_answer(house: House) -> None:
     desi = await house.agent("Desi")
     asker, space, question = await asking(house)
     await house.owner.ok("POST", f"/api/spaces/{space}/members", {"entityId": desi.id})

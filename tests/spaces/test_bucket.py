@@ -96,7 +96,7 @@ async def test_l4_a_bucket_is_read_and_written_without_a_loop(world: World) -> N
         await asyncio.to_thread(store.open_now, "xx/two")
 
 
-async def test_l4_a_bucket_that_is_gone_is_no_fault_of_the_request(world: World, tmp_path: Path) -> None:
+async def test_l4_a_missing_bucket_is_not_the_fault_of_the_request(world: World, tmp_path: Path) -> None:
     store = Bucket("s3://no-such-bucket/x", tmp_path)
     with pytest.raises(Unavailable, match="file store"):
         await store.put_bytes("a", b"b")

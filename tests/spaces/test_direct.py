@@ -51,7 +51,7 @@ async def test_l8_callers_at_the_same_time_get_one_space(world: World) -> None:
     assert len(answers[0].json()["members"]) == 2
 
 
-async def test_l8_nobody_joins_or_leaves_and_the_agent_stays_addressed(world: World) -> None:
+async def test_l8_members_cannot_change_and_the_agent_stays_addressed(world: World) -> None:
     scout, sara = await world.agent("Scout"), await world.person("Sara")
     owner = world.owner
     space = await owner.ok("POST", "/api/direct", {"entityId": scout.id})
@@ -67,7 +67,7 @@ async def test_l8_nobody_joins_or_leaves_and_the_agent_stays_addressed(world: Wo
     assert len(await owner.ok("GET", f"{at}/members")) == 2
 
 
-async def test_l8_a_deleted_conversation_can_be_opened_anew(world: World) -> None:
+async def test_l8_a_deleted_conversation_can_be_opened_again(world: World) -> None:
     scout = await world.agent("Scout")
     old = await world.owner.ok("POST", "/api/direct", {"entityId": scout.id})
     await world.owner.ok("DELETE", f"/api/spaces/{old['id']}")

@@ -88,7 +88,7 @@ async def _try(person: Person, message: Any, emoji: str) -> Any:
     return await person.http.put(f"/api/messages/{message['id']}/reactions/{emoji}")
 
 
-async def test_l3_all_reactions_given_at_once_are_kept(world: World) -> None:
+async def test_l3_concurrent_reactions_are_all_kept(world: World) -> None:
     people = [await world.person(f"P{n}") for n in range(8)]
     space = await world.owner.create_space("Plans", *people)
     message = await world.owner.say(space, "Who comes?")

@@ -65,7 +65,7 @@ async def test_r9_a_message_that_cannot_be_read_is_left_out_and_the_others_are_s
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
-async def test_r9_nor_does_it_hide_its_space_or_others_when_it_is_the_last(db: Database, database_url: str) -> None:
+async def test_r9_a_damaged_last_message_hides_neither_its_space_nor_others(db: Database, database_url: str) -> None:
     (husam,) = await callers(db, "Husam")
     here, other = await space_of(db, husam), await space_of(db, husam)
     last = {space: (await post(db, husam, space, Draft("hello")))[0]["id"] for space in (here, other)}

@@ -178,7 +178,7 @@ async def test_t6_an_agent_never_posts_at_depth_zero(db: Database) -> None:
     assert (await post(db, bot, space, Draft("hi", chain_depth=4)))[0]["chainDepth"] == 4
 
 
-async def test_t6_what_is_said_with_an_agents_token_goes_on_with_the_chain_it_is_in(db: Database) -> None:
+async def test_t6_a_message_with_an_agents_token_continues_its_chain(db: Database) -> None:
     """Its depth used to be 1 always: two programs, or a program and an agent, never reached the limit."""
     (husam,) = await callers(db, "Husam")
     one, two = await db.write(add_caller, "One", "agent"), await db.write(add_caller, "Two", "agent")

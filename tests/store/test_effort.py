@@ -72,7 +72,7 @@ _HISTORY = (
     "INSERT INTO plans (id, agent_id, name, instruction, status, created_at) "
     "{n} SELECT {x}, '{agent}', {x}, 'i', 'completed', {at} FROM n",
 )
-# Of today: quiet spaces that a person follows, and pushes that are over.
+# Rows as they are today: quiet spaces that a person follows, and pushes that are over.
 _PUSHES = (
     "INSERT INTO push_subscriptions (id, entity_id, token_id, endpoint, p256dh, auth, origin, time_zone, created_at) "
     "VALUES ('psh_1', '{owner}', 'tok_1', 'https://example.org/', 'k', 'a', 'o', 'UTC', {at})",

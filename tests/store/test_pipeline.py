@@ -190,7 +190,7 @@ async def test_what_waits_in_a_savepoint_is_rolled_back_with_it(db: Database) ->
 
 
 async def test_a_transaction_that_failed_and_went_on_is_not_taken_for_committed(watched: Database) -> None:
-    """PostgreSQL answers its COMMIT with ROLLBACK, which is no error."""
+    """PostgreSQL answers its COMMIT with ROLLBACK, which it does not report as an error."""
 
     def write(tx: Tx) -> None:
         tx.execute(_INSERT, row("same"))

@@ -49,7 +49,8 @@ class Report:
     refusals: dict[int, int]
     # Seconds from the end of the faults until everything had ended.
     recovery_seconds: float
-    # Of runs whose process was killed; and of all runs, also those of processes that were stopped or cut off.
+    # The takeovers of runs whose process was killed; and the number of all takeovers, also from processes that were
+    # stopped or cut off.
     take_overs: list[TakeOver]
     taken_over: int
 

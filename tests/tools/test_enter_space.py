@@ -99,7 +99,7 @@ async def test_a2_the_active_space_is_kept_on_the_run_and_lasts_through_a_wait(h
     assert (await house.texts(space))[-1] == ("Scout", "Thanks.")
 
 
-async def test_a3_who_is_not_a_member_does_not_enter_and_stays_where_it_is(house: House) -> None:
+async def test_a3_a_non_member_cannot_enter_a_space_and_stays_where_it_is(house: House) -> None:
     scout = await house.agent("Scout")
     home, foreign = await house.space("Home", scout), await house.space("Foreign")
     await house.owner.say(foreign, "a secret")

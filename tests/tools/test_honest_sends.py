@@ -11,7 +11,7 @@ from tests.runs.house import House
 
 
 def result_of(house: House, agent: str) -> dict[str, object]:
-    """Of the agent's last send."""
+    """The result of the agent's last send."""
     last: dict[str, object] = [asked for asked in house.asked(agent) if asked.results][-1].results[-1]
     return last
 

@@ -49,7 +49,7 @@ async def fails(web: Web, path: str = "/", input: Any = None, **execution: Any) 
     return refused.value.message
 
 
-async def test_j4_what_the_model_gives_is_encoded_for_where_it_stands(web: Web) -> None:
+async def test_j4_input_from_the_model_is_encoded_for_its_place(web: Web) -> None:
     given = {"id": "a/b?c#d e", "q": "x&y=1 ü", "note": 'say "hi"', "count": 3, "tags": ["a", "b"], "deep": {"x": None}}
     result = await call(
         web,
@@ -102,7 +102,7 @@ async def test_j4_fields_of_a_form_are_sent_as_one(web: Web) -> None:
 
 
 @pytest.mark.parametrize("kind", ["application/xml", "text/html; charset=utf-8", "application/soap+xml"])
-async def test_j4_in_markup_what_the_model_gives_is_text_and_never_a_tag(web: Web, kind: str) -> None:
+async def test_j4_input_from_the_model_is_text_in_markup_and_never_a_tag(web: Web, kind: str) -> None:
     """Otherwise a model could add elements to the request."""
     given = {"name": """</name><admin to="x" a='1'/>&\0 ü"""}
     await call(
@@ -155,7 +155,7 @@ async def test_only_secrets_that_the_settings_name_are_used(web: Web, name: str,
     assert not web.asked
 
 
-async def test_what_a_model_writes_is_never_read_as_a_template(web: Web) -> None:
+async def test_text_from_a_model_is_never_read_as_a_template(web: Web) -> None:
     await call(
         web, input={"x": "${env.SHOP_KEY} {{input.x}}"}, method="POST", body={"x": "{{input.x}}", "y": "-{{input.x}}"}
     )
@@ -189,7 +189,7 @@ async def test_json_and_text_become_the_result(web: Web, said: bytes, body: Any)
     assert (await call(web))["body"] == body
 
 
-async def test_what_is_not_text_is_named_and_not_shown(web: Web) -> None:
+async def test_binary_content_is_named_and_not_shown(web: Web) -> None:
     web.answers = lambda asked: answer(b"\x89PNG", kind="image/png")
     assert await call(web) == {
         "success": True, "status": 200, "bytes": 4, "note": "The response is image/png and not shown.",

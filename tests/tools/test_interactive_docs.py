@@ -26,7 +26,7 @@ def test_the_examples_are_configs(tmp_path: Path) -> None:
     assert [verdict(rules, name) for name in names] == ["allow", "ask", "deny", "allow"]
 
 
-def test_what_the_model_gives_is_as_the_table_says() -> None:
+def test_the_inputs_of_tools_that_ask_match_the_table() -> None:
     table = dict(re.findall(r"^\| `(approval|choice|form)` \| (.*?) \|", PAGE, re.MULTILINE))
     for ui, said in table.items():
         [tool] = parse_config({"tools": [{"name": "ask", "type": "space", "ui": ui}]}).tools

@@ -249,7 +249,7 @@ async def test_servers_that_cannot_be_used_are_told_and_the_rest_works(
         assert len(said[name]) < 400
 
 
-async def test_a_connection_that_nobody_uses_is_closed(tools: Tools) -> None:
+async def test_an_unused_connection_is_closed(tools: Tools) -> None:
     mine = config(by_command())
     await tools.open(mine)
     pid = (await call(tools, mine, "who"))["structured"]["pid"]
@@ -303,7 +303,7 @@ def test_mcp_is_not_imported_until_a_server_is_needed() -> None:
 
 
 @pytest.mark.parametrize("name", ["forged", "half", "long", "deep", "bytes", "number", "shape", "nonsense", "endless"])
-async def test_a_hostile_server_harms_nobody(name: str) -> None:
+async def test_a_hostile_server_does_no_harm(name: str) -> None:
     """Its output becomes a bounded result or an error at once, and the next call works."""
     tools = Tools(Allowed(commands=["*"]))
     script = str(Path(__file__).parent / "hostile_mcp_server.py")

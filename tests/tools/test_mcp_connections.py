@@ -32,7 +32,7 @@ def works(pid: int) -> bool:
 
 
 @on_linux
-async def test_j4_what_a_server_started_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_j4_processes_that_a_server_started_end_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: a launcher exited when its input closed, and left its child process running."""
     monkeypatch.chdir(ROOT)
     noted = tmp_path / "pid"

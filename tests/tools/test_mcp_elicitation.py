@@ -256,7 +256,7 @@ async def test_d6_a_call_that_needs_a_page_first_is_made_again(old_house: House,
     assert (await result(house, card["runId"], "trains__orders"))["text"] == "order 7"
 
 
-async def test_d6_over_stdio_a_question_of_several_calls_reaches_nobody(settings: Settings) -> None:
+async def test_d6_over_stdio_a_question_during_several_calls_is_not_shown(settings: Settings) -> None:
     """Nothing says which call it belongs to, so it could reach the people of another space."""
     command = [sys.executable, "-I", str(Path(__file__).parent / "old_stdio_server.py")]
     async with open_house(settings.model_copy(update={"mcp_commands": ["*"]})) as house:

@@ -117,7 +117,7 @@ async def test_p2_a_later_run_learns_the_ids_of_its_goals_by_naming_one_that_is_
     assert deleted["yours"] == [{"id": "q4", "description": beginning, "status": "active"}]
 
 
-async def test_p2_without_goals_there_are_none_to_name(run: Run) -> None:
+async def test_p2_an_agent_without_goals_is_told_that_it_has_none(run: Run) -> None:
     with pytest.raises(Invalid, match=r"You have none yet\.$"):
         await run.call(set_goals, goals=[{"id": "q4", "status": "completed"}])
 
@@ -187,6 +187,6 @@ async def test_null_is_the_same_as_left_out_since_models_write_it(run: Run) -> N
     ],
     ids=lambda value: value.name if isinstance(value, BuiltIn) else "",
 )
-def test_what_a_tool_does_not_know_is_refused_and_not_ignored(tool: BuiltIn, given: dict[str, Any]) -> None:
+def test_an_unknown_key_is_refused_and_not_ignored(tool: BuiltIn, given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         tool.input.model_validate(given)

@@ -53,7 +53,7 @@ def written(name: str, arguments: str) -> Reply:
         pytest.param('{"version": ', "not JSON", id="broken off"),
     ],
 )
-async def test_j7_input_that_nobody_can_keep_is_an_error_result_and_the_run_goes_on(
+async def test_j7_input_that_cannot_be_stored_is_an_error_result_and_the_run_goes_on(
     house: House, arguments: str, why: str
 ) -> None:
     """Regression: the run failed, because deep input broke the database and a bare number broke SQLite."""

@@ -113,7 +113,7 @@ async def test_j1_runs_of_others_ended_ones_and_this_one_cannot_be_stopped_or_ab
     assert [result["error"] for result in results[4:]] == [unknown, this]
 
 
-async def test_j1_absorb_run_takes_over_trigger_and_actions_and_what_was_owed(house: House) -> None:
+async def test_j1_absorb_run_takes_over_trigger_actions_and_deliveries(house: House) -> None:
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
     memory = {"memories": [{"key": "colour", "value": "blue"}]}
@@ -140,7 +140,7 @@ async def test_j1_absorb_run_takes_over_trigger_and_actions_and_what_was_owed(ho
     assert (delivery["state"], delivery["runId"]) == ("passed", new["id"])
 
 
-async def test_j1_what_an_absorbed_run_was_owed_is_settled_by_the_absorbing_one(house: House) -> None:
+async def test_j1_the_absorbing_run_settles_the_deliveries_of_the_absorbed_one(house: House) -> None:
     """It answered, so the message counts as answered."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)
@@ -159,7 +159,7 @@ async def test_j1_what_an_absorbed_run_was_owed_is_settled_by_the_absorbing_one(
     assert [text for _, text in await house.texts(space)] == ["Paint the wall", "Which shade?", "Light blue it is."]
 
 
-async def test_j1_what_an_absorbed_run_was_owed_goes_along_when_the_absorbing_one_is_tried_again(house: House) -> None:
+async def test_j1_a_retry_of_the_absorbing_run_keeps_the_deliveries_of_the_absorbed_one(house: House) -> None:
     """One run continues with both, and sees the trigger of the other in the result of absorb_run."""
     scout = await house.agent("Scout")
     space = await house.space("Project Alpha", scout)

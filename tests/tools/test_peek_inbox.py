@@ -9,7 +9,7 @@ from tests.runs.cycles import conscious, each_cycle
 from tests.runs.house import House
 
 
-async def test_k5_t12_no_more_is_taken_than_fits_into_the_answer(house: House) -> None:
+async def test_k5_t12_peek_inbox_takes_only_what_fits_into_its_result(house: House) -> None:
     """Regression: three long messages were taken at once, and the result was truncated after the first."""
     husam, scout = await house.person("Husam"), await conscious(house)
     family = await house.space("Family", husam, scout)

@@ -114,7 +114,7 @@ def bad_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(("function", "reason"), REFUSED)
-async def test_what_cannot_be_used_is_not_offered_and_the_run_says_why(
+async def test_unusable_tools_are_not_offered_and_the_run_says_why(
     function: str, reason: str, bad_modules: list[str]
 ) -> None:
     config = parse_config(
@@ -135,7 +135,7 @@ async def test_what_cannot_be_used_is_not_offered_and_the_run_says_why(
 
 @pytest.mark.parametrize("name", ["throw", "throw_later"])
 @pytest.mark.parametrize("kind", ["exit", "stop", "interrupt", "other", "cancel"])
-async def test_what_a_function_throws_ends_neither_the_run_nor_the_process(name: str, kind: str) -> None:
+async def test_an_exception_of_a_function_ends_neither_the_run_nor_the_process(name: str, kind: str) -> None:
     made = tool(name)
     output, state = await outcome(made, context(), made.parse(json.dumps({"kind": kind})))
     assert state == "error"
@@ -156,7 +156,7 @@ async def test_a_hostile_result_is_made_harmless(what: str) -> None:
     assert len(text.encode()) < 200_000
 
 
-async def test_a_function_that_hangs_holds_nobody_who_is_canceled() -> None:
+async def test_a_hung_function_does_not_delay_a_cancel() -> None:
     sample_functions.release.clear()
     made = tool("hold")
     task = asyncio.create_task(made.act(context(), {}))

@@ -85,7 +85,7 @@ BAD_URLS = [
 
 
 @pytest.mark.parametrize("url", BAD_URLS)
-def test_an_address_that_two_readers_could_read_differently_is_no_address(url: str) -> None:
+def test_an_ambiguous_address_is_refused(url: str) -> None:
     with pytest.raises(MajlisError) as error:
         parse_target(url)
     assert error.value.code == "bad_url"
@@ -170,7 +170,7 @@ async def test_only_hosts_and_ports_that_the_settings_name(rule: str, url: str, 
         assert await refused(reach, url) == "host_not_allowed"
 
 
-async def test_without_settings_nothing_is_reached() -> None:
+async def test_tools_reach_nothing_without_settings() -> None:
     assert await refused(Reach(), "https://api.example.com/") == "host_not_allowed"
     assert await refused(Reach(hosts=["localhost"]), "http://localhost/") == "address_not_allowed"
     assert await refused(Reach(hosts=["*"], resolve=resolving()), "http://gone.example/") == "unknown_host"
@@ -192,7 +192,7 @@ async def test_a_name_that_means_another_machine_a_moment_later_gains_nothing(we
         assert web.asked[0].headers["host"] == host
 
 
-async def test_a_name_that_was_public_when_it_was_allowed_is_checked_anew_each_time(web: Web) -> None:
+async def test_a_name_is_checked_at_each_request_even_if_it_was_public_before(web: Web) -> None:
     host = f"sly.example:{web.port}"
     reach = Reach(hosts=[host], resolve=resolving(sly_example=["127.0.0.1"]))
     with pytest.raises(MajlisError, match="private address"):

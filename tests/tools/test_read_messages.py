@@ -112,7 +112,7 @@ async def test_m13_answers_and_tool_uses_are_told_apart(house: House) -> None:
     assert lines[2]["tool"]["output"] == "sleep on it"
 
 
-async def test_m13_c2_of_long_messages_the_newest_are_given_and_the_way_to_the_rest_is_told(house: House) -> None:
+async def test_m13_c2_long_messages_return_the_newest_and_say_how_to_read_the_rest(house: House) -> None:
     """Regression: the result was truncated at its end, with the newest messages, which still counted as shown."""
     scout = await house.agent("Scout", contextTokens=200_000)
     space = await house.space("Project Alpha", scout, triggers="mentioned")

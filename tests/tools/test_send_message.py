@@ -191,7 +191,7 @@ async def test_m14_a_message_in_the_triggering_space_has_no_origin(house: House)
     assert answer["runId"] == run["id"]
 
 
-async def test_m16_a_repeated_client_id_returns_the_first_message_and_wakes_nobody_again(house: House) -> None:
+async def test_m16_a_repeated_client_id_returns_the_first_message_and_wakes_no_agent_again(house: House) -> None:
     space = await house.space("Project Alpha", await house.agent("Scout"))
     body = {"text": "hello", "clientId": "c-1"}
     answers = await asyncio.gather(*(house.owner.post(f"/api/spaces/{space}/messages", body) for _ in range(20)))

@@ -65,7 +65,7 @@ async def test_j4_a_visible_functions_progress_shows_in_the_space_while_it_works
     assert spec["function"]["description"].startswith("Orders things.")
 
 
-async def test_j4_hostile_results_harm_nobody(house: House) -> None:
+async def test_j4_hostile_results_do_no_harm(house: House) -> None:
     """Forged lines, 50 MB, numbers and characters that databases reject: this run and the next one continue."""
     kinds = ["forged", "huge", "number", "infinite", "half", "object"]
     scout = await house.agent("Scout", tools=[function("give", visible=True), function("throw", visible=True)])

@@ -237,7 +237,7 @@ async def test_a_line_that_differs_from_its_row_is_rejected_and_the_row_left_alo
 @pytest.mark.parametrize(
     "content", [b"", b"\n", b"hello\n", b"{}\n", b'{"type":"entity"}\n', b"\x1f\x8b\x08", b'{"type":"majlis-export"}\n']
 )
-def test_a_file_that_is_no_export_is_refused(content: bytes) -> None:
+def test_a_file_that_is_not_an_export_is_refused(content: bytes) -> None:
     with pytest.raises(ConfigurationError, match=r"^it "):
         Source(io.BytesIO(content), "it", Progress("test"))
 

@@ -90,7 +90,7 @@ async def test_references_to_another_space_are_left_out(
     }
 
 
-async def test_words_of_another_space_do_not_leave_with_what_an_agent_did(
+async def test_the_export_of_a_space_has_no_text_of_other_spaces_in_its_runs(
     source: Database, furnished: House, target: Database, tmp_path: Path
 ) -> None:
     """A cycle with events of two spaces, in which the agent looks into the other one, remembers what it read, comes

@@ -31,7 +31,7 @@ async def test_a_person_is_greeted_by_name_whether_or_not_the_words_carry_it() -
     assert "Hello Ahmad" in arguments
 
 
-async def test_another_agents_words_are_not_answered_without_end_nor_anything_twice() -> None:
+async def test_agents_do_not_answer_each_other_forever_or_anything_twice() -> None:
     assert await said(scene((HUSAM, "hi"), (ANALYST, "Hello!"), (DESIGNER, "Hello from me, too"), since=2)) == []
     greeted = scene((HUSAM, "hello DataAnalyst"))
     done = Action(0, "send_message", {"text": "Hello"}, {"success": True}, "done", "msg_0000000000000009")

@@ -74,7 +74,7 @@ CASES: dict[str, tuple[list[Said], int | None, list[tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_r3_r4_what_the_agent_is_shown_when_it_comes_and_when_it_comes_back(case: str) -> None:
+def test_r3_r4_first_and_later_runs_are_shown_the_right_turns(case: str) -> None:
     said, since, expected = CASES[case]
     assert turns(scene(*said, since=since)) == expected
 
@@ -154,7 +154,7 @@ def test_r5_it_knows_the_trigger_after_the_run_and_nothing_beyond() -> None:
     assert view.active_space_id == "spc_alpha"
 
 
-def test_r6_what_was_handed_over_stands_first_in_the_block_and_alone_where_nothing_was_missed() -> None:
+def test_r6_the_handover_comes_first_in_the_block_and_alone_if_nothing_was_missed() -> None:
     said, since, _ = CASES["back, others have spoken"]
     with_block = turns(scene(*said, since=since, summary="The plan is agreed.", phase="build"))
     assert with_block[3][1].startswith(

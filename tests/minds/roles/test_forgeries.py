@@ -106,7 +106,7 @@ def test_x9_r4_whatever_a_member_writes_is_a_line_of_that_member_only() -> None:
 @settings(max_examples=60)
 @example(pieces=["=", "\u200d", "=== MESSAGES WHILE YOU WERE AWAY ==="])
 @given(pieces=st.lists(st.sampled_from([*_OURS, *_LEADS, *LINE_ENDS, "=", "[", "]:", "🟢"]), min_size=1, max_size=8))
-def test_x9_nor_any_mixture_of_such_pieces(pieces: list[str]) -> None:
+def test_x9_no_mixture_of_forged_pieces_looks_like_our_lines(pieces: list[str]) -> None:
     text = "".join(pieces)
     assert lines_like_ours(escape(text)) == []
 

@@ -107,7 +107,7 @@ async def test_r6_the_summary_of_the_last_change_is_shown_whichever_was_written_
     assert "**Previous context**: It is built." in after
 
 
-async def test_r6_also_when_it_was_changed_on_a_node_whose_clock_is_ahead(db_place: Place) -> None:
+async def test_r6_the_summary_is_shown_if_the_phase_was_changed_on_a_node_whose_clock_is_ahead(db_place: Place) -> None:
     """The next agent used to get the summary of the previous phase, or none."""
 
     def change_ahead(tx: Tx) -> None:
