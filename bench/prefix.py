@@ -68,7 +68,7 @@ async def _talk(office: Office) -> None:
 
 
 def _shared(requests: list[str]) -> float:
-    """Of all characters but those of the first request, the percentage that was there before."""
+    """The percentage of all characters, except those of the first request, that the request before had too."""
     pairs = list(pairwise(requests))
     return 100 * sum(_beginning(*pair) for pair in pairs) / sum(len(after) for _, after in pairs)
 

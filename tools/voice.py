@@ -33,7 +33,9 @@ ALLOWED = (
 
 RULES = (
     (
-        re.compile(r"(?:^|[.!?] )(?:Who|Whom|Whether|Of an?|What (?:is|was|has|a|an|the|can|may|must)) (?!.*\?)"),
+        re.compile(
+            r"(?:^|[.!?] )(?:Who|Whom|Whether|Of(?! course)|What (?:is|was|has|a|an|the|can|may|must)) (?!.*\?)"
+        ),
         "starts with a noun clause: start with the thing that acts",
     ),
     (
@@ -46,7 +48,8 @@ RULES = (
     (
         re.compile(
             r"(?<![Tt]here )\b(?:is|are) no "
-            r"(?:agent|space|member|message|address|name|object|person|number|list|text|JSON)\b"
+            r"(?:agent|space|member|message|address|name|object|person|number|list|text|JSON"
+            r"|answer|error|export|fault|file|mistake|news|picture|sign)\b"
         ),
         "use 'is not a …'",
     ),

@@ -13,6 +13,7 @@ from tools.voice import check
         "Who mistypes an address gets a page.",
         "Whether there is more.",
         "Of a run that has ended.",
+        "Of the messages before it.",
         "What was said is kept.",
         "A message that nobody reads.",
         "Whoever holds the lock goes first.",
@@ -20,6 +21,7 @@ from tools.voice import check
         "Each agent is owed an event.",
         "Nadim is no agent but a person.",
         "Its mentions are no list.",
+        "A reader that goes away is no error.",
         "An admin signs the gateway in at a server.",
     ],
 )
@@ -40,6 +42,8 @@ def test_odd_sentences_are_found_in_docstrings_comments_strings_and_docs(sentenc
         "The worker that holds the lock goes first.",
         "← RESUME: timeout, nobody replied within 300 s. Continue from here.",
         "Fix the input and call the tool again.",
+        "Of course the worker retries.",
+        "There is no answer yet.",
     ],
 )
 def test_plain_sentences_pass(sentence: str) -> None:

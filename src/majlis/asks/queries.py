@@ -168,7 +168,8 @@ def answer_json(row: sa.Row[Any]) -> AskAnswerJson:
 def open_asks(
     tx: Tx, caller: Caller, for_me: bool, space_id: str | None = None
 ) -> list[tuple[sa.Row[Any], list[sa.Row[Any]]]]:
-    """Of the caller's spaces, with the answers so far; with `for_me` only those that the caller can answer."""
+    """The open asks in the caller's spaces, with the answers so far; with `for_me` only those that the caller can
+    answer."""
     rows = tx.all(_OPEN if space_id is None else _OPEN_IN_SPACE, {"who": caller.id, "space": space_id})
     found = load_answers(tx, rows)
     return [(row, given) for row, given in found if not for_me or _is_for(caller, row, given)]

@@ -89,7 +89,8 @@ def _taken_later(tx: Tx, turn: Turn, run_id: str) -> sa.Row[Any] | None:
 
 
 def _said(tx: Tx, turn: Turn, run: sa.Row[Any] | None, later: sa.Row[Any] | None) -> list[sa.Row[Any]]:
-    """By the run, and by earlier attempts, which have the same cause. Of cards, only the one that the run waits on."""
+    """Messages of the run and of earlier attempts, which have the same cause, and of their cards only the one that the
+    run waits on."""
     ours = messages.c.cause_id == turn.cause_id
     card = sa.false()
     if run is not None:

@@ -77,8 +77,8 @@ def drop(tx: Tx, subscription_id: str) -> None:
 
 
 def note_response(tx: Tx, subscription_id: str, responded: bool) -> None:
-    """Each time that the push service does not respond, nothing is sent to it for longer. Of attempts at the same time
-    the first counts."""
+    """Each time that the push service does not respond, nothing is sent to it for longer. If several attempts fail at
+    the same time, the first counts."""
     which = _subs.id == subscription_id
     if responded:
         healthy = push_subscriptions.update().where(which, _subs.failures > 0)

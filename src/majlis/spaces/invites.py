@@ -141,7 +141,7 @@ def _use(tx: Tx, hasher: Hasher, code: str) -> sa.Row[Any]:
     found = find_invite(tx, hasher, code)
     if found is not None:
         lock_any_space(tx, found.space_id)
-        # Of several requests for the last use, the condition lets one through.
+        # If several requests take the last use, the condition lets one through.
         counted = invites.update().where(invites.c.id == found.id, *_works(tx)).values(used=invites.c.used + 1)
         if tx.execute(counted).rowcount == 1:
             return found

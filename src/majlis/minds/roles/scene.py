@@ -22,7 +22,7 @@ class Place:
     trigger_seq: int
     since: int | None
     phase: str | None = None
-    # Of the last handover (R6).
+    # The summary of the last handover (R6).
     summary: str | None = None
     session_id: str | None = None
     # With several people, messages carry their names.

@@ -96,7 +96,7 @@ def _steps_for(seen: Seen) -> list[Step]:
 
 
 def _is_for_me(seen: Seen) -> bool:
-    """Of several demo agents in a space, one answers a person's message."""
+    """If a space has several demo agents, one of them answers a person's message."""
     if seen.event["senderType"] != "agent":
         return seen.named or seen.name == _addressee(seen)
     # Agents also name each other in passing ("Try @Ba hello").

@@ -75,7 +75,7 @@ class Charge(TypedDict):
 
 class SpentBudget(NamedTuple):
     scope: Scope
-    # Of the space, agent, person or cause; empty for the gateway.
+    # The id of the space, agent, person or cause; empty for the gateway.
     id: str
 
 

@@ -89,5 +89,5 @@ def lane_of(delivery: sa.Row[Any]) -> str:
     return f"{delivery.agent_id}:{delivery.space_id}"
 
 
-# As `lane_of`.
+# The same as `lane_of`, in SQL.
 LANE = deliveries.c.agent_id + ":" + sa.func.coalesce(deliveries.c.space_id, "")

@@ -68,8 +68,8 @@ def without_excess(
 
 
 def without_spent_cause(tx: Tx, arrived: Sequence[Arrival]) -> tuple[list[Arrival], list[Arrival]]:
-    """As `without_excess`, for a cycle, which is one run for all its events. It counts for the cause of its first one,
-    if that is an agent's message: then no event is a person's."""
+    """Like `without_excess`, for a cycle, which is one run for all its events. It counts for the cause of its first
+    one, if that is an agent's message: then no event is a person's."""
     left, refused = list(arrived), []
     while left and _is_counted(*left[0]):
         cause_id = left[0].delivery.cause_id

@@ -214,7 +214,7 @@ def _line(row: sa.Row[Any], run: Run) -> dict[str, Any]:
             "id": row.sender_id,
             "name": row.sender_name,
             "type": row.sender_type,
-            # As `(agent, you)` in the lines of a history (F8).
+            # Corresponds to `(agent, you)` in the lines of a history (F8).
             **({"you": True} if row.sender_id == run.agent_id else {}),
         },
         "text": row.text,

@@ -1,4 +1,4 @@
-/** Of all tabs of a browser only one shows notifications, and none while the user looks at any of them. */
+/** Only one tab of a browser shows notifications, and none does while the user looks at any of them. */
 
 const LOOKED_AT = 'majlis.looked-at'
 const SHOWS = 'majlis.shows-notifications'

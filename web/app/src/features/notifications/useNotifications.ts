@@ -31,7 +31,7 @@ function isWanted(me: string, space: SpaceState, message: Message): boolean {
   const level = notify[space.facts.id] ?? 'mentions'
   if (message.sender.id === me || isSilent(preferences, space.facts.id) || level === 'none' || isQuiet(quiet, new Date())) return false
   const decision = message.tool?.ui != null && message.tool.status === 'running'
-  // Of the messages of tools, only an open card is news.
+  // Among the messages of tools, only an open card notifies.
   if (level === 'decisions' || message.kind === 'tool') return decision
   // In a direct conversation every message is for the user.
   return level === 'all' || decision || message.mentions.includes(me) || space.facts.direct
