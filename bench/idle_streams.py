@@ -25,7 +25,7 @@ def measure(stage: Stage) -> list[Result]:
     _allow_files(2 * STREAMS)
     scene = set_scene(stage, people=_PEOPLE, spaces=_SPACES)
     with serve(scene) as served:
-        _close(_open(served, scene, 2 * _AT_ONCE))  # what the first streams load is no cost of the next
+        _close(_open(served, scene, 2 * _AT_ONCE))  # what the first streams load is not a cost of the next
         before = _settled(served)
         streams = _open(served, scene, STREAMS)
         each = (_settled(served) - before) / STREAMS

@@ -46,11 +46,7 @@ RULES = (
     (re.compile(r"\bowe[sd]?\b", re.IGNORECASE), "use pending, due or delivery"),
     (re.compile(r"\btaken for dead\b|\bhow it stands\b|\bnor are\b", re.IGNORECASE), "use a plain term"),
     (
-        re.compile(
-            r"(?<![Tt]here )\b(?:is|are) no "
-            r"(?:agent|space|member|message|address|name|object|person|number|list|text|JSON"
-            r"|answer|error|export|fault|file|mistake|news|picture|sign)\b"
-        ),
+        re.compile(r"(?<![Tt]here )\b(?:is|are) no (?!(?:longer|more|other|better|less|matter)\b)[A-Za-z]+"),
         "use 'is not a …'",
     ),
     (re.compile(r"\b[Ss]ign(?:s|ed|ing)?(?:-ins?| .{1,20} in| in)? at (?:a|an|the|MCP|remote)\b"), "use 'sign in to'"),

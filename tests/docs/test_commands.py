@@ -152,7 +152,7 @@ async def test_the_commands_of_three_nodes_run(database_url: str, bus_url: str, 
         "docs/tutorial-three-nodes.md",
         tmp_path,
         {},
-        # Its processes are killed, so they are no forks.
+        # Its processes are killed, so they are not forks.
         PATH=real_programs(tmp_path / "bin"),
         MAJLIS_DATABASE_URL=database_url,
         MAJLIS_BUS_URL=bus_url,

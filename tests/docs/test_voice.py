@@ -22,6 +22,7 @@ from tools.voice import check
         "Nadim is no agent but a person.",
         "Its mentions are no list.",
         "A reader that goes away is no error.",
+        "A text that is no command is sent as it is.",
         "An admin signs the gateway in at a server.",
     ],
 )
@@ -44,6 +45,7 @@ def test_odd_sentences_are_found_in_docstrings_comments_strings_and_docs(sentenc
         "Fix the input and call the tool again.",
         "Of course the worker retries.",
         "There is no answer yet.",
+        "The agent is no longer a member.",
     ],
 )
 def test_plain_sentences_pass(sentence: str) -> None:

@@ -46,7 +46,7 @@ def test_a_vote_is_counted_when_all_have_voted(votes: list[str], result: list[st
 def test_the_last_vote_counts_and_the_callers_none() -> None:
     history = [*CALL, Line(SARA, "coffee"), Line(OWNER, "coffee"), Line(SARA, "tea")]
     assert said(work_steps(seen("tea", OMAR, history))) == ["Tea wins (2-0)."]
-    # A vote that has ended is no vote.
+    # A vote that has ended does not count as one.
     assert work_steps(seen("tea", OMAR, [*history, Line(AGENT, "Tea wins (2-0).")])) is None
 
 

@@ -40,7 +40,7 @@ _KEPT = ("memories", "goals", "plans", "spaces")
 
 
 def fit_view(scene: S, view: View, room: int | None, perceive: Callable[[S], View], fitted: Fit[S]) -> View:
-    """The view of this scene in at most `room` tokens; None is no limit."""
+    """The view of this scene in at most `room` tokens; None means no limit."""
     shown = scene
     if room is not None and not fits(view, room):
         for level in range(_LEVELS):

@@ -1,4 +1,4 @@
-/** Commands that are typed as `/name`. A text that is no command is sent as it is. */
+/** Commands that are typed as `/name`. Text that is not a command is sent as it is. */
 import type { SpaceState, Store } from '@majlis/client'
 
 import { msg, t } from '../../language/words.ts'

@@ -56,7 +56,7 @@ function Note({ children }: { children: React.ReactNode }) {
   return <p className="border-b border-line bg-decide-low px-5 py-2 text-small">{children}</p>
 }
 
-/** A hint for the highlighter, if it knows the language. Text is no language. */
+/** A hint for the highlighter, if it knows the language. Text is not a language. */
 function languageOf({ name, mediaType }: FileInfo): string {
   if (mediaType === 'text/html' || mediaType === 'image/svg+xml') return 'xml'
   const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? ''

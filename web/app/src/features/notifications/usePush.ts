@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { looking } from './attention.ts'
 import { renew } from './push.ts'
 
-/** The server takes the person to look at the app for a minute. */
+/** After a report, the server assumes for a minute that the person looks at the app. */
 const WHILE_LOOKING_MS = 40_000
 /** How often it is asked whether any browser of the person is subscribed. */
 const WITHOUT_BROWSERS_MS = 600_000
