@@ -1,4 +1,5 @@
-"""An agent in two spaces is not a confused deputy: a member of one cannot use it to read, change or poison the other (G3, G4)."""
+"""An agent in two spaces is not a confused deputy: a member of one cannot use it to read, change or poison the other
+(G3, G4)."""
 
 from __future__ import annotations
 
