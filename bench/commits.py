@@ -1,4 +1,4 @@
-"""The floor of everything durable: one small row, inserted and committed with the driver alone, one after the other."""
+"""The floor of all durable work: one small row, inserted and committed with the driver alone, one after the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TABLE = "CREATE TABLE bench_commits (n BIGINT PRIMARY KEY, text TEXT NOT NULL)"
 
 @contextmanager
 def durable_commits(engine: Engine, url: str, runner: asyncio.Runner) -> Iterator[Sampler]:
-    """On the database that we use, too, in a table of its own."""
+    """Uses the database of our side, with a table of its own."""
     with _sqlite(url) if engine == "sqlite" else _postgres(url, runner) as sampler:
         yield sampler
 

@@ -63,7 +63,7 @@ class Asking:
         return lambda count: self._runner.run(self._times(space, trigger, count))
 
     def statements(self, space: str) -> int:
-        """At worst: the trigger has fallen out of the window, and quotes another message."""
+        """The worst case: the trigger has left the window, and quotes another message."""
         trigger = self._runner.run(self._db.read(_trigger, space, newest=False))
         with statements(self._db.engine) as seen:
             self._runner.run(self._ask(space, trigger))
@@ -139,7 +139,7 @@ def _join(tx: Tx, spaces: list[str], agent: str) -> None:
 
 
 def _seen(tx: Tx, agent: str) -> None:
-    """As a completed run on the message before the newest has left it."""
+    """Leaves the cursor where a completed run on the message before the newest would leave it."""
     newest = sa.select(sa.func.max(messages.c.seq) - 1).where(messages.c.space_id == members.c.space_id)
     mine = members.update().where(members.c.entity_id == agent)
     tx.execute(mine.values(processed_seq=newest.scalar_subquery()))

@@ -1,8 +1,8 @@
-"""Messages that cross (E8): rooms of agents and two people in simulated time, with the guard and without.
+"""Messages that cross (E8): spaces with agents and two people in simulated time, with the guard and without.
 
-The same seed gives the same rooms. Each agent answers each person's message once. Its model takes 2 to 12 s for every
-request. If its message is held, it sends it again, or, in one of three cases, stays silent because the others have
-said it. `python -m bench.crossing` prints the table.
+The same seed gives the same conversations. Each agent answers each person's message once. Its model takes 2 to 12 s for
+every request. If its message is held, it sends it again, or, in one of three cases, stays silent because the others
+have said it. `python -m bench.crossing` prints the table.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _DAY = 24 * 3600 * 1000
 
 
 def add_idle_agents(tx: Tx, count: int) -> list[tuple[str, str]]:
-    """Each a member of a space, ten with one person in each. Their ids and their spaces'."""
+    """Makes agents, ten in a space with one person. Returns their ids and those of their spaces."""
     config = dump_config(AgentConfig(instructions="You answer what you are asked about the figures, and briefly."))
     made: list[tuple[str, str]] = []
     rows: list[dict[str, Any]] = []
@@ -40,7 +40,7 @@ def add_idle_agents(tx: Tx, count: int) -> list[tuple[str, str]]:
 
 
 def add_waiting_runs(tx: Tx, agents: int, count: int) -> None:
-    """So many questions asked and not answered yet, by so many agents; the earliest gives up in a day."""
+    """Makes this many open questions of this many agents. The earliest times out in a day."""
     asking = add_idle_agents(tx, agents)
     tx.execute(runs.insert(), [_waiting(tx, *asking[number % agents], number) for number in range(count)])
 

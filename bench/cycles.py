@@ -1,4 +1,4 @@
-"""The next request of a consciousness that has lived through 10,000 cycles, against one with 100."""
+"""The next request of a consciousness with 10,000 past cycles, against one with 100."""
 
 from __future__ import annotations
 

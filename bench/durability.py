@@ -1,4 +1,4 @@
-"""What being sure costs on SQLite (synchronous FULL against NORMAL), and what committing together gives back."""
+"""The cost of durability on SQLite (synchronous FULL against NORMAL), and how much of it group commit saves."""
 
 from __future__ import annotations
 

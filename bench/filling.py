@@ -1,5 +1,5 @@
-"""A space with a million messages, put there by bulk SQL with everything that posting would have left behind:
-rows, indexes, full-text index, and the newest tenth of its events."""
+"""A space with a million messages, inserted by bulk SQL with everything that posting would have written: rows, indexes,
+full-text index, and the newest tenth of its events."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def measure(stage: Stage) -> list[Result]:
 
 
 def _compare(stage: Stage, scene: Scene, served: Served, small_server: Served) -> list[Result]:
-    """Every measure: the big space against the small one beside it, or on a database that holds nothing else."""
+    """Every measure compares the big space with a small one, in the same database or alone in another."""
     person, (big, small) = scene.people[0], scene.spaces
     here, there = served.connect(person), small_server.connect(person)
     post, small_post = Poster(here, big).post, Poster(here, small).post

@@ -33,11 +33,11 @@ _FRAME = '{"type":"space.message","spaceId":"","message":{' + "x" * 340 + '"text
 
 class Floor(Protocol):
     def write(self, count: int) -> list[float]:
-        """So many messages, one after the other; the seconds of each."""
+        """Writes this many messages, one after the other. Returns the seconds of each."""
         ...
 
     def write_at_once(self, count: int, clients: int) -> float:
-        """Seconds for each message when so many clients write, each in a space of its own."""
+        """Seconds per message when this many clients write, each in a space of its own."""
         ...
 
 

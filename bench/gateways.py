@@ -47,7 +47,7 @@ class Office:
         return self.spaces[0]
 
     async def say(self, text: str, space: str | None = None) -> MessageJson:
-        """To all of the agents. Returns when the message is committed."""
+        """Posts a message to all of the agents. Returns when it is committed."""
         return await self.gateway.db.write_brief(self._say, text, space or self.space)
 
     def _say(self, tx: Tx, text: str, space: str) -> MessageJson:
@@ -58,11 +58,11 @@ class Office:
         return await self.gateway.db.write(post_message, self.person, space or self.space, Draft(text))
 
     async def until_ended(self, count: int) -> None:
-        """Until so many runs have ended, each as it should."""
+        """Returns when this many runs have ended as expected."""
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while (left := count - (ended := await self.gateway.db.read(_by_status)).get("completed", 0)) > 0:
                 assert not ended.get("failed"), "a run has failed: see the log"
-                # Counting reads all runs, so it is done seldom while many are left.
+                # Counting reads all runs, so it is done rarely while many are left.
                 await asyncio.sleep(min(0.1, 0.002 + left * 0.0005))
 
 

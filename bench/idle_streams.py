@@ -48,7 +48,7 @@ def _open(served: Served, scene: Scene, count: int) -> list[Connection]:
 
 
 def _settled(served: Served) -> int:
-    """Resident memory once it has stopped moving."""
+    """Resident memory once it is stable."""
     last = -1
     while (now := served.resident_kb) != last:
         last = now
@@ -57,7 +57,7 @@ def _settled(served: Served) -> int:
 
 
 def _all_alive(served: Served, scene: Scene, streams: list[Connection]) -> None:
-    """Cheap streams that no longer deliver would be no achievement."""
+    """Checks that the streams still deliver: a cheap stream that does not is worthless."""
     Poster(served.connect(scene.people[0]), scene.spaces[0]).post(1)
     for stream in streams:
         stream.until(b"event: space.message")

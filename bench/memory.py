@@ -47,7 +47,7 @@ def measure(stage: Stage) -> list[Result]:
 
 
 def _rest(stage: Stage, crowd: Callable[[Tx], object]) -> Rest:
-    """Medians over processes: the allocator's mood is worth a megabyte."""
+    """Medians over processes, because the allocator alone varies by a megabyte."""
     url, folder = stage.fresh(), tempfile.mkdtemp(dir=stage.folder)
     with new_runner() as runner:
         gateway = runner.run(open_gateway(Settings(database_url=url, data_dir=Path(folder), port=0, demo=False)))

@@ -26,7 +26,7 @@ class Arrivals:
     _lines: IO[str]
 
     def next(self) -> float:
-        """When the next request had come in, by `time.perf_counter`. Waits for it."""
+        """Waits for the next request. Returns when it had arrived, by `time.perf_counter`."""
         return float(self._lines.readline())
 
 

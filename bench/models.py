@@ -31,7 +31,7 @@ Heard = Callable[[Prompt], None]
 
 
 class SilentModel:
-    """Says that it was asked, and answers nothing: one request for each run."""
+    """Reports that it was asked, and returns an empty answer: one request for each run."""
 
     def __init__(self, heard: Heard) -> None:
         self._heard = heard
@@ -62,7 +62,7 @@ class TalkingModel:
 
 
 class OneModel:
-    """Whatever an agent has chosen, it is given this one."""
+    """Every agent gets this model, whatever its config says."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

@@ -69,7 +69,7 @@ def _crowd(posters: list[Poster], floor: Floor, rounds: int) -> tuple[float, flo
 
 
 def _busy(together: list[Poster], apart: list[Poster], rounds: int) -> tuple[float, float, float]:
-    """The floor is the same work without a row that all of them wait for."""
+    """The floor does the same work without a row that all clients wait for."""
     count = len(together) * 12
     post_at_once(together, count), post_at_once(apart, count)
     pairs = [(post_at_once(together, count), post_at_once(apart, count)) for _ in range(rounds)]

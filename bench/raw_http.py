@@ -51,7 +51,7 @@ class Connection:
         return body
 
     def until(self, mark: bytes) -> None:
-        """Read on until these bytes have come; for streams of events."""
+        """Reads until these bytes have arrived, for streams of events."""
         while (found := self._buffer.find(mark)) < 0:
             self._read()
         self._buffer = self._buffer[found + len(mark) :]

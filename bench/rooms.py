@@ -1,4 +1,4 @@
-"""Where the time of a run goes: a profile of every thread, summed up by our rooms and by what they stand on.
+"""Where the time of a run goes: a profile of every thread, summed by folder of `majlis` and by library.
 
 A profile slows down what makes many calls, so the shares are a hint. Times are of the processor: waiting is not in it.
 """
@@ -48,7 +48,7 @@ def _crowd(stage: Stage) -> Iterator[Crowd]:
 
 
 def _unprofiled(stage: Stage) -> float:
-    """Seconds of the processor for each run, undisturbed: what the shares are shares of."""
+    """Processor seconds per run without a profiler. The shares are shares of this."""
     with _crowd(stage) as crowd:
         before = time.process_time()
         crowd.times(_MESSAGES)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
-# Does its work so many times; the seconds that each took.
+# Does its work this many times. Returns the seconds that each took.
 Sampler = Callable[[int], list[float]]
 
 

@@ -14,7 +14,7 @@ from bench.raw_http import Connection
 from bench.scenes import Person, Scene
 
 _ENVIRONMENT = {
-    # The limit does its work and never refuses.
+    # The limit is checked and never refuses.
     "MAJLIS_REQUESTS_PER_SECOND": "1000000",
     "MAJLIS_REQUESTS_BURST": "1000000",
     "MAJLIS_LOG_LEVEL": "warning",

@@ -1,4 +1,4 @@
-"""What every measure stands on: an engine with fresh databases, copies of them, and how long to measure."""
+"""The common part of all measures: an engine with fresh databases, copies of them, and how long to measure."""
 
 from __future__ import annotations
 

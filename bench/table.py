@@ -32,7 +32,8 @@ def as_table(results: Sequence[Result], load_before: float) -> Table:
 
 
 def _load(before: float) -> str:
-    """Ratios bear a little noise. Others that flush the same disk slow the floor more than us, and flatter us."""
+    """Ratios tolerate some noise. Other programs that flush the same disk slow down the floor more than Majlis, which
+    makes Majlis look better."""
     said = f"{os.cpu_count()} cores, load {before:.1f} before the run"
     busy = before > (os.cpu_count() or 1) / 2
     return f"{said}: the machine was busy, so these figures are worth little" if busy else said

@@ -4,8 +4,8 @@ The time begins when the transaction that stored the message has committed and t
 and ends when the model is asked. In between lie the claim with its own durable commit, the look at the space, and the
 prompt. Every space has a full window of history.
 
-Work after a rest takes longer than the same work done again and again: by then the processor's caches hold other
-things. So like is held against like: a message that finds an idle gateway against a commit on an idle machine, and
+Work after a pause takes longer than the same work repeated without one, because the processor's caches hold other data
+by then. So like is compared with like: a message that finds an idle gateway against a commit on an idle machine, and
 messages that follow each other at once against commits in a row.
 """
 

@@ -1,4 +1,4 @@
-"""One message after the other to an agent with nothing to do, and the moments between a commit and a request."""
+"""One message after the other to an idle agent, and the time between each commit and its request."""
 
 from __future__ import annotations
 

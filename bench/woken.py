@@ -1,5 +1,5 @@
-"""One message that wakes 500 agents: how long until all runs have ended, and what a person who posts in another space
-notices of it."""
+"""One message that wakes 500 agents: how long until all runs have ended, and how much it delays a person who posts in
+another space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts as people write them: some ten words from a vocabulary of a few thousand, the same in every run."""
+"""Texts of about ten words from a vocabulary of a few thousand, the same in every run."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _STAMP = HOME / "installed"
 
 
 class Unavailable(Exception):
-    """The peers cannot be installed here; the text says why, in a few words."""
+    """The peers cannot be installed here. The text says why."""
 
 
 @cache

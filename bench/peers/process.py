@@ -1,5 +1,5 @@
-"""A peer in a process of its own that stays: told how many to do, it does them and says what each took. So it can take
-turns with us. While it waits for its turn it is stopped, so that its polls cost the others nothing."""
+"""A peer in a long-lived process. It is told how much work to do, and reports how long each part took, so it can take
+turns with Majlis. Between its turns it is stopped, so that its polls do not slow down the others."""
 
 from __future__ import annotations
 

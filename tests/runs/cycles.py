@@ -36,7 +36,7 @@ def done_before(asked: Asked) -> list[str]:
 
 
 def each_cycle(*replies: Reply | Script) -> Script:
-    """In every cycle: these replies in order, then silence."""
+    """Answers every cycle with these replies in order, then with silence."""
 
     def reply(asked: Asked) -> Reply | Awaitable[Reply]:
         at = step(asked)

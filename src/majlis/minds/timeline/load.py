@@ -53,7 +53,7 @@ class Shared:
             self._asked[key] = tx.ask(statement, given)
 
     def rows(self, statement: Any, given: dict[str, Any]) -> Sequence[sa.Row[Any]]:
-        """Of a read that was asked for."""
+        """Returns the rows of a read that was asked for."""
         key = id(statement), *given.values()
         if key not in self._rows:
             self._rows[key] = self._asked[key].all()
