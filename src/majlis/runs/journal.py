@@ -85,7 +85,7 @@ class Entry:
 
 
 def write_entries(tx: Tx, run_id: str, entries: list[Entry]) -> None:
-    """After all locks of spaces: it also charges budgets, whose rows the runs of a worker share."""
+    """Call it after all spaces are locked: it also charges budgets, whose rows the runs of a worker share."""
     if not entries:
         return
     charges = [each for entry in entries for each in entry.charges]
@@ -169,7 +169,7 @@ def model_entry(
 
 
 def failed_entry(n: int, started: int, error: ModelFailed, view: bytes) -> Entry:
-    """With the view, so that people can see what the model was shown when it failed (X13)."""
+    """Keeps the view, so that people can see what the model was shown when it failed (X13)."""
     return Entry(
         n=n,
         kind="model",

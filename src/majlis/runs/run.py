@@ -259,8 +259,8 @@ class Run:
         return Caller(self.agent_id, self.agent_name, "agent", "member", self.id)
 
     def cursors(self) -> dict[str, int]:
-        """By space: the newest message shown, then on through messages the run itself wrote. The cursor stops before
-        another member's message that arrived in between, since that was not shown (C2)."""
+        """The cursors by space: the newest message shown, then on through messages that the run itself wrote. The
+        cursor stops before another member's message that arrived in between, since that was not shown (C2)."""
         reached: dict[str, int] = {}
         for space_id, seq in self.shown.items():
             wrote = set(self.wrote.get(space_id, ()))

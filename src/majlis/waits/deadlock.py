@@ -66,7 +66,7 @@ _MARK_AMONG_AGENTS = (
 
 
 def are_among_agents(tx: Tx, space_id: str) -> bool:
-    """Only agents may write there."""
+    """True if only agents may write there."""
     return tx.one(_NON_AGENT, {"space": space_id}) is None
 
 

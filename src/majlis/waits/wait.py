@@ -140,7 +140,7 @@ class Wait(_Stored):
 
     @property
     def expired_questions(self) -> tuple[str, ...]:
-        """Those of earlier waits, and this one's if it timed out."""
+        """The questions of earlier waits, and this one's if it timed out."""
         timed_out = self.outcome is not None and self.outcome.status == "timeout"
         return (*(self.expired or ()), *((self.message_id,) if timed_out else ()))
 
@@ -221,7 +221,7 @@ def end_unanswered(
 
 
 def load_answers(tx: Tx, run_id: str, wait: Wait) -> tuple[tuple[Answer, ...], int]:
-    """In the order of the messages, and their greatest chain depth."""
+    """The answers in the order of the messages, and their greatest chain depth."""
     rows = tx.all(_ANSWERS, {"run": run_id, "n": wait.n}) if wait.n is not None else ()
     found = tuple(Answer(entity_id=row.entity_id, name=row.name, message_id=row.message_id) for row in rows)
     return found, max((row.chain_depth for row in rows), default=0)

@@ -130,7 +130,7 @@ class Calls:
         return self.schema(name) if tool is not None and tool.visible else None
 
     def shown_arguments(self, call: Call) -> str:
-        """Without secrets, for the journal."""
+        """The input without secrets, for the journal."""
         schema = self.schema(call.name)
         if schema is None or not holds_secrets(schema):
             return call.arguments
@@ -209,7 +209,8 @@ class Calls:
         resumed: Elicitation | None = None,
         may_pause: bool = True,
     ) -> Done:
-        """After the call was journalled as started. `resumed`: what the server has asked before, with the answers."""
+        """Called after the call was journalled as started. `resumed`: what the server has asked before, with the
+        answers."""
         run = self._run
         self._progress = progress = self._progress_of(tool, entry)
         tell = progress.tell if progress is not None else ignore_progress

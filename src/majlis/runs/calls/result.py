@@ -84,7 +84,7 @@ class _Copying:
 
 
 def clean(text: str) -> str:
-    """Without NUL and lone surrogates, which databases refuse."""
+    """The text without NUL and lone surrogates, which databases refuse."""
     if not text.isascii():
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\0", "\ufffd")

@@ -68,12 +68,12 @@ Tool = InTransaction | Outside
 
 class Toolbox(Protocol):
     async def open(self, config: AgentConfig) -> list[str]:
-        """Before a run's first request: connects to MCP servers. Returns a note for each that cannot be used; the run
-        goes on without it."""
+        """Called before a run's first request: connects to MCP servers. Returns a note for each that cannot be used;
+        the run goes on without it."""
         ...
 
     def specs(self, config: AgentConfig) -> tuple[ToolSpec, ...]:
-        """In a fixed order, since they start every prompt and providers cache prefixes."""
+        """The tools in a fixed order, since they start every prompt and providers cache prefixes."""
         ...
 
     def beside(self, names: Collection[str]) -> tuple[ToolSpec, ...]:

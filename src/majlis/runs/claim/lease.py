@@ -26,7 +26,7 @@ def new_owner() -> str:
 
 
 def new_outside_owner() -> str:
-    """Also the lease that the program shows: it cannot be guessed."""
+    """The name is also the lease that the program shows, so it cannot be guessed."""
     return f"{_OUTSIDE}{secrets.token_urlsafe(24)}"
 
 

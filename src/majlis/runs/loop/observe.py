@@ -55,7 +55,7 @@ def causes(tx: Tx, run: Run) -> list[str]:
 
 
 def agent_span(run: Run, caused_by: list[str]) -> telemetry.Span:
-    """From claim to end or pause."""
+    """The span of a run, from claim to end or pause."""
     about = {
         "gen_ai.operation.name": "invoke_agent",
         **_model(run.config),

@@ -97,7 +97,7 @@ class Perception:
         return await self._look()
 
     async def make_room(self) -> bool:
-        """Before each further request. True if earlier turns were shortened."""
+        """Called before each further request. True if earlier turns were shortened."""
         if self.cycle is None:
             room = self.room.for_turns
             fits = room is None or surely_fits(self.turns, room)
@@ -146,7 +146,7 @@ class Perception:
         self.turns.append(Result(call.id, call.name, bounded))
 
     async def add_pictures(self, outputs: Sequence[Any]) -> None:
-        """Those of tool results."""
+        """Adds the pictures of tool results."""
         if any(isinstance(output, Mapping) and output.get("files") for output in outputs):
             self._sight = self._sight or Sight(self._engine, self._run)
             self.turns += await self._sight.after_results(outputs, self.room.for_turns)

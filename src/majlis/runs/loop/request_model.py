@@ -98,7 +98,7 @@ class Requests:
         return self._deltas.text() if self._deltas is not None else UNSTREAMED
 
     async def check_budgets(self, entries: list[Entry]) -> None:
-        """Before each request (E5). Raises Parked, with the entries written."""
+        """Checks the budgets before each request (E5). Raises Parked, with the entries written."""
         run, budgets = self._run, self._engine.budgets
         while budgets.apply:
             check = await self._engine.db.read(check_budgets, keys_of(run), budgets.today(), budgets.usd_per_day)

@@ -41,7 +41,8 @@ _REMEMBER = (
 
 
 class Room:
-    """None as the context means no limit: the demo model. It stays the same, so that the runs of a config share it."""
+    """`context` is None for the demo model, which has no limit. A room stays the same, so that the runs of a config
+    share it."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class Room:
         self.for_turns = free - taken if self.context is not None else None
 
     def halved(self) -> Room | None:
-        """After a refusal. None if the context is as small as it gets."""
+        """The smaller room after a refusal. None if the context is as small as it gets."""
         if self.context is not None and self.context <= MIN_CONTEXT:
             return None
         # The name `demo` may stand for a real model.

@@ -60,7 +60,7 @@ def budget_of(
 
 
 def _parts(request: Mapping[str, Any], usage: Mapping[str, Any]) -> list[PartJson]:
-    """In the order in which they begin. Providers cache the beginning of a request, tools first."""
+    """The blocks in the order in which they begin. Providers cache the beginning of a request, tools first."""
     pieces = [(name, estimate(text)) for name, text in _pieces(request)]
     whole, counted = sum(tokens for _, tokens in pieces), usage.get("inputTokens") or 0
     cached = usage.get("cachedTokens", 0) * whole // counted if counted else 0

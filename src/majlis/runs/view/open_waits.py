@@ -81,8 +81,8 @@ class OpenWaitsJson(TypedDict):
 
 
 def list_waits(tx: Tx, caller: Caller, for_me: bool, space_id: str | None = None) -> OpenWaitsJson:
-    """In the caller's spaces, oldest first; with `for_me` only those that the caller can answer. Admins of the gateway
-    also see the cards that they were given (G5)."""
+    """The open waits in the caller's spaces, oldest first; with `for_me` only those that the caller can answer. Admins
+    of the gateway also see the cards that they were given (G5)."""
     if space_id is not None:
         access_space(tx, caller, space_id)
     found = [

@@ -167,7 +167,7 @@ def _trigger(tx: Tx, agent: sa.Row[Any], delivery: sa.Row[Any]) -> Any:
 
 
 def _cycle_trigger(tx: Tx, agent: sa.Row[Any], delivery: sa.Row[Any]) -> Any:
-    """With all pending events of the agent, this one among them (K2)."""
+    """A cycle takes all pending events of the agent, this one among them (K2)."""
     tx.execute(_MAKE_PENDING, {"delivery": delivery.id})
     arrived = look_at_arrivals(tx, agent.id)
     if all(each.delivery.id != delivery.id for each in arrived):

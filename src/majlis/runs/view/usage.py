@@ -162,7 +162,7 @@ def _named(caller: Caller, by: UsageBy) -> sa.Select[Any]:
 
 
 def _joined_days(rows: Iterable[sa.Row[Any]], timezone: str) -> list[UsageRowJson]:
-    """From quarters of an hour to days, whose length depends on the time zone."""
+    """Sums quarters of an hour into days, whose length depends on the time zone."""
     in_order = sorted(rows, key=lambda row: row.key)
     days = groupby(in_order, key=lambda row: day_of(row.key * _QUARTER, timezone))
     return [_added([_row_json(row, day, day) for row in parts]) for day, parts in days]
