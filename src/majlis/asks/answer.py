@@ -114,7 +114,7 @@ def forget_message(tx: Tx, message: sa.Row[Any]) -> None:
 
 
 def _forget_ask(tx: Tx, ask_id: str) -> None:
-    """Without `show`: the message itself changes next."""
+    """Ends the ask without `show`, because the message itself changes next."""
     ask, _ = load(tx, ask_id)
     tx.execute(ask_answers.delete().where(ask_answers.c.ask_id == ask_id))
     end(tx, ask_id, "expired", "deleted")

@@ -106,7 +106,7 @@ def load(tx: Tx, ask_id: str) -> tuple[sa.Row[Any], list[sa.Row[Any]]]:
 
 
 def show(tx: Tx, ask: sa.Row[Any], counted: Sequence[sa.Row[Any]]) -> None:
-    """In its message, and as the event `wait.updated` (W10)."""
+    """Shows the ask in its message, and as the event `wait.updated` (W10)."""
     changes: dict[str, Any] = {"ask": ask_state(ask, counted)}
     if ask.state == "answered":
         last = counted[-1]

@@ -86,7 +86,7 @@ def list_pending(
 
 
 def open_cards(tx: Tx, entity_id: str, space_id: str | None = None) -> list[PendingToolCallJson]:
-    """Only of spaces that the entity is a member of (A7)."""
+    """The open cards of spaces that the entity is a member of (A7)."""
     return list(map(_pending, _open_rows(tx, entity_id, space_id)))
 
 

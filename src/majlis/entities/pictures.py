@@ -20,7 +20,7 @@ from majlis.store.transactions import Tx
 
 
 def check_picture(tx: Tx, caller: Caller, entity_id: str) -> str:
-    """Before the bytes arrive: may the caller change this picture? Returns the caller's id."""
+    """Called before the bytes arrive: checks that the caller may change this picture. Returns the caller's id."""
     if caller.type != "human" or caller.id != entity_id:
         access_entity_to_change(tx, caller, entity_id)
     return caller.id

@@ -106,7 +106,7 @@ def issue(
     parent_id: str | None = None,
     scopes: frozenset[Scope] = ALL_SCOPES,
 ) -> tuple[TokenJson, str]:
-    """Without a permission check. The token itself is returned and never stored."""
+    """Checks no permission. The token itself is returned and never stored."""
     _require_live(tx, parent_id)
     token = _PREFIX[kind] + secrets.token_urlsafe(32)
     values = {

@@ -73,7 +73,7 @@ def ask_ahead(tx: Tx, due: Sequence[sa.Row[Any]]) -> AskedMessages:
 
 
 def build_triggers(tx: Tx, chosen: Sequence[sa.Row[Any]], asked: AskedMessages | None = None) -> dict[str, TriggerJson]:
-    """By delivery id. None for a message that the agent may no longer read, or that is damaged (R9)."""
+    """The triggers by delivery id. None for a message that the agent may no longer read, or that is damaged (R9)."""
     triggers = {each.id: _plain(each) for each in chosen if each.type != "space_message"}
     about_messages = {each.id: each for each in chosen if each.type == "space_message"}
     for row in _look_up(tx, about_messages, asked):

@@ -159,7 +159,7 @@ def _reason(row: sa.Row[Any]) -> str | None:
 
 
 def _next_attempt(tx: Tx, row: sa.Row[Any]) -> str | None:
-    """Only while the delivery is backing off."""
+    """The time of the next attempt, while the delivery is backing off."""
     if row.elected_id is not None and row.attempts == 0:
         return None
     return iso(row.not_before) if row.state == "pending" and row.not_before > tx.now else None

@@ -27,7 +27,7 @@ _BATCH = 100
 
 
 def check_upload(tx: Tx, caller: Caller, space_id: str) -> str:
-    """Before the bytes arrive: may the caller upload here at all? Returns the caller's id."""
+    """Called before the bytes arrive: checks that the caller may upload here. Returns the caller's id."""
     access_space(tx, caller, space_id, "write")
     _check_quotas(tx, caller.id, space_id, 0)
     return caller.id

@@ -88,7 +88,7 @@ def read_after(tx: Tx, caller: Caller, space_id: str, seq: int, limit: int) -> t
 
 
 def read_by_id(tx: Tx, caller: Caller, message_ids: Sequence[str]) -> list[MessageJson]:
-    """Those in the caller's spaces, oldest first."""
+    """The messages in the caller's spaces, oldest first."""
     return [message_json(row) for row in read_named(tx, _NAMED, message_ids, entity_id=caller.id)]
 
 

@@ -87,7 +87,7 @@ def create_invite(
 
 
 def list_invites(tx: Tx, caller: Caller, space_id: str) -> list[InviteJson]:
-    """Those that still work, newest first."""
+    """The invites that still work, newest first."""
     _check_right(tx, caller, space_id)
     working = sa.select(invites).where(invites.c.space_id == space_id, *_works(tx)).order_by(invites.c.id.desc())
     return [_json(row) for row in tx.all(working)]
@@ -102,7 +102,7 @@ def end_invite(tx: Tx, caller: Caller, space_id: str, invite_id: str) -> None:
 
 
 def find_invite(tx: Tx, hasher: Hasher, code: str) -> sa.Row[Any] | None:
-    """With the names of its space and creator. Does not use it up."""
+    """The invite with the names of its space and creator. Does not use it up."""
     found = (
         sa.select(*invites.c, spaces.c.name.label("space_name"), entities.c.name.label("creator_name"))
         .join(spaces, spaces.c.id == invites.c.space_id)

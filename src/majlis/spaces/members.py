@@ -83,7 +83,7 @@ def add_member(
 
 
 def join(tx: Tx, space_id: str, entity_id: str, role: SpaceRole) -> MemberJson:
-    """Under the space's lock. Earlier messages do not count as unread."""
+    """Call it under the space's lock. Earlier messages do not count as unread."""
     access_entity(tx, entity_id, lock=True)
     head = sa.select(spaces.c.head_seq).where(spaces.c.id == space_id).scalar_subquery()
     values = {"space_id": space_id, "entity_id": entity_id, "role": role, "seen_seq": head, "joined_at": tx.now}

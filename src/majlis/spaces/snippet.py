@@ -20,7 +20,7 @@ class SnippetPartJson(TypedDict):
 
 
 def snippet(text: str, terms: Sequence[Term]) -> list[SnippetPartJson]:
-    """Without a match in the plain text, the beginning."""
+    """The beginning of the text, if there is no match in the plain text."""
     pattern = _pattern(terms)
     found = pattern.search(text[:_MAX_TEXT]) if pattern else None
     start = _word_start(text, found.start() - _BEFORE) if found else 0
