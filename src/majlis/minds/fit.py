@@ -149,7 +149,7 @@ def _fit_asked(asked: Asked, trigger: Mapping[str, Any], shares: Shares) -> Aske
 
 
 def _fit_newest(messages: Sequence[Message], shares: Shares) -> tuple[Message, ...]:
-    """As many of the newest as an eighth has room for; at least one."""
+    """As many of the newest messages as an eighth has room for; at least one."""
     shorter = [_fit_message(message, shares) for message in messages]
     return tuple(shorter[first_shown([_AROUND_MESSAGE + _cost(each) for each in shorter], shares.tokens // 8) :])
 

@@ -64,7 +64,7 @@ class Models:
         return self.opened(chosen, self._key_of_settings(chosen))
 
     def opened(self, choice: ModelObject, key: Key) -> Model:
-        """With a key that may be sent to it."""
+        """Opens a model with a key that may be sent to it."""
         place = (choice.model_dump_json(), key.value)
         return self._kept(place, self._open.get(place) or self._new(choice, key))
 

@@ -248,7 +248,7 @@ def is_json(arguments: str) -> bool:
 
 
 def plain_text(pieces: Iterable[str]) -> str:
-    """Without NUL, which PostgreSQL cannot store."""
+    """The text without NUL, which PostgreSQL cannot store."""
     return "".join(pieces).replace("\0", "\ufffd")
 
 

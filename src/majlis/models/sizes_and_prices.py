@@ -63,7 +63,7 @@ class Prices:
         self._package: Any = None
 
     async def load(self, model: str) -> None:
-        """Before the first request of a model: importing the package takes 0.4 s, so it happens in a thread."""
+        """Call it before the first request to a model: importing the package takes 0.4 s, so it happens in a thread."""
         if self._package is None and self._named(model) not in (DEMO, *self.own):
             self._package = await asyncio.to_thread(import_alone, "genai_prices")
 

@@ -128,7 +128,7 @@ def _joined(first: Group, last: Group, said: tuple[str, ...]) -> Group:
 
 
 def _beginning(text: str, limit: int) -> str:
-    """At most `limit` bytes when quoted."""
+    """The beginning of a text, at most `limit` bytes when quoted."""
     if size(quote(text)) <= limit:
         return text
     kept = len(text)

@@ -79,7 +79,7 @@ def load_waking(tx: Tx, look: Look) -> Waking:
 
 
 def _routings(tx: Tx, agent: Who, config: AgentConfig, world: Scene, inbox: Sequence[Any]) -> tuple[RoutingScene, ...]:
-    """In the order of the inbox."""
+    """The routing views, in the order of the inbox."""
     asked = dict.fromkeys(event["spaceId"] for event in inbox if "orchestrates" in event)
     events = [to_route(inbox, space_id) for space_id in list(asked)[:_MAX_ROUTINGS]]
     found = (load_routing(tx, agent, config, world, event) for event in events if event is not None)

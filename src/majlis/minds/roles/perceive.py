@@ -124,7 +124,7 @@ def _missed_lines(scene: Scene, missed: Sequence[Message]) -> list[str]:
 
 
 def _handed_over(place: Place | None) -> list[str]:
-    """With its author (G11): any member can write a summary."""
+    """The summary with its author (G11), because any member can write one."""
     if place is None or not place.summary:
         return []
     author = [f"=== HANDED OVER BY {place.summary_by} ==="] if place.summary_by else []

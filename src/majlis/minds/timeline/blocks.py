@@ -74,7 +74,7 @@ def current_time(scene: Scene) -> str:
 
 
 def active_space_block(active: ActiveSpace | None, auto_set: bool = False, depth: int | None = None) -> str:
-    """With the space's phase (F8), its wake rule (E9) and, given the run's depth, how far its chain is (E11)."""
+    """The space with its phase (F8), its wake rule (E9) and, given the run's depth, how far its chain is (E11)."""
     lines = (plain_active_space(active, auto_set), *_handed_over(active), *_wake_rule(active), *_hops(active, depth))
     return "\n".join(lines)
 
@@ -88,7 +88,7 @@ def plain_active_space(active: ActiveSpace | None, auto_set: bool = False) -> st
 
 
 def _handed_over(active: ActiveSpace | None) -> list[str]:
-    """With the author: any member can change the phase and write a summary."""
+    """The phase with its author, because any member can change the phase and write a summary."""
     if active is None or active.phase_by is None:
         return []
     if not active.summary:
@@ -97,7 +97,7 @@ def _handed_over(active: ActiveSpace | None) -> list[str]:
 
 
 def classic_active_space(active: ActiveSpace | None, auto_set: bool) -> str:
-    """As in the original design, where every message wakes every agent; another rule or a phase is stated."""
+    """The block of the original design, where every message wakes every agent. Another rule or a phase is stated."""
     if active is None or (active.triggers == "everyone" and active.phase is None):
         return plain_active_space(active, auto_set)
     return active_space_block(active, auto_set)

@@ -60,7 +60,7 @@ class Shared:
         return self._rows[key]
 
     def window(self, tx: Tx, given: dict[str, Any]) -> list[Message]:
-        """Its messages; their read was asked for."""
+        """Its messages, whose read was asked for before."""
         key = tuple(given.values())
         if key not in self._windows:
             self._windows[key] = _sound_rows(tx, lambda: self.rows(statements.WINDOW, given), given)[0]

@@ -175,9 +175,9 @@ _IN_ALL = (
 
 
 def _own_spaces(dialect: Dialect, *conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """With up to `MAX_MEMBERS` members each. A large space lists its oldest members, in the order of the key, so that
-    the rest need not be read. SQLite has no LATERAL. PostgreSQL misjudges a range with an unknown end and then reads
-    all entities."""
+    """The spaces with up to `MAX_MEMBERS` members each. A large space lists its oldest members, in the order of the
+    key, so that the rest need not be read. SQLite has no LATERAL. PostgreSQL misjudges a range with an unknown end and
+    then reads all entities."""
     mine = _mine(*conditions)
     in_order = (
         sa.select(_of_space.c.entity_id).where(_of_space.c.space_id == mine.c.space_id).order_by(_of_space.c.entity_id)

@@ -96,7 +96,7 @@ class Deadlines:
         return asyncio.timeout(max(0.0, left if self._total is None else min(left, self._total - passed)))
 
     def failure(self, errors: ProviderErrors) -> ModelFailed:
-        """After a timeout: which one it was."""
+        """The error of a timeout, by which limit it was."""
         if self._total is not None and time.monotonic() - self._began >= self._total:
             return errors.timed_out(self._total)
         return errors.hung(self._idle if self.begun else self._first_byte, self.begun)

@@ -96,7 +96,7 @@ def connect_model(
 
 
 def remove_model(tx: Tx, caller: Caller, name: str) -> None:
-    """With its key, unless something else uses it. Refused while agents use the model."""
+    """Removes the model, and its key unless something else uses it. Refused while agents use the model."""
     require_administrator(caller)
     choice = get_choice(tx, name)
     place, in_use = _place(choice), []
@@ -210,7 +210,7 @@ def _parsed(given: Any) -> ModelChoice:
 
 
 def _dumped(choice: ModelChoice) -> Any:
-    """As short as it can be written: "openai:gpt-5.2" if there is nothing else."""
+    """The choice in its shortest form: "openai:gpt-5.2" if there is nothing else."""
     if isinstance(choice, ModelObject) and choice == ModelObject(provider=choice.provider, name=choice.name):
         choice = model_name(choice)
     return dump_config(AgentConfig(model=choice))["model"]

@@ -53,7 +53,7 @@ def shortened(text: str, length: int) -> str:
 
 
 def unaddressed(text: str) -> str:
-    """Without the names at the beginning: "@Rawi hello" becomes "hello"."""
+    """The text without the names at the beginning: "@Rawi hello" becomes "hello"."""
     return re.sub(r"^(?:\s*@\S+[\s,:]+)+", "", text).replace("@", "").strip() or text
 
 

@@ -61,7 +61,8 @@ def peek_inbox(tx: Tx, call: CallContext, input: PeekInbox) -> ToolResult:
 
 
 def _that_fit(wanted: list[Arrival]) -> list[Arrival]:
-    """As many as fit into one result, at least one: the model would never see an event that is truncated away."""
+    """As many events as fit into one result, at least one: the model would never see an event that is truncated
+    away."""
     room = MAX_PAGE
     for n, each in enumerate(wanted):
         room -= size_of(each.event)

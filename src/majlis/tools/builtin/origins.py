@@ -31,7 +31,7 @@ _SOURCES = (
 
 
 def read_origins(tx: Tx, run: Run, rows: Iterable[sa.Row[Any]]) -> dict[str, dict[str, Any]]:
-    """By message id. Messages whose origin the run may not read have none."""
+    """The origins by message id. Messages whose origin the run may not read have none."""
     kept: dict[str, tuple[str, Mapping[str, Any]]] = {
         row.id: (row.sender_id, row.origin) for row in rows if row.origin and row.deleted_by is None
     }

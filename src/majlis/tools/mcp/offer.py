@@ -52,7 +52,7 @@ class Listed:
 
 
 def offer(config: McpServer, listed: Listed) -> dict[str, Offered]:
-    """By the name for models."""
+    """The tools by their names for models."""
     allowed = config.allowed_tools
     found = {tool.name: tool for tool in listed.tools if _is_usable(tool) and (allowed is None or tool.name in allowed)}
     more = [kind for kind in _kinds(listed) if allowed is None or kind in allowed]
@@ -106,7 +106,7 @@ def _spec(name: str, tool: Tool) -> ToolSpec:
 
 
 def name_tools(server: str, tools: Iterable[str]) -> dict[str, str]:
-    """From the name for models to the name on the server. Characters that providers reject are replaced."""
+    """Maps the name for models to the name on the server. Characters that providers reject are replaced."""
     names: dict[str, str] = {}
     for tool in tools:
         full = f"{server}__{tool}"

@@ -103,8 +103,8 @@ class Servers:
         return server is not None and not server.failure
 
     def offered(self, config: McpServer) -> dict[str, Offered]:
-        """By the name for models, as last listed, even if the server has failed since: a run that saw a tool is told
-        why it cannot be called."""
+        """The tools by their names for models, as last listed, even if the server has failed since: a run that saw a
+        tool is told why it cannot be called."""
         server = self._servers.get(_key(config))
         if server is None:
             return {}

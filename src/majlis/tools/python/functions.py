@@ -54,7 +54,7 @@ class Functions:
         self._modules = tuple(modules)
 
     def find(self, reference: str) -> Function:
-        """By `package.module:name`. The error messages continue "… cannot be used: "."""
+        """Finds a function by `package.module:name`. The error messages continue "… cannot be used: "."""
         module, _, name = reference.partition(":")
         offered = any(each.module == module and each.attr in ("", name) for each in self._offered)
         if module not in self._modules and not offered:
