@@ -91,7 +91,7 @@ class Copies:
 
     @cached_property
     def _forms(self) -> list[str]:
-        """As they are, as JSON, and as JSON within JSON; the longest first."""
+        """The texts as they are, as JSON, and as JSON within JSON; the longest first."""
         forms: set[str] = set()
         for text in filter(str.strip, self.texts):
             dumped = {text, quote(text)[1:-1], json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}

@@ -34,7 +34,7 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """As in the Host header."""
+        """The host and port as in the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 

@@ -45,7 +45,7 @@ class Outage:
 
 
 def _about(error: BaseException) -> str:
-    """Without content: some errors quote the row or the bytes that they are about."""
+    """Describes the error without its content: some errors quote the row or the bytes that they are about."""
     cause = getattr(error, "orig", None) or error
     kind = type(cause).__name__
     if isinstance(cause, ValueError):

@@ -146,7 +146,7 @@ def _delete_runs(tx: Tx, keys: Keys) -> None:
 
 
 def _ended(tx: Tx, page: Sequence[str], before: int) -> list[str]:
-    """Those whose events are settled too: a later try of the same event is shown what the earlier one did."""
+    """Runs whose events are settled too: a later try of the same event is shown what the earlier one did."""
     if not page:
         return []
     found = tx.all(sa.select(runs.c.id).where(runs.c.id.in_(page), runs.c.ended_at < before))

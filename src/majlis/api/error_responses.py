@@ -58,7 +58,7 @@ def error_body(error: MajlisError, path: str = "") -> dict[str, Any]:
 
 
 def _body(code: str, message: str, details: dict[str, object], status: int, path: str) -> dict[str, Any]:
-    """Under /v1 with the keys that OpenAI's clients read (D3)."""
+    """Adds the keys that OpenAI's clients read, under /v1 (D3)."""
     body: dict[str, Any] = {"code": code, "message": message, "details": details}
     if path.startswith(_OPENAI):
         kind = "server_error" if status >= 500 else _OPENAI_TYPES.get(status, "invalid_request_error")

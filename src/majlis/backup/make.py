@@ -97,7 +97,7 @@ def _state(tx: Tx) -> State:
 
 
 def stored_blobs(tx: Tx) -> list[Blob]:
-    """None in a database from before there were files."""
+    """Empty for a database from before there were files."""
     if not sa.inspect(tx.conn).has_table(blobs.name):
         return []
     stored = sa.select(blobs.c.name, blobs.c.bytes).where(blobs.c.stored, blobs.c.sha256.is_not(None))

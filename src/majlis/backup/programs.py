@@ -27,7 +27,7 @@ async def dump(url: str, target: Path) -> None:
 
 
 async def load(url: str, dumped: Path) -> None:
-    """In one transaction: an interruption changes nothing."""
+    """Restores in one transaction, so an interruption changes nothing."""
     advice = "Install PostgreSQL's client programs, of the version of the server or newer, and restore again."
     options = ("--exit-on-error", "--single-transaction", *_OPTIONS)
     await _run("pg_restore", url, advice, *options, str(dumped), "--dbname")

@@ -11,6 +11,6 @@ LAST_BACKUP = "last_backup"
 
 
 def last_backup(tx: Tx) -> int | None:
-    """In milliseconds. Backups by other programs leave no trace."""
+    """The time in milliseconds. Backups by other programs leave no trace."""
     found = tx.execute(sa.select(facts.c.value).where(facts.c.key == LAST_BACKUP)).scalar_one_or_none()
     return int(found) if found is not None else None

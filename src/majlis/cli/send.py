@@ -62,7 +62,7 @@ def _content(path: Path) -> bytes:
 
 
 def _from_stdin() -> str:
-    """Without the line end of the last line."""
+    """The text without the line end of its last line."""
     try:
         return sys.stdin.buffer.read().decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:

@@ -135,7 +135,7 @@ def _of_space(tx: Tx, turn: Turn) -> Answer:
 
 
 def _may_be_answered(tx: Tx, turn: Turn) -> bool:
-    """By an agent that has not settled the message, or by another member."""
+    """True if an agent that has not settled the message, or another member, may answer."""
     unsettled = sa.exists().where(
         deliveries.c.message_id == turn.message_id, deliveries.c.state.not_in(("done", "passed", "failed", "withdrawn"))
     )

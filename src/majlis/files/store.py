@@ -100,7 +100,7 @@ def flush(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Only for the server's own user (G10)."""
+    """Makes a folder that only the server's own user can open (G10)."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 

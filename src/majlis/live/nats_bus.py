@@ -52,7 +52,7 @@ class NatsBus:
         self._work.set()
 
     def may_be_heard(self, subject: str) -> bool:
-        """By other processes."""
+        """Always true: other processes may subscribe to it."""
         return True
 
     def subscribe(self, subject: str, handler: Handler) -> Unsubscribe:

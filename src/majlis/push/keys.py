@@ -34,7 +34,7 @@ def push_key(tx: Tx, cipher: Cipher) -> str:
 
 
 def public_part(pem: str) -> str:
-    """As browsers take it: the uncompressed point in base64url."""
+    """The public key as browsers take it: the uncompressed point in base64url."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
     public = load_pem_private_key(pem.encode(), None).public_key()

@@ -84,8 +84,9 @@ def is_due(tx: Tx) -> bool:
 
 
 def claim_pushes(tx: Tx, sending: Mapping[str, int], most: int) -> tuple[list[sa.Row[Any]], bool]:
-    """Those to be sent now, and whether more may be due. Ends those that are not wanted any more. While the person
-    looks at the app, or the push service does not respond, they wait. `sending` counts those under way per person."""
+    """Returns the pushes to send now, and whether more may be due. Ends those that are not wanted any more. While the
+    person looks at the app, or the push service does not respond, they wait. `sending` counts those under way per
+    person."""
     counts: Counter[str] = Counter(sending)
     claimed: list[sa.Row[Any]] = []
     busy = sorted(person for person, count in counts.items() if count >= MAX_PER_PERSON)

@@ -93,7 +93,7 @@ def note_response(tx: Tx, subscription_id: str, responded: bool) -> None:
 
 
 def drop_signed_out(tx: Tx) -> None:
-    """Those whose session has ended."""
+    """Removes the subscriptions whose session has ended."""
     valid = sa.or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > tx.now)
     _end(tx, ~sa.exists().where(tokens.c.id == _subs.token_id, tokens.c.ended_at.is_(None), valid))
 

@@ -116,7 +116,7 @@ class Summaries:
 
 
 def _lines(messages: Iterable[Message]) -> list[str]:
-    """From the raw texts: quotes of other messages are not resolved."""
+    """Made from the raw texts: quotes of other messages are not resolved."""
     return [line for line in map(_line, messages) if line]
 
 

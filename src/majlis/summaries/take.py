@@ -86,7 +86,7 @@ def take(tx: Tx, space_id: str, block: int, budgets: Budgets) -> Leased | None:
 
 
 def read_block(tx: Tx, leased: Leased) -> Sequence[Message]:
-    """Without damaged ones (R9)."""
+    """The messages of the block, without damaged ones (R9)."""
     first = leased.block * BLOCK + 1
     return read_window(tx, leased.space_id, first, first + BLOCK - 1)[0]
 

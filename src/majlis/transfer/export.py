@@ -64,7 +64,7 @@ def export(
 
 
 def _write_contents(tx: Tx, write: Callable[[bytes], object], exported: Exported, store: FileStore) -> None:
-    """Before the files, so that an import has a file's bytes when it reads about the file."""
+    """Written before the files, so that an import has a file's bytes when it reads about the file."""
     last = ""
     while page := tx.all(contents(exported.scope).where(blobs.c.name > last).limit(_CONTENTS)):
         for blob in page:

@@ -26,7 +26,7 @@ class Line(NamedTuple):
     raw: Raw
     kind: Kind
     values: Values
-    """By column, without the keys that the line leaves out."""
+    """The values by column, without the keys that the line leaves out."""
 
 
 class Content(NamedTuple):

@@ -25,7 +25,7 @@ _BATCH = 1000
 _TEXTS = (PLACEHOLDER, "A damaged message was set aside here.")
 
 Senders = Mapping[tuple[str, int], str]
-"""By space and number: the sender that the rejected line names."""
+"""The sender that a rejected line names, by space and number."""
 
 
 def replace_placeholders(tx: Tx, lines: Sequence[Line]) -> set[int]:

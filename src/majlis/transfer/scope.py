@@ -56,7 +56,7 @@ class Scope:
 
 
 def find_scope(tx: Tx, space: str | None) -> Scope:
-    """By id or by name. Names of spaces are not unique."""
+    """Finds a space by id or by name. Names of spaces are not unique."""
     if space is None:
         return Scope()
     wanted = unicodedata.normalize("NFC", space)

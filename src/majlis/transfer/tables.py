@@ -217,7 +217,7 @@ class Kind:
 
 
 def describe(metadata: sa.MetaData) -> tuple[Kind, ...]:
-    """In an order in which no line refers to a later one."""
+    """The types in an order in which no line refers to a later one."""
     table = metadata.tables
     return (
         Kind(

@@ -235,7 +235,7 @@ def check_url(url: str) -> str:
 
 
 def refused(error: Forbidden) -> Forbidden:
-    """In words for people: `reach` speaks to models."""
+    """The error in words for people, because `reach` speaks to models."""
     return Forbidden(error.code, error.message.partition(" Ask the operator")[0] + " Ask the owner of this gateway.")
 
 

@@ -16,7 +16,7 @@ _TOLERANCE_MILLIS = 300_000
 
 
 def check_secret(scheme: Scheme, secret: str) -> None:
-    """Before the webhook is created."""
+    """Called before the webhook is created."""
     if scheme == "standard":
         try:
             _standard(secret)

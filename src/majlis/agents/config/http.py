@@ -116,12 +116,12 @@ class HttpExecution(Wire):
 
     @property
     def content_type(self) -> str:
-        """From the headers; empty if they do not set it."""
+        """The content type from the headers; empty if they do not set it."""
         return next((value for name, value in self.headers.items() if name.lower() == "content-type"), "").lower()
 
     @model_validator(mode="after")
     def _input_can_be_encoded(self) -> Self:
-        """In JSON written as text, input from the model could end a string and add keys."""
+        """Refuses JSON that is written as text: input from the model could end a string and add keys."""
         text = self.body if isinstance(self.body, str) else ""
         if "json" in self.content_type and INPUT_TEMPLATE.search(text) and not INPUT_TEMPLATE.fullmatch(text):
             raise refusal("should be an object and not text, so that {{input…}} is encoded as JSON", "body")

@@ -93,7 +93,7 @@ class Tool:
 
 
 def _untitled(schema: Any) -> Any:
-    """Without the titles that are made of names. A property may be called `title`."""
+    """The schema without the titles that are made of names. A property may be called `title`."""
     if isinstance(schema, list):
         return [_untitled(each) for each in schema]
     if not isinstance(schema, dict):

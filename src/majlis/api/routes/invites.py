@@ -63,7 +63,7 @@ async def look(gateway: TheGateway, request: Request, code: str) -> Response:
 
 @router.post("/invite/{code}", include_in_schema=False)
 async def accept(gateway: TheGateway, request: Request, code: str) -> Response:
-    """As the person who is signed in, or as a new one with the name of the form."""
+    """Joins as the person who is signed in, or as a new person with the name from the form."""
     name = ""
     try:
         require_own_page(request)

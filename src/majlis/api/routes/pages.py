@@ -84,7 +84,7 @@ async def asset(name: str, known: Annotated[str | None, Header(alias="If-None-Ma
 
 @router.api_route(f"/{_WORKER}", methods=GET)
 async def service_worker(known: Annotated[str | None, Header(alias="If-None-Match")] = None) -> Response:
-    """At the top, since a service worker only controls pages below its own path."""
+    """Served at the top level, because a service worker only controls pages below its own path."""
     return _file(_WORKER, known)
 
 
@@ -120,7 +120,7 @@ def render(template: str, values: Mapping[str, str]) -> str:
 
 
 def page(request: Request, name: str, values: Mapping[str, str] | None = None, status: int = 200) -> HTMLResponse:
-    """In the language that the person chose in the app, otherwise in that of their browser."""
+    """Returns the page in the language that the person chose in the app, otherwise in that of their browser."""
     accepted = request.headers.get("Accept-Language", "")
     template = PAGES[name]
     for language in (request.cookies.get(_CHOSEN_LANGUAGE, ""), *accepted_languages(accepted)):
@@ -133,7 +133,7 @@ def page(request: Request, name: str, values: Mapping[str, str] | None = None, s
 
 
 def accepted_languages(header: str) -> list[str]:
-    """Without their regions, the most wanted first."""
+    """The languages that the browser accepts, without their regions, the most wanted first."""
     wanted = []
     for part in header.split(","):
         tag, _, quality = part.partition(";q=")

@@ -31,7 +31,8 @@ _FOLDER = files("majlis").joinpath("web_dist")
 @router.api_route("/admin", methods=GET)
 @router.api_route("/admin/{rest:path}", methods=GET)
 async def app(request: Request) -> Response:
-    """Without a session, the sign-in page at the same URL: signing in leads to where the user wanted to go."""
+    """Without a session it returns the sign-in page at the same URL, so signing in leads to where the user wanted to
+    go."""
     try:
         await (await enter(request)).caller()
     except Unauthenticated:

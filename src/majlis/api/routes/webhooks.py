@@ -110,7 +110,7 @@ async def delete(entry: TheEntry, webhook_id: str) -> Response:
 
 @router.post("/hooks/{address}", include_in_schema=False)
 async def post(request: Request, gateway: TheGateway, address: str) -> Response:
-    """Without a token: the webhook's own scheme says whether the request is accepted."""
+    """Needs no token: the webhook's own scheme decides whether the request is accepted."""
     request.app.state.caller_limit.spend(f"hook:{address[:64]}")
     hook = await gateway.db.read(find_incoming, address)
     body = await request.body()
