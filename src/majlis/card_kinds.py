@@ -39,7 +39,7 @@ def choice_answer(options: Sequence[Any]) -> dict[str, Any]:
 
 
 def options_of(answer: Mapping[str, Any]) -> list[Any]:
-    """Of the schema of a choice's answer."""
+    """The options in the schema of a choice's answer."""
     options: list[Any] = answer.get("properties", {}).get("choice", {}).get("enum", [])
     return options
 

@@ -125,8 +125,8 @@ def start_call(
 
 
 def check_before_repeat(tx: Tx, run: Run, tool_name: str) -> str | None:
-    """Before a call is repeated. Returns the name of its space. The policy is checked again for `deny` only: the call
-    had its permission when it was started."""
+    """Called before a call is repeated. Returns the name of its space. The policy is checked again for `deny` only: the
+    call had its permission when it was started."""
     place = place_of(tx, run.active_space_id)
     judge(run.config, place, tool_name)
     update_fenced(tx, run.id, run.fence, **run.columns())

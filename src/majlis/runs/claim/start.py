@@ -104,8 +104,8 @@ def _due(tx: Tx, claimed: ClaimedRuns, limit: int) -> Sequence[sa.Row[Any]]:
 def _with_room(
     tx: Tx, owner: str, due: Sequence[sa.Row[Any]], known: dict[str, sa.Row[Any]], claimed: ClaimedRuns, most: int
 ) -> tuple[list[sa.Row[Any]], bool]:
-    """For at most so many runs, and whether it left others. A consciousness starts its cycle at once: it takes all its
-    pending deliveries, not only this one."""
+    """The deliveries for at most `most` runs, and True if it left others for lack of room. A consciousness starts its
+    cycle at once, because the cycle takes all its pending deliveries."""
     room = free_runs(known)
     roles = [agent.id for agent in known.values() if agent.mind == "roles"]
     lanes = Lanes(tx, roles) if roles else None
