@@ -34,7 +34,6 @@ import alembic.command  # noqa: F401 - loaded once for all children
 import majlis.cli.checks
 import majlis.http_server
 import majlis.transfer
-from majlis.api.app import openapi_document
 
 _CLONE_NEWPID = 0x20000000
 
@@ -183,7 +182,6 @@ def load_everything() -> None:
     for package in (majlis.cli, majlis.cli.checks, majlis.transfer):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    openapi_document()  # builds the types of the routes
     gc.collect()
     gc.freeze()
 

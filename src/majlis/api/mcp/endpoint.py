@@ -7,12 +7,13 @@ import secrets
 from typing import TYPE_CHECKING, Annotated, Any, cast
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from majlis.api.auth import Entry, TheGateway, base_url, enter
 from majlis.api.bodies import reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.errors import Forbidden, Malformed, Unauthenticated
 from majlis.gateway import Gateway
 from majlis.lazy_import import import_alone
@@ -20,7 +21,7 @@ from majlis.lazy_import import import_alone
 if TYPE_CHECKING:
     from majlis.api.mcp.server import Running
 
-router = APIRouter(tags=["mcp"])
+router = new_router("mcp")
 
 PATH = "/mcp"
 METADATA = "/.well-known/oauth-protected-resource"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from majlis.agents import agents, goals, memories, plans
 from majlis.agents.config.config import config_schema
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import AfterId, AgentChange, ListLimit, MemoryValue, NewAgent, PathId, Try, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.entities.caller import Caller
 from majlis.inbox.correct import ClearedJson, clear_inbox, delete_kept, end_waits, write_memory
 from majlis.inbox.pause import PausedJson, is_gateway_paused, pause_agent, pause_gateway
@@ -19,7 +20,7 @@ from majlis.runs.view.preview import preview_agent
 from majlis.runs.view.shapes import TryJson
 from majlis.store.transactions import T, Tx
 
-router = APIRouter(tags=["agents"])
+router = new_router("agents")
 
 
 @router.post("/api/agents", status_code=201, response_model=agents.AgentJson, responses=refusals(409))

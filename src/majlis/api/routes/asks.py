@@ -6,18 +6,19 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 
 from majlis.api.auth import Entry, TheEntry, TheGateway
 from majlis.api.bodies import AskResult, NewAsk, PathId, ShortLine, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.asks.answer import answer_ask
 from majlis.asks.ask import Asking, ask, repeated_ask
 from majlis.asks.queries import AskJson, read_ask
 from majlis.gateway import Gateway
 from majlis.spaces.post import Repeated
 
-router = APIRouter(tags=["asks"])
+router = new_router("asks")
 
 
 @router.post(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from majlis.api.auth import TheEntry
 from majlis.api.bodies import IdText, Moment, PageLimit, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.audit.query import AuditPageJson, list_audit
 from majlis.clock import parse_iso
 
-router = APIRouter(tags=["audit"])
+router = new_router("audit")
 
 
 @router.get("/api/audit", response_model=AuditPageJson, responses=refusals())

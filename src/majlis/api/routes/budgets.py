@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, cast
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import Field
 
 from majlis import clock
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import Body, IdText, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.runs.budget.check import Scope
 from majlis.runs.budget.limits import BudgetJson, BudgetsJson, list_budgets, replace_budgets
 
-router = APIRouter(tags=["budgets"])
+router = new_router("budgets")
 
 
 class Budget(Body):

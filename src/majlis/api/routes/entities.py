@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from majlis.api.auth import TheEntry
 from majlis.api.bodies import AfterId, EntityChange, ListLimit, NewEntity, PathId, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.entities.blocks import BlockJson, block, list_blocks, unblock
 from majlis.entities.caller import EntityType
 from majlis.entities.change import change_entity, delete_entity
@@ -14,7 +15,7 @@ from majlis.entities.entities import access_entity, create_entity, list_entities
 from majlis.entities.preferences import Preferences, PreferencesJson, change_preferences, read_preferences
 from majlis.entities.shapes import EntityJson, MeJson, entity_json
 
-router = APIRouter(tags=["entities"])
+router = new_router("entities")
 
 
 @router.get("/api/me", response_model=MeJson, responses=refusals())

@@ -10,7 +10,7 @@ import asyncio
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Header, Query
+from fastapi import Header, Query
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -18,6 +18,7 @@ from majlis import metrics
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import PathId
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.cards.queries import open_cards
 from majlis.entities.tokens import invalid_token
 from majlis.gateway import Gateway
@@ -27,7 +28,7 @@ from majlis.runs.view.queries import active_agents, spaces_of
 from majlis.spaces.access import access_space, unknown_space
 from majlis.store.transactions import Tx
 
-router = APIRouter(tags=["live"])
+router = new_router("live")
 
 ABORT = "majlis.abort"
 _HEADERS = [

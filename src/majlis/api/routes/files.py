@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
@@ -17,6 +17,7 @@ from majlis.api.bodies import IdText, PageLimit, PathId, reply
 from majlis.api.error_responses import refusals
 from majlis.api.middleware import CLOSE
 from majlis.api.multipart import FIELD, receive_file
+from majlis.api.route import new_router
 from majlis.errors import MajlisError, NotFound
 from majlis.files.names import disposition
 from majlis.files.sniff import PICTURES, served_as
@@ -27,7 +28,7 @@ from majlis.spaces.file_rights import access_file
 from majlis.spaces.gallery import FilePageJson, list_files
 from majlis.spaces.shapes import FileJson
 
-router = APIRouter(tags=["files"])
+router = new_router("files")
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; base-uri 'none'; frame-ancestors 'none'"
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)

@@ -10,19 +10,20 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 import sqlalchemy as sa
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from typing_extensions import TypedDict
 
 from majlis import __version__, metrics
 from majlis.api.auth import TheGateway, enter
 from majlis.api.bodies import reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.errors import Forbidden, Unavailable
 from majlis.gateway import Gateway
 from majlis.runs.claim.poll import count_open
 from majlis.store.faults import is_full, probe_write
 
-router = APIRouter(tags=["health"])
+router = new_router("health")
 _TIMEOUT_SECONDS = 3
 _PROBE_SECONDS = 5.0
 _WRITTEN_AT: WeakKeyDictionary[Gateway, float] = WeakKeyDictionary()

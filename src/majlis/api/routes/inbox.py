@@ -6,11 +6,12 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from majlis.api.auth import Entry, TheEntry, TheGateway
 from majlis.api.bodies import PageLimit, PathId, Renewal, ServiceEvent, Settlement, Take, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.gateway import Gateway
 from majlis.inbox.queries import (
     CyclePageJson,
@@ -25,7 +26,7 @@ from majlis.inbox.services import TriggeredJson, trigger_agent
 from majlis.outside.held import LeaseJson, SettledJson, give_back, renew_event, settle_event
 from majlis.outside.take import TakenEventsJson, has_events, outside_id, take_events
 
-router = APIRouter(tags=["inbox"])
+router = new_router("inbox")
 
 _MAX_NUMBER = 2**63 - 1
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.responses import RedirectResponse
 
 from majlis.api.auth import TheEntry, TheGateway, base_url, enter, require_own_page
 from majlis.api.bodies import NewInvite, PathId, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.api.routes.pages import GET, page
 from majlis.api.routes.session import limit_sign_in, set_cookie
 from majlis.clock import parse_iso
@@ -27,7 +28,7 @@ from majlis.spaces.invites import (
     list_invites,
 )
 
-router = APIRouter(tags=["invites"])
+router = new_router("invites")
 
 
 @router.post("/api/spaces/{space_id}/invites", status_code=201, response_model=NewInviteJson, responses=refusals(404))

@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from typing_extensions import TypedDict
 
 from majlis.api.auth import TheEntry, TheGateway, base_url
 from majlis.api.bodies import NewSignIn, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.api.routes.pages import page
 from majlis.api.routes.session import limit_sign_in
 from majlis.entities.caller import require_administrator
 from majlis.errors import MajlisError
 from majlis.lazy_import import import_alone
 
-router = APIRouter(tags=["secrets"])
+router = new_router("secrets")
 
 
 class SignInJson(TypedDict):

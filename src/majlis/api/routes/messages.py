@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from majlis import metrics
 from majlis.api.auth import Entry, TheEntry
 from majlis.api.bodies import ChangedMessage, HeldEvent, IdText, NewMessage, PageLimit, PathId, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.errors import Invalid
 from majlis.inbox.deliver import post_message
 from majlis.inbox.regenerate import regenerate
@@ -24,7 +25,7 @@ from majlis.spaces.reactions import react, unreact
 from majlis.spaces.search import SearchJson, search
 from majlis.spaces.shapes import MessageJson, VersionsJson
 
-router = APIRouter(tags=["messages"])
+router = new_router("messages")
 
 QUERY = (
     'Words and "phrases", and the filters from:NAME, in:SPACE, before:DATE and after:DATE. Put a name with spaces in '

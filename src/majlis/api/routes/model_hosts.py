@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import ModelHosts, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.models.owner_hosts import ModelHostsJson, put_model_hosts, show_model_hosts
 
-router = APIRouter(tags=["models"])
+router = new_router("models")
 
 
 @router.get("/api/model-hosts", response_model=ModelHostsJson, responses=refusals())

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import Field, StringConstraints
 
 from majlis.agents.config.model import ModelObject
 from majlis.api.auth import Entry, TheEntry, TheGateway
 from majlis.api.bodies import Body, IdText, Line, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.entities.caller import Caller, require_administrator
 from majlis.models.connect.examine import pasted_secret
 from majlis.models.connect.providers import list_providers
@@ -26,7 +27,7 @@ from majlis.models.connect.registry import (
 from majlis.models.connect.shapes import AgentNameJson, FoundJson, LookJson, ModelsJson, ProviderJson, TestJson
 from majlis.secret_store import Cipher, Secret
 
-router = APIRouter(tags=["models"])
+router = new_router("models")
 
 _Key = Annotated[str, StringConstraints(max_length=16 * 1024)]
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from hmac import compare_digest
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from starlette.responses import RedirectResponse
 
 from majlis.api.auth import TheGateway, base_url, over_https
 from majlis.api.oidc import Attempt, Provider
+from majlis.api.route import new_router
 from majlis.api.routes.pages import page
 from majlis.api.routes.session import limit_sign_in, set_cookie
 from majlis.entities.sessions import sign_in_with_identity
 from majlis.errors import MajlisError, NotFound, Unauthenticated
 
-router = APIRouter(tags=["oidc"], include_in_schema=False)
+router = new_router("oidc", include_in_schema=False)
 
 _COOKIE = "majlis_oidc"
 _ATTEMPT_SECONDS = 600

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header
+from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.responses import Response
 from typing_extensions import TypedDict
@@ -14,12 +14,13 @@ from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import reply
 from majlis.api.completion import open_completion
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.conversations.models import Model, find_model, list_models
 from majlis.conversations.post import Ask, post_once
 from majlis.errors import Malformed
 from majlis.store import ids
 
-router = APIRouter(tags=["openai"])
+router = new_router("openai")
 
 # How long OpenAI's clients wait.
 _AGENT_SECONDS = 600

@@ -14,16 +14,18 @@ from importlib.resources import files
 from string import Template
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import Header, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from majlis.api.auth import TheGateway, require_own_page
+from majlis.api.bodies import reply
 from majlis.api.reference.page import render_reference
+from majlis.api.route import new_router
 from majlis.api.routes.session import limit_sign_in, open_session, set_cookie
 from majlis.entities.sessions import find_code_owner
 from majlis.errors import MajlisError, NotFound, TooMany, Unauthenticated
 
-router = APIRouter(tags=["pages"], include_in_schema=False)
+router = new_router("pages", include_in_schema=False)
 
 # Link previews and uptime monitors use HEAD.
 GET = ["GET", "HEAD"]
@@ -95,6 +97,12 @@ def _file(name: str, known: str | None) -> Response:
     if known is not None and etag in known:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type=media_type)
+
+
+@router.api_route("/api/openapi.json", methods=GET)
+async def openapi(request: Request) -> Response:
+    """Making the document takes a second, once."""
+    return reply(await asyncio.to_thread(request.app.state.document))
 
 
 @router.api_route("/api/reference", methods=GET)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import PathId, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.api.multipart import receive_file
+from majlis.api.route import new_router
 from majlis.api.routes.files import POLICY, UPLOAD_FORM, drain
 from majlis.entities.pictures import check_picture, read_picture, remove_picture, set_picture
 from majlis.entities.shapes import EntityJson
 from majlis.errors import MajlisError
 
-router = APIRouter(tags=["entities"])
+router = new_router("entities")
 
 Sha256 = Annotated[
     str, Path(pattern="^[0-9a-f]{64}$", description="The hash of the content. `picture` of a member is the whole path.")

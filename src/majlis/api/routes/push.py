@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import Field, StringConstraints
 
 from majlis.api.auth import TheEntry, TheGateway, base_url
 from majlis.api.bodies import Body, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.clock import is_timezone
 from majlis.errors import Invalid
 from majlis.push.subscriptions import (
@@ -23,7 +24,7 @@ from majlis.push.subscriptions import (
     unsubscribe,
 )
 
-router = APIRouter(tags=["entities"])
+router = new_router("entities")
 
 Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[!-~]+$")]
 Base64 = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import IdText, PageLimit, PathId, ToolResult, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.cards.answer import submit_tool_result
 from majlis.cards.queries import PendingToolCallJson, list_pending
 from majlis.runs.end.cancel import ENDED, STOP_MILLIS, ask_to_stop, cancel_run
@@ -22,7 +23,7 @@ from majlis.runs.view.shapes import AgentUsageJson, ContextJson, DayUsageJson, R
 from majlis.runs.view.usage import get_usage, list_usage_by_day
 from majlis.spaces.shapes import MessageJson
 
-router = APIRouter(tags=["runs"])
+router = new_router("runs")
 
 
 @router.get("/api/runs", response_model=RunPageJson, responses=refusals(404))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import NewSecret, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.secret_store import Cipher, SecretJson, delete_secret, list_secrets, put_secret
 
-router = APIRouter(tags=["secrets"])
+router = new_router("secrets")
 
 
 @router.get("/api/secrets", response_model=list[SecretJson], responses=refusals())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from majlis.api.auth import TheEntry, TheGateway, cookie_name, over_https, require_own_page
 from majlis.api.bodies import SignIn, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.entities import sessions
 from majlis.entities.caller import Caller
 from majlis.entities.entities import read_me
@@ -16,7 +17,7 @@ from majlis.foundation import owner_caller
 from majlis.gateway import Gateway
 from majlis.store.transactions import Tx
 
-router = APIRouter(tags=["session"])
+router = new_router("session")
 
 
 @router.post("/api/session", status_code=201, response_model=MeJson, responses=refusals())

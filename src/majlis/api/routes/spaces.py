@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import (
@@ -21,6 +21,7 @@ from majlis.api.bodies import (
     reply,
 )
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.inbox.pause import PausedJson, pause_space
 from majlis.spaces.access import access_space
 from majlis.spaces.direct import open_direct
@@ -33,7 +34,7 @@ from majlis.spaces.shapes import MemberJson, PhaseJson, SpaceJson, SpaceOutlineJ
 from majlis.spaces.spaces import change_space, create_space, delete_space
 from majlis.spaces.summaries import SummariesJson, list_summaries
 
-router = APIRouter(tags=["spaces"])
+router = new_router("spaces")
 
 
 @router.post("/api/spaces", status_code=201, response_model=SpaceJson, responses=refusals(404))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from typing_extensions import TypedDict
 
 from majlis import __version__
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.backup.status import last_backup
 from majlis.clock import iso
 from majlis.entities.caller import Caller, require_administrator
 from majlis.store.transactions import Tx
 
-router = APIRouter(tags=["system"])
+router = new_router("system")
 
 
 class SystemJson(TypedDict):

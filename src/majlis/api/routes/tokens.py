@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from majlis.api.auth import TheEntry, TheGateway, base_url
 from majlis.api.bodies import NewToken, PathId, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.clock import iso, parse_iso
 from majlis.entities.access import end_access, end_all_access, list_access
 from majlis.entities.sessions import create_sign_in_code
 from majlis.entities.shapes import AccessJson, NewTokenJson, SignInLinkJson, TokenJson
 from majlis.entities.tokens import create_token, list_tokens
 
-router = APIRouter(tags=["tokens"])
+router = new_router("tokens")
 
 KeepCurrent = Annotated[bool, Query(alias="keepCurrent", description="Keep the one that this request uses.")]
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from majlis import clock
 from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import IdText, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.errors import Invalid
 from majlis.runs.view.shapes import UsageReportJson
 from majlis.runs.view.usage import Asked, UsageBy, report_usage
 
-router = APIRouter(tags=["usage"])
+router = new_router("usage")
 
 _THIRTY_DAYS = 30 * 86_400_000
 Since = Annotated[str | None, Query(alias="from", max_length=40, description="A date or time. Default: 30 days ago.")]

@@ -12,16 +12,17 @@ from mimetypes import guess_type
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import Header, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from majlis.api.auth import enter
 from majlis.api.error_responses import handle_error
+from majlis.api.route import new_router
 from majlis.api.routes.pages import GET, page
 from majlis.errors import NotFound, Unauthenticated
 
-router = APIRouter(tags=["web"], include_in_schema=False)
+router = new_router("web", include_in_schema=False)
 
 _FOLDER = files("majlis").joinpath("web_dist")
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field, StringConstraints
 from starlette.responses import Response
 
 from majlis.api.auth import TheEntry, TheGateway, base_url
 from majlis.api.bodies import Body, IdText, PageLimit, PathId, nothing, reply
 from majlis.api.error_responses import refusals
+from majlis.api.route import new_router
 from majlis.entities.caller import require_administrator
 from majlis.errors import Forbidden, Invalid, Unavailable
 from majlis.gateway import Gateway
@@ -40,7 +41,7 @@ from majlis.webhooks.outgoing import (
 from majlis.webhooks.template import MAX_TEMPLATE, parse_payload
 from majlis.webhooks.verify import Scheme, check_secret, verify
 
-router = APIRouter(tags=["webhooks"])
+router = new_router("webhooks")
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
