@@ -20,7 +20,6 @@ from majlis.files.upload import Uploads
 from majlis.foundation import owner_caller, prepare_foundation
 from majlis.live.bus import Bus, InProcessBus
 from majlis.live.hub import Hub
-from majlis.live.nats_bus import NatsBus
 from majlis.lobby import create_lobby
 from majlis.models.connect.examine import Examiner
 from majlis.models.guard import ModelGuard
@@ -137,5 +136,13 @@ class Gateway:
 async def open_gateway(settings: Settings, wait: bool = False) -> Gateway:
     """The gateway is not started yet. With `wait`, PostgreSQL may still be starting."""
     base = await prepare_foundation(settings, wait)
-    bus: Bus = NatsBus(settings.bus_url, base.gateway_id) if settings.bus_url else InProcessBus()
-    return Gateway(settings, base.db, bus, base.hasher, base.owner_id)
+    return Gateway(settings, base.db, _bus(settings, base.gateway_id), base.hasher, base.owner_id)
+
+
+def _bus(settings: Settings, gateway_id: str) -> Bus:
+    if not settings.bus_url:
+        return InProcessBus()
+    # Imported here, so that a gateway without NATS does not wait for the import of its client.
+    from majlis.live.nats_bus import NatsBus
+
+    return NatsBus(settings.bus_url, gateway_id)

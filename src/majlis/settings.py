@@ -283,10 +283,10 @@ class Settings(BaseModel):
     @property
     def summary_choice(self) -> ModelChoice | None:
         """None if nothing is summarised. Raises ValueError if it is not valid in an agent's config."""
-        from majlis.agents.config.config import parse_config
-
         if not self.summary_model:
             return None
+        from majlis.agents.config.config import parse_config
+
         if self.summary_model == "demo":
             raise ValueError("summary_model must be a real model; the demo model cannot summarise")
         try:

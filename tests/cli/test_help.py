@@ -15,7 +15,10 @@ from majlis.cli.examples import EXAMPLES
 from majlis.cli.main import COMMANDS, app, load_command
 from tests.cli.command import Command
 
-HEAVY = {"asyncio", "httpx", "pydantic", "rich", "sqlalchemy", "yaml", "fastapi", "orjson"}
+HEAVY = {
+    "asyncio", "httpx", "pydantic", "rich", "sqlalchemy", "yaml", "fastapi", "orjson", "structlog",
+    "majlis.api", "majlis.gateway", "majlis.settings", "majlis.store",
+}  # fmt: skip
 
 
 def every_command() -> Iterator[tuple[str, object]]:
