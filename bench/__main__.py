@@ -27,6 +27,7 @@ from bench import (
     queries,
     rooms,
     runs,
+    start,
     throughput,
     transfer,
     wake,
@@ -58,6 +59,7 @@ MEASURES: dict[str, Measure] = {
     "nodes": nodes.measure,
     "cycles": cycles.measure,
     "transfer": transfer.measure,
+    "start": start.measure,
 }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Engine = Literal["sqlite", "postgresql"]
-Unit = Literal["ms", "KB", "MB", "/s", "%", "statements", "tasks", "rows"]
+Unit = Literal["s", "ms", "KB", "MB", "/s", "%", "statements", "tasks", "rows"]
 
 ENGINES: tuple[Engine, ...] = ("sqlite", "postgresql")
 

@@ -19,7 +19,7 @@ _ENVIRONMENT = {
     "MAJLIS_REQUESTS_BURST": "1000000",
     "MAJLIS_LOG_LEVEL": "warning",
 }
-_RUN = "from majlis.cli.main import run; run()"
+RUN = "from majlis.cli.main import run; run()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,12 @@ class Served:
         return Connection(self.base_url, person.token)
 
     @property
+    def processor_seconds(self) -> float:
+        with open(f"/proc/{self.pid}/stat") as stat:
+            user, system = stat.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    @property
     def resident_kb(self) -> int:
         with open(f"/proc/{self.pid}/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
@@ -39,7 +45,7 @@ class Served:
 @contextmanager
 def serve(scene: Scene, bus_url: str = "", altered: str = "") -> Iterator[Served]:
     """`altered` is Python that runs first, to measure what a choice of ours is worth."""
-    command = [sys.executable, "-c", f"{altered}\n{_RUN}", "serve", "--port", "0", "--data-dir", str(scene.folder)]
+    command = [sys.executable, "-c", f"{altered}\n{RUN}", "serve", "--port", "0", "--data-dir", str(scene.folder)]
     command += ["--database-url", scene.url, *(["--bus-url", bus_url] if bus_url else [])]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **_ENVIRONMENT}, text=True)
     try:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bench.results import Result
 
-_DIGITS = {"ms": 2, "KB": 1, "MB": 1, "/s": 0, "%": 1, "statements": 0, "tasks": 0, "rows": 0}
+_DIGITS = {"s": 2, "ms": 2, "KB": 1, "MB": 1, "/s": 0, "%": 1, "statements": 0, "tasks": 0, "rows": 0}
 
 
 def as_table(results: Sequence[Result], load_before: float) -> Table:

@@ -11,9 +11,8 @@ import time
 from bench.filling import fill
 from bench.results import Result
 from bench.scenes import set_scene
+from bench.servers import RUN
 from bench.stage import Stage
-
-_RUN = "from majlis.cli.main import run; run()"
 
 
 def measure(stage: Stage) -> list[Result]:
@@ -33,6 +32,6 @@ def measure(stage: Stage) -> list[Result]:
 def _run(folder: str, url: str, *command: str) -> float:
     started = time.perf_counter()
     where = ["--data-dir", folder, "--database-url", url]
-    arguments = [sys.executable, "-c", _RUN, *command, *where]
+    arguments = [sys.executable, "-c", RUN, *command, *where]
     subprocess.run(arguments, check=True, stderr=subprocess.DEVNULL, env={**os.environ, "MAJLIS_LOG_LEVEL": "warning"})
     return time.perf_counter() - started
