@@ -31,12 +31,6 @@ class Served:
         return Connection(self.base_url, person.token)
 
     @property
-    def processor_seconds(self) -> float:
-        with open(f"/proc/{self.pid}/stat") as stat:
-            user, system = stat.read().rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-    @property
     def resident_kb(self) -> int:
         with open(f"/proc/{self.pid}/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
