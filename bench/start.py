@@ -29,7 +29,7 @@ from majlis.store.transactions import Tx
 
 HEALTHY_SECONDS = 1.5
 HELP_SECONDS = 0.2
-# Of processor time, which a busy machine changes less than time by the clock.
+# In processor time, which a busy machine changes less than time by the clock.
 HEALTHY_RATIO = 2.5
 HELP_RATIO = 8.0
 _NOTHING = "pass"
