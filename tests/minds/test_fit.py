@@ -18,8 +18,8 @@ from majlis.minds.roles.scene import Scene as RolesScene
 from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Action, Goal, Memory, Message, Scene
 from majlis.models.chat.wire_format import chat_messages
+from majlis.models.estimate_tokens import estimate_turns
 from majlis.models.port import Prompt
-from majlis.models.tokens import estimate_turns
 from tests.minds.scenes import ALPHA, DESIGNER, HUSAM, config, in_alpha, message, trigger_of
 
 SPACES = 1_000

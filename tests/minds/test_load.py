@@ -13,8 +13,8 @@ from majlis.entities.caller import Caller
 from majlis.minds.timeline.load import Shared, at_once, load_in_steps
 from majlis.minds.timeline.perceive import perceive
 from majlis.minds.timeline.scene import Goal, Memory, Plan, Resume, Scene
+from majlis.models.estimate_tokens import estimate_turns
 from majlis.models.port import System, User
-from majlis.models.tokens import estimate_turns
 from majlis.spaces.members import join, leave
 from majlis.spaces.spaces import delete_space
 from majlis.store.tables import entities, goals, members, memories, plans

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from majlis.models.estimate_tokens import estimate, estimate_turns
 from majlis.models.port import Call, Result, Said, System, Turn, User, surely_fits
 from majlis.models.sizes_and_prices import known_size
-from majlis.models.tokens import estimate, estimate_turns
 from tests.models.token_samples import SAMPLES
 
 

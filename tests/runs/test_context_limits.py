@@ -9,7 +9,7 @@ import pytest
 from majlis import clock
 from majlis.model_providers import Key
 from majlis.models.connect.registry import parse_choice
-from majlis.models.tokens import estimate
+from majlis.models.estimate_tokens import estimate
 from tests.conditions import PATIENCE_SECONDS
 from tests.model_server import Asked, Reply, Script, call, say, silent
 from tests.runs.house import House

@@ -21,8 +21,8 @@ from majlis.minds.timeline.history_block import first_in_view
 from majlis.minds.timeline.lines import MAX_TEXT, calls_agent
 from majlis.minds.timeline.scene import Action, ActiveSpace, Asked, Message, Scene, Summary
 from majlis.minds.view import LeftOut, View
+from majlis.models.estimate_tokens import estimate, estimate_turns
 from majlis.models.port import surely_fits
-from majlis.models.tokens import estimate, estimate_turns
 from majlis.shorten import shorten, shorten_text
 
 S = TypeVar("S", Scene, RolesScene)

@@ -10,6 +10,7 @@ from typing import Any
 from majlis import clock, metrics, telemetry
 from majlis.agents.config.policy import verdict
 from majlis.live.bus import Unsubscribe
+from majlis.models.estimate_tokens import estimate_tools, estimate_turns
 from majlis.models.port import (
     Answer,
     Call,
@@ -23,7 +24,6 @@ from majlis.models.port import (
     Usage,
 )
 from majlis.models.sizes_and_prices import Prices
-from majlis.models.tokens import estimate_tools, estimate_turns
 from majlis.runs.budget.check import Charge, Scope, check_budgets
 from majlis.runs.budget.park import keys_of, park
 from majlis.runs.calls.permission import place_of

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from majlis.agents.config.config import AgentConfig
 from majlis.minds.consciousness.cut import cut_json, cut_pieces
 from majlis.minds.consciousness.token_budget import BYTES_PER_TOKEN
+from majlis.models.estimate_tokens import estimate_tools, estimate_turns
 from majlis.models.port import UNLIMITED, Context, Prompt, Said, SizeSource, ToolSpec, Turn, surely_fits
 from majlis.models.sizes_and_prices import DEFAULT_CONTEXT, MIN_CONTEXT
-from majlis.models.tokens import estimate_tools, estimate_turns
 from majlis.runs.run import Run
 from majlis.store.tables import agents
 from majlis.store.transactions import Tx

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 from typing_extensions import TypedDict
 
+from majlis.models.estimate_tokens import estimate
 from majlis.models.port import SizeSource
-from majlis.models.tokens import estimate
 
 # Blocks begin with a heading, as in `SPACE HISTORY ("Lobby"):`.
 _HEADING = re.compile(r"^(?=[A-Z][A-Z ]{2,}(?: \(.*\))?:)", re.MULTILINE)

@@ -20,8 +20,8 @@ from majlis.inbox.build_trigger import build_triggers, cycle_trigger
 from majlis.inbox.deliver import insert_delivery, new_delivery, post_message
 from majlis.inbox.services import trigger_agent
 from majlis.models.chat.wire_format import chat_messages, chat_tools
+from majlis.models.estimate_tokens import estimate_tools, estimate_turns
 from majlis.models.port import ModelFailed, Prompt, final_answer, read_input
-from majlis.models.tokens import estimate_tools, estimate_turns
 from majlis.runs.calls.permission import offered_specs
 from majlis.runs.claim.arrivals import look_at_arrivals
 from majlis.runs.engine import Engine
