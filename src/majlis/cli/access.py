@@ -17,7 +17,7 @@ app = typer.Typer(rich_markup_mode=None, help="List and end tokens, browser sess
 async def list_(where: Where, name: Entity, as_json: AsJson = False) -> None:
     """List the live tokens, sessions and sign-in links of a person, agent or service."""
     from majlis.cli.local import as_owner, find_entity
-    from majlis.entities.access import list_access
+    from majlis.entities.live_access import list_access
 
     found = await as_owner(where.settings(), lambda tx, hasher, owner: list_access(tx, owner, find_entity(tx, name).id))
     rows = [
@@ -37,7 +37,7 @@ async def end(
 ) -> None:
     """End a token, session or link, and everything that was opened with it."""
     from majlis.cli.local import as_owner
-    from majlis.entities.access import end_access
+    from majlis.entities.live_access import end_access
 
     await as_owner(where.settings(), lambda tx, hasher, owner: end_access(tx, owner, access_id))
     print_result({"id": access_id, "ended": True}, as_json, f"Ended {access_id}.")
@@ -48,7 +48,7 @@ async def end(
 async def end_all(where: Where, name: Entity, as_json: AsJson = False) -> None:
     """End all tokens, sessions and links of a person, agent or service."""
     from majlis.cli.local import as_owner, find_entity
-    from majlis.entities.access import end_all_access
+    from majlis.entities.live_access import end_all_access
 
     settings = where.settings()
     await as_owner(settings, lambda tx, hasher, owner: end_all_access(tx, owner, find_entity(tx, name).id))

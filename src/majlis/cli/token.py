@@ -76,7 +76,7 @@ async def revoke(
 ) -> None:
     """Revoke a token."""
     from majlis.cli.local import as_owner
-    from majlis.entities.access import end_access
+    from majlis.entities.live_access import end_access
 
     await as_owner(where.settings(), lambda tx, hasher, owner: end_access(tx, owner, token_id))
     print_result({"id": token_id, "revoked": True}, as_json, f"Revoked {token_id}.")

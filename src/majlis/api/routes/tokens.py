@@ -11,7 +11,7 @@ from majlis.api.bodies import NewToken, PathId, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.api.route import new_router
 from majlis.clock import iso, parse_iso
-from majlis.entities.access import end_access, end_all_access, list_access
+from majlis.entities.live_access import end_access, end_all_access, list_access
 from majlis.entities.sessions import create_sign_in_code
 from majlis.entities.shapes import AccessJson, NewTokenJson, SignInLinkJson, TokenJson
 from majlis.entities.tokens import create_token, list_tokens
