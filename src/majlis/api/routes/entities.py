@@ -8,7 +8,7 @@ from majlis.api.auth import TheEntry
 from majlis.api.bodies import AfterId, EntityChange, ListLimit, NewEntity, PathId, nothing, reply
 from majlis.api.error_responses import refusals
 from majlis.api.route import new_router
-from majlis.entities.blocks import BlockJson, block, list_blocks, unblock
+from majlis.entities.block_people import BlockJson, block, list_blocks, unblock
 from majlis.entities.caller import EntityType
 from majlis.entities.change import change_entity, delete_entity
 from majlis.entities.entities import access_entity, create_entity, list_entities, read_me
