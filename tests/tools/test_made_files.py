@@ -10,7 +10,7 @@ import pytest
 from mcp.types import AudioContent, BlobResourceContents, CallToolResult, EmbeddedResource, ImageContent, TextContent
 
 from majlis.settings import Settings
-from majlis.tools.mcp.blocks import files_of
+from majlis.tools.mcp.result_content import files_of
 from tests.model_server import Asked, Reply, call, sequence, silent
 from tests.runs.house import House, open_house
 from tests.runs.test_acts_for import agent

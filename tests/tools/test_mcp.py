@@ -19,8 +19,8 @@ from mcp.types import CallToolResult, TextContent
 from majlis.agents.config.config import AgentConfig, parse_config
 from majlis.errors import MajlisError
 from majlis.runs.calls.call import outcome
-from majlis.tools.mcp.blocks import result_json
 from majlis.tools.mcp.offer import name_tools
+from majlis.tools.mcp.result_content import result_json
 from majlis.tools.toolbox import Allowed, Tools, built_in_tools
 from tests.conditions import PATIENCE_SECONDS, until
 from tests.ports import free_port

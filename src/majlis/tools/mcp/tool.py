@@ -12,9 +12,9 @@ from majlis.runs.calls.elicit import Elicitation, Reply, ServerQuestion
 from majlis.runs.calls.made_files import WithFiles
 from majlis.tool_decorator import ToolContext
 from majlis.tools.json_schema import parse_input, parse_object
-from majlis.tools.mcp.blocks import files_of, result_json
 from majlis.tools.mcp.offer import Offered
 from majlis.tools.mcp.ongoing import Nobody, People
+from majlis.tools.mcp.result_content import files_of, result_json
 from majlis.tools.mcp.servers import Servers
 from majlis.tools.reach.secrets import Secrets
 
