@@ -49,8 +49,8 @@ from majlis.outside.held import Settled as Settled
 from majlis.outside.held import SettledJson as SettledJson
 from majlis.outside.take import TakenEventJson as TakenEventJson
 from majlis.outside.take import TakenEventsJson as TakenEventsJson
-from majlis.runs.budget.limits import BudgetJson as BudgetJson
-from majlis.runs.budget.limits import BudgetsJson as BudgetsJson
+from majlis.runs.budget.budgets import BudgetJson as BudgetJson
+from majlis.runs.budget.budgets import BudgetsJson as BudgetsJson
 from majlis.runs.view.lens import PromptBudgetJson as PromptBudgetJson
 from majlis.runs.view.open_waits import OpenWaitJson as OpenWaitJson
 from majlis.runs.view.open_waits import OpenWaitsJson as OpenWaitsJson

@@ -12,8 +12,8 @@ from majlis.api.auth import TheEntry, TheGateway
 from majlis.api.bodies import Body, IdText, reply
 from majlis.api.error_responses import refusals
 from majlis.api.route import new_router
+from majlis.runs.budget.budgets import BudgetJson, BudgetsJson, list_budgets, replace_budgets
 from majlis.runs.budget.check import Scope
-from majlis.runs.budget.limits import BudgetJson, BudgetsJson, list_budgets, replace_budgets
 
 router = new_router("budgets")
 
