@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from majlis.api.mcp.cards import ANSWER_CARD, ASK_PEOPLE
-from majlis.api.mcp.events import RENEW_EVENT, SETTLE_EVENT, TAKE_EVENTS
 from majlis.api.mcp.files import READ_FILE
 from majlis.api.mcp.messages import REACT, READ_MESSAGES, SEARCH_MESSAGES, SEND_MESSAGE
+from majlis.api.mcp.outside_events import RENEW_EVENT, SETTLE_EVENT, TAKE_EVENTS
 from majlis.api.mcp.spaces import LIST_SPACES
 from majlis.api.mcp.tool import Tool
 from majlis.api.mcp.wait import WAIT_FOR_MESSAGES
