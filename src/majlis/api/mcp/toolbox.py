@@ -8,7 +8,7 @@ from majlis.api.mcp.messages import REACT, READ_MESSAGES, SEARCH_MESSAGES, SEND_
 from majlis.api.mcp.outside_events import RENEW_EVENT, SETTLE_EVENT, TAKE_EVENTS
 from majlis.api.mcp.spaces import LIST_SPACES
 from majlis.api.mcp.tool import Tool
-from majlis.api.mcp.wait import WAIT_FOR_MESSAGES
+from majlis.api.mcp.wait_for_messages import WAIT_FOR_MESSAGES
 
 _ALL = (
     LIST_SPACES,
