@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from majlis import __version__
 from majlis.api.auth import KnownTokens, RateLimit
 from majlis.api.error_responses import handle_error
-from majlis.api.mcp import endpoint as mcp
+from majlis.api.mcp import routes as mcp
 from majlis.api.middleware import CatchErrors, Middleware
 from majlis.api.oidc import Provider
 from majlis.api.reference.document import complete

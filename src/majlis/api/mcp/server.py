@@ -25,8 +25,8 @@ from starlette.types import Receive, Scope, Send
 from majlis import __version__
 from majlis.api.auth import Entry
 from majlis.api.error_responses import as_failure
-from majlis.api.mcp.endpoint import ENTRY
 from majlis.api.mcp.resources import list_resources, read_resource, templates
+from majlis.api.mcp.routes import ENTRY
 from majlis.api.mcp.subscribe import listen
 from majlis.api.mcp.tool import Call, Shown, Tool
 from majlis.api.mcp.toolbox import TOOLS
