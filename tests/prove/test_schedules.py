@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from majlis.prove.loop import Machine, SimulatedLoop
+from majlis.prove.event_loop import Machine, SimulatedLoop
 from majlis.prove.many import PROMISES, Outcome
 from majlis.prove.promises import PROMISES as CHECKS
 from majlis.prove.schedule import run_schedule

@@ -9,7 +9,7 @@ import random
 from dataclasses import dataclass, field
 
 from majlis.live.bus import Handler, InProcessBus, Unsubscribe
-from majlis.prove.loop import Machine, SimulatedLoop
+from majlis.prove.event_loop import Machine, SimulatedLoop
 
 
 @dataclass

@@ -18,7 +18,7 @@ from majlis.errors import MajlisError
 from majlis.gateway import Gateway
 from majlis.inbox.deliver import post_message
 from majlis.live import log
-from majlis.prove.loop import Machine, SimulatedLoop
+from majlis.prove.event_loop import Machine, SimulatedLoop
 from majlis.prove.node import Node
 from majlis.runs.end.cancel import cancel_run
 from majlis.spaces.history import find_by_client_id
