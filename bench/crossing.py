@@ -27,9 +27,9 @@ from majlis.inbox.deliver import post_message
 from majlis.models import port
 from majlis.models.demo.outline import Outline
 from majlis.prove.bus import Network
+from majlis.prove.changes import History
 from majlis.prove.disk import gateway_disk
 from majlis.prove.event_loop import Machine, SimulatedLoop
-from majlis.prove.history import History
 from majlis.prove.node import Node
 from majlis.prove.world import EPOCH_MILLIS, World, world_of
 from majlis.spaces.members import add_member

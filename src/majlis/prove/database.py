@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from majlis.prove.changes import History
 from majlis.prove.disk import Disk
 from majlis.prove.event_loop import SimulatedLoop
-from majlis.prove.history import History
 from majlis.store.sqlite import Connection, Job, SqliteDatabase, resolve
 from majlis.store.transactions import keep_inside
 

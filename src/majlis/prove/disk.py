@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from majlis.prove.history import CHANGES_TABLE
+from majlis.prove.changes import CHANGES_TABLE
 from majlis.store.sqlite import create_engine
 
 Rows = dict[str, list[tuple[Any, ...]]]

@@ -9,10 +9,10 @@ from typing import Any
 from majlis.entities.tokens import Hasher
 from majlis.gateway import Gateway
 from majlis.prove.bus import Network, SimulatedBus
+from majlis.prove.changes import History
 from majlis.prove.database import Fault, SimulatedDatabase
 from majlis.prove.disk import Disk
 from majlis.prove.event_loop import Machine, SimulatedLoop
-from majlis.prove.history import History
 from majlis.prove.model import CarefulModel
 from majlis.settings import Settings
 from majlis.store import ids

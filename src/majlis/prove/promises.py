@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from majlis.prove.history import Change, History
+from majlis.prove.changes import Change, History
 from majlis.prove.model import TASK
 from majlis.prove.node import owner_of
 from majlis.prove.people import Follower, Sent

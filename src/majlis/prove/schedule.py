@@ -14,11 +14,11 @@ from typing import Any
 from majlis import clock
 from majlis.prove import service as outside_world
 from majlis.prove.bus import Network
+from majlis.prove.changes import Change, History
 from majlis.prove.database import Fault
 from majlis.prove.disk import gateway_disk
 from majlis.prove.event_loop import Machine, SimulatedLoop
 from majlis.prove.faults import Faults
-from majlis.prove.history import Change, History
 from majlis.prove.model import CarefulModel, ModelTraits
 from majlis.prove.node import Node
 from majlis.prove.people import Edge, Follower, People

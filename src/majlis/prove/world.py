@@ -12,10 +12,10 @@ from majlis.agents.agents import create_agent
 from majlis.entities.caller import Caller
 from majlis.entities.entities import add_entity
 from majlis.foundation import OWNER_TOKEN_ID, set_up
+from majlis.prove.changes import CHANGES, History, write_triggers
 from majlis.prove.database import SimulatedDatabase
 from majlis.prove.disk import Content, Disk
 from majlis.prove.event_loop import Machine, SimulatedLoop
-from majlis.prove.history import CHANGES, History, write_triggers
 from majlis.prove.service import python_tool
 from majlis.spaces.members import add_member
 from majlis.spaces.spaces import create_space
