@@ -1,5 +1,5 @@
 """The kinds of cards, which agents show to people, and of asks, which programs put to a space: what each asks for, and
-what an answer looks like."""
+what an answer looks like. Tables, configs and the command line use this module."""
 
 from __future__ import annotations
 
