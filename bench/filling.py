@@ -15,7 +15,7 @@ from bench.stage import sqlite_path
 from majlis.store.sqlite import _PRAGMAS
 
 # Five words each, from vocabularies of different sizes; the last one is all its own.
-_SQLITE_TEXT = "'w' || n % 97 || ' x' || n % 1009 || ' y' || n * 31 % 5003 || ' z' || n * 17 % 997 || ' m' || n"
+_SQLITE_TEXT = "'w' || (n % 97) || ' x' || (n % 1009) || ' y' || (n * 31 % 5003) || ' z' || (n * 17 % 997) || ' m' || n"
 _POSTGRES_TEXT = "concat('w', n % 97, ' x', n % 1009, ' y', n * 31 % 5003, ' z', n * 17 % 997, ' m', n)"
 _COLUMNS = "id, space_id, seq, sender_id, kind, text, chain_depth, caused_by, client_id, created_at"
 _DATA = '{"type":"space.message","spaceId":"","message":{' + "x" * 400 + "}}"
