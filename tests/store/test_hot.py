@@ -24,6 +24,7 @@ _things = sa.table(
     sa.column("n", sa.BigInteger),
     sa.column("data", runs.c.trigger.type),
     sa.column("yes", sa.Boolean),
+    sa.column("usd", sa.Double),
 )
 
 
@@ -35,7 +36,9 @@ def marked(way: str, statement: Any) -> Any:
 async def db(database_url: str) -> AsyncIterator[Database]:
     opened = open_database(database_url)
     json = "jsonb" if opened.dialect == "postgresql" else "text"
-    table = sa.text(f"CREATE TABLE things (id text PRIMARY KEY, n bigint, data {json}, yes boolean)")
+    table = sa.text(
+        f"CREATE TABLE things (id text PRIMARY KEY, n bigint, data {json}, yes boolean, usd double precision)"
+    )
     await opened.write(lambda tx: tx.execute(table))
     yield opened
     await opened.close()
@@ -68,10 +71,10 @@ async def test_values_come_back_as_they_were_stored(db: Database, way: str) -> N
     insert = marked(way, sa.insert(_things))
     select = marked(way, sa.select(_things).order_by(_things.c.id))
     rows = [
-        {"id": "a", "n": 2**62, "data": {"text": "ü ' \\ 😀", "deep": [1, None]}, "yes": True},
-        {"id": "b", "n": -1, "data": [], "yes": False},
+        {"id": "a", "n": 2**62, "data": {"text": "ü ' \\ 😀", "deep": [1, None]}, "yes": True, "usd": 0.1},
+        {"id": "b", "n": -1, "data": [], "yes": False, "usd": 2.0},
     ]
-    nothing = {"id": "c", "n": None, "data": None, "yes": None}
+    nothing = {"id": "c", "n": None, "data": None, "yes": None, "usd": None}
 
     def store(tx: Tx) -> None:
         tx.execute(insert, rows)

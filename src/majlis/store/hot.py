@@ -28,6 +28,8 @@ Process = Callable[[Any], Any]
 # A named tuple.
 Row = Any
 _MARK = "_majlis_hot"
+# PostgreSQL's code of the type. SQLAlchemy asks for it only for columns with floating-point numbers.
+_DOUBLE_PRECISION = 701
 
 
 def hot(statement: S) -> S:
@@ -182,7 +184,7 @@ class Prepared:
         self._constants = {name: compiled.params.get(name) for name in names if name not in keys}
         self._pick = _picker(names)
         columns = compiled._result_columns
-        out = (column.type._cached_result_processor(dialect, None) for column in columns)
+        out = (column.type._cached_result_processor(dialect, _DOUBLE_PRECISION) for column in columns)
         self._out = [(index, convert) for index, convert in enumerate(out) if convert is not None]
         self._row = _row_class([column.name for column in columns]) if columns else None
         # None for a statement without rows.
