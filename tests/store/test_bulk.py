@@ -68,7 +68,7 @@ async def test_texts_and_json_arrive_as_they_were_given(db: Database) -> None:
 
 
 async def test_rows_keep_their_order_and_nothing_is_null(db: Database) -> None:
-    """With more rows than one statement has, and a number that is no multiple of it."""
+    """With more rows than one statement has, and a number of rows that does not fill the last statement."""
     rows: list[tuple[Any, ...]] = [(str(n), [n], n % 2 == 0, float(n)) for n in range(1234)]
     rows[7] = (None, None, None, None)
     await db.write(insert_rows, _things, _NAMES, rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import threading
 from collections.abc import Iterator
@@ -81,6 +82,8 @@ async def import_(
         progress.total = size
         source = Source(opened, "The input" if file == "-" else file, progress)
         db = await open_store(settings)
+        # The collector need not look at what is loaded again with every few hundred lines.
+        gc.freeze()
         try:
             summary = await import_file(
                 db, source, refused, settings.owner_name, store_at(settings.file_store, settings.files_dir), dry_run

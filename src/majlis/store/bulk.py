@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -28,7 +29,7 @@ def insert_rows(tx: Tx, table: sa.TableClause, names: Sequence[str], rows: Rows)
     quote = conn.dialect.identifier_preparer.quote
     into = f"{quote(table.name)} ({', '.join(map(quote, names))})"
     json = [at for at, name in enumerate(names) if isinstance(table.c[name].type, sa.JSON)]
-    rows = [_with_json_as_text(row, json) for row in rows] if json else rows
+    rows = _with_json_as_text(rows, json) if json else rows
     raw = conn.connection.driver_connection
     if tx.dialect == "sqlite":
         _insert(cast(sqlite3.Connection, raw), into, rows)
@@ -36,9 +37,16 @@ def insert_rows(tx: Tx, table: sa.TableClause, names: Sequence[str], rows: Rows)
         await_only(_copy(raw, into, rows))
 
 
-def _with_json_as_text(row: Sequence[Any], json: list[int]) -> Sequence[Any]:
+def _with_json_as_text(rows: Rows, columns: list[int]) -> Rows:
+    """Most rows have none."""
+    pick = itemgetter(*columns)
+    nothing = pick([None] * (columns[-1] + 1))
+    return [row if pick(row) == nothing else _dumped(row, columns) for row in rows]
+
+
+def _dumped(row: Sequence[Any], columns: list[int]) -> Sequence[Any]:
     values = list(row)
-    for at in json:
+    for at in columns:
         if values[at] is not None:
             values[at] = dump_json(values[at])
     return values

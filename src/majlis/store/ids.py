@@ -48,7 +48,8 @@ Kind = Literal[
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RANDOM_BITS = 35
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
-_PATTERN = re.compile(r"[a-z]{3}_[0-9a-hjkmnp-tv-z]{16}")
+_TAIL = "_[0-9a-hjkmnp-tv-z]{16}"
+_PATTERN = re.compile(f"[a-z]{{3}}{_TAIL}")
 
 
 class Generator:
@@ -98,6 +99,11 @@ def first_at(kind: Kind, millis: int) -> str:
 
 def looks_like_id(text: str) -> bool:
     return _PATTERN.fullmatch(text) is not None
+
+
+def pattern(kind: str | None = None) -> str:
+    """A regular expression for a whole id; without a kind for ids of every kind."""
+    return f"^{kind or '[a-z]{3}'}{_TAIL}$"
 
 
 def _digits(number: int, width: int) -> str:

@@ -1,4 +1,4 @@
-"""Imports a batch of lines: all together, or one by one if the database rejects one of them.
+"""Imports a batch of lines: all together, or in halves if the database rejects one of them.
 
 An import does not change existing rows, except that positions move forward. So a repeated import changes nothing, and
 an import into a gateway in use overwrites nothing.
@@ -8,36 +8,52 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
 
 from majlis.entities.caller import SYSTEM
+from majlis.store.bulk import insert_rows
+from majlis.store.hot import among, hot
 from majlis.store.tables import entities, events, spaces, tokens
 from majlis.store.transactions import Tx
 from majlis.transfer.imported_files import complete_rows, show_files, without_content
 from majlis.transfer.parse import Line, derived, settled
 from majlis.transfer.placeholders import replace_placeholders
 from majlis.transfer.report import RejectedRows, Verdict, Verdicts, refusal, remember
-from majlis.transfer.scope import same_after_redaction
+from majlis.transfer.scope import Values, same_after_redaction
 from majlis.transfer.tables import Kind
 
 Reasons = dict[int, str]
 """Why lines were rejected, by line number."""
 
+_IMPORTED, _PRESENT = Verdict("imported"), Verdict("present")
+_SPACES = hot(sa.select(spaces.c.id, spaces.c.deleted_at, spaces.c.head_seq).where(among(spaces.c.id, "wanted")))
+
 
 def import_lines(tx: Tx, lines: Sequence[Line], earlier: RejectedRows) -> Verdicts:
     """Does not change `earlier`: the transaction may run again."""
     verdicts: Verdicts = {}
-    if _try(tx, lines, verdicts, ChainMap({}, earlier)) is None:
-        return verdicts
-    verdicts, known = {}, ChainMap({}, earlier)
-    for line in lines:
-        reason = _try(tx, [line], verdicts, known)
-        if reason is not None:
-            _reject(line, reason, verdicts, known)
+    _import_halves(tx, lines, verdicts, ChainMap({}, earlier))
     return verdicts
+
+
+def _import_halves(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, known: ChainMap[tuple[str, str], str]) -> None:
+    """All lines together, or if the database rejects one of them each half, in order, until that line is alone."""
+    tried: Verdicts = {}
+    attempt = known.new_child()
+    reason = _try(tx, lines, tried, attempt)
+    if reason is None:
+        verdicts.update(tried)
+        known.update(attempt.maps[0])
+    elif len(lines) == 1:
+        _reject(lines[0], reason, verdicts, known)
+    else:
+        middle = len(lines) // 2
+        _import_halves(tx, lines[:middle], verdicts, known)
+        _import_halves(tx, lines[middle:], verdicts, known)
 
 
 def replace_owner(tx: Tx, lines: Sequence[Line], earlier: RejectedRows) -> Verdicts:
@@ -102,7 +118,7 @@ def _import_group(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, earlier: Re
         elif ahead := _ahead(line, row):
             moving.append((line, ahead))
         else:
-            verdicts[line.raw.number] = Verdict("present")
+            verdicts[line.raw.number] = _PRESENT
     changing = [*new, *(line for line, _ in moving)]
     wrong = {**_missing_references(tx, kind, new, earlier), **_wrong_numbers(tx, kind, changing)}
     wrong |= _third_members(tx, new) if kind.name == "member" else {}
@@ -115,17 +131,27 @@ def _import_group(tx: Tx, lines: Sequence[Line], verdicts: Verdicts, earlier: Re
 
 
 def _existing_rows(tx: Tx, kind: Kind, lines: Sequence[Line]) -> dict[tuple[Any, ...], Mapping[Any, Any]]:
-    columns = [kind.table.c[name] for name in kind.key]
     keys = [kind.key_of(line.values) for line in lines]
-    same = columns[0].in_([key[0] for key in keys]) if len(columns) == 1 else sa.tuple_(*columns).in_(keys)
-    found = (row._mapping for row in tx.all(sa.select(kind.table).where(same)))
-    return {tuple(row[name] for name in kind.key): row for row in found}
+    if len(kind.key) == 1:
+        found = tx.all(_by_key(kind.table, *kind.key), {"keys": [key[0] for key in keys]})
+    else:
+        same = sa.tuple_(*(kind.table.c[name] for name in kind.key)).in_(keys)
+        found = tx.all(sa.select(kind.table).where(same))
+    rows = (row._mapping for row in found)
+    return {tuple(row[name] for name in kind.key): row for row in rows}
+
+
+@cache
+def _by_key(table: sa.Table, name: str) -> sa.Select[Any]:
+    return hot(sa.select(table).where(among(table.c[name], "keys")))
 
 
 def _differing(line: Line, row: Mapping[Any, Any]) -> list[str]:
     """The keys whose values differ from those in an export of the existing row."""
     kind = line.kind
     existing = settled(kind.name, {name: row[name] for name in line.values})
+    if existing == line.values:
+        return []
     return [
         each.wire
         for each in kind.fields
@@ -144,43 +170,47 @@ def _ahead(line: Line, row: Mapping[Any, Any]) -> dict[str, Any]:
 def _missing_references(tx: Tx, kind: Kind, lines: Sequence[Line], earlier: RejectedRows) -> Reasons:
     reasons: Reasons = {}
     for each, table in kind.references:
-        wanted = {line.values[each.name] for line in lines if line.values.get(each.name) is not None}
-        found = _existing_ids(tx, table, wanted, agents_only=each.name in kind.agents_only)
-        for line in lines:
-            target = line.values.get(each.name)
-            if target is None or target in found:
+        name = each.name
+        wanted = {line.values.get(name) for line in lines} - {None}
+        missing = wanted - _existing_ids(tx, table, wanted, agents_only=name in kind.agents_only)
+        for line in lines if missing else ():
+            target = line.values.get(name)
+            if target not in missing:
                 continue
             reason = f"{each.wire} refers to {target}, which does not exist, comes later or has another type"
-            if why := earlier.get((table.name, target)):
+            if why := earlier.get((table.name, str(target))):
                 reason = f"depends on {target} ({each.wire}), which was rejected: {why}"[:1000]
             reasons.setdefault(line.raw.number, reason)
     return reasons
 
 
-def _existing_ids(tx: Tx, table: sa.Table, wanted: set[str], agents_only: bool) -> set[str]:
-    if not wanted:
-        return set()
-    statement = sa.select(table.c.id).where(table.c.id.in_(wanted))
-    if agents_only:
-        statement = statement.where(entities.c.type == "agent")
-    return {row.id for row in tx.all(statement)}
+def _existing_ids(tx: Tx, table: sa.Table, wanted: set[Any], agents_only: bool) -> set[str]:
+    return {row.id for row in tx.all(_ids(table, agents_only), {"wanted": wanted})} if wanted else set()
+
+
+@cache
+def _ids(table: sa.Table, agents_only: bool) -> sa.Select[Any]:
+    statement = sa.select(table.c.id).where(among(table.c.id, "wanted"))
+    return hot(statement.where(entities.c.type == "agent") if agents_only else statement)
 
 
 def _wrong_numbers(tx: Tx, kind: Kind, lines: Sequence[Line]) -> Reasons:
     """A number above the space's newest message would cause a negative unread count or a gap."""
-    wanted = {line.values["space_id"] for line in lines} if kind.numbers else set()
-    found = {row.id: row for row in tx.all(sa.select(spaces).where(spaces.c.id.in_(wanted)))} if wanted else {}
-    reasons = {line.raw.number: _wrong_number(line, found.get(line.values["space_id"])) for line in lines if wanted}
-    return {number: reason for number, reason in reasons.items() if reason}
+    if not kind.numbers or not lines:
+        return {}
+    wanted = {line.values["space_id"] for line in lines}
+    found = {row.id: row for row in tx.all(_SPACES, {"wanted": wanted})}
+    reasons = ((line.raw.number, _wrong_number(line, found.get(line.values["space_id"]))) for line in lines)
+    return {number: reason for number, reason in reasons if reason}
 
 
-def _wrong_number(line: Line, space: sa.Row[Any] | None) -> str:
+def _wrong_number(line: Line, space: Any) -> str:
     if space is None:
         return ""
     if space.deleted_at is not None:
         return f"its space {space.id} is deleted"
-    for each in line.kind.fields:
-        number = line.values.get(each.name) if each.name in line.kind.numbers else None
+    for each in line.kind.numbered:
+        number = line.values.get(each.name)
         if number is not None and not 0 <= number <= space.head_seq:
             return f"{each.wire} {number} should be between 0 and {space.head_seq}, the newest message of its space"
     return ""
@@ -209,18 +239,27 @@ def _move(tx: Tx, moving: Iterable[tuple[Line, dict[str, Any]]], verdicts: Verdi
 
 
 def _insert(tx: Tx, lines: Sequence[Line], verdicts: Verdicts) -> None:
+    if not lines:
+        return
+    kind = lines[0].kind
     replaced = replace_placeholders(tx, lines)
     verdicts.update((number, Verdict("updated")) for number in replaced)
-    new = [line for line in lines if line.raw.number not in replaced]
-    rows = [{**line.values, **derived(line.kind.name, line.values)} for line in new]
-    if rows and new[0].kind.name in ("file", "attachment"):
-        complete_rows(tx, new[0].kind.name, rows)
+    new = [line for line in lines if line.raw.number not in replaced] if replaced else lines
+    rows = [_row(line) for line in new]
+    if rows and kind.name in ("file", "attachment"):
+        complete_rows(tx, kind.name, rows)
     # A statement has one set of columns. Neighbours nearly always have the same, and the order must stay.
-    for _, group in groupby(rows, key=tuple):
-        tx.execute(lines[0].kind.table.insert(), list(group))
-    if rows and new[0].kind.name == "attachment":
+    for names, group in groupby(rows, key=tuple):
+        insert_rows(tx, kind.table, names, [tuple(row.values()) for row in group])
+    if rows and kind.name == "attachment":
         show_files(tx, {row["message_id"] for row in rows})
-    verdicts.update((line.raw.number, Verdict("imported")) for line in new)
+    verdicts.update((line.raw.number, _IMPORTED) for line in new)
+
+
+def _row(line: Line) -> Values:
+    added = derived(line.kind.name, line.values)
+    is_completed = line.kind.name in ("file", "attachment")
+    return {**line.values, **added} if added or is_completed else line.values
 
 
 def _reject(line: Line, reason: str, verdicts: Verdicts, earlier: RejectedRows) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import sqlalchemy as sa
@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from majlis import clock
 from majlis.errors import ConfigurationError
 from majlis.files.store import FileStore
+from majlis.store.hot import hot
 from majlis.store.migrate import revision
 from majlis.store.migrations import REVISIONS
 from majlis.store.tables import blobs, spaces
@@ -28,7 +29,20 @@ from majlis.transfer.scope import DAMAGE, Redaction, Scope, contents, find_scope
 from majlis.transfer.tables import Kind
 
 _CONTENTS = 200
-Keyed = tuple[tuple[Any, ...], "sa.Row[Any] | Exception"]
+
+
+class Damaged(NamedTuple):
+    key: tuple[Any, ...]
+    error: Exception
+
+
+class _Queries(NamedTuple):
+    rows: sa.Select[Any]
+    keys: sa.Select[Any]
+
+
+# A row's columns, then its key.
+Row = sa.Row[Any] | Damaged
 
 
 @dataclass
@@ -105,12 +119,12 @@ def _pages(tx: Tx, kind: Kind, exported: Exported) -> Iterator[list[bytes]]:
     selection = Selection(tx, kind, exported.scope)
     for page in selection.pages():
         lines = []
-        for key, row in page:
+        for row in page:
             try:
                 lines.append(selection.line(row))
             except DAMAGE as error:
-                reason = str(error).splitlines()[0]
-                exported.left_out.append({"type": kind.name, "key": list(key), "reason": reason})
+                left_out = {"type": kind.name, "key": list(selection.key(row)), "reason": str(error).splitlines()[0]}
+                exported.left_out.append(left_out)
         yield lines
 
 
@@ -118,52 +132,70 @@ class Selection:
     """The rows of one kind in a scope, read by keyset."""
 
     def __init__(self, tx: Tx, kind: Kind, scope: Scope) -> None:
+        columns = selected(kind, scope)
         self._tx = tx
         self._kind = kind
-        self._scope = scope
-        self._columns = selected(kind, scope)
+        self._parts = list(parts(kind, scope))
+        self._wires = {each.name: each.wire for each, _, _ in columns}
+        self._optional = [each.name for each, _, optional in columns if optional]
+        self._moments = [each.wire for each, _, _ in columns if each.is_moment]
+        self._line_keys = ("type", *self._wires.values())
         self._redaction = Redaction(tx, scope.space_id) if scope.space_id is not None else None
         self._order = [_bytewise(tx, column) for column in ordered(kind, scope)]
         self._keys = [column.label(f"key_{n}") for n, column in enumerate(self._order)]
-        self._everything = sa.select(*(read.label(each.name) for each, read, _ in self._columns), *self._keys)
+        self._everything = sa.select(*(read.label(each.name) for each, read, _ in columns), *self._keys)
 
-    def pages(self) -> Iterator[list[Keyed]]:
-        for part in parts(self._kind, self._scope):
-            page = self._page(part)
+    def pages(self) -> Iterator[Sequence[Row]]:
+        names = [f"after_{n}" for n in range(len(self._order))]
+        after = [sa.bindparam(name, type_=column.type) for name, column in zip(names, self._order, strict=True)]
+        for part in self._parts:
+            first, following = self._queries(part), self._queries(part, _tuple(self._order) > _tuple(after))
+            page = self._page(first, {})
             while page:
                 yield page
-                page = self._page(part, _tuple(self._order) > self._literal(page[-1][0]))
+                page = self._page(following, dict(zip(names, self.key(page[-1]), strict=True)))
 
-    def line(self, row: sa.Row[Any] | Exception) -> bytes:
-        if isinstance(row, Exception):
-            raise row
-        values = {
-            each.name: value
-            for (each, _, optional), value in zip(self._columns, row, strict=False)
-            if not (optional and value is None)
-        }
-        if self._redaction is not None:
-            values = self._redaction.apply(self._kind.name, values)
-        written = {each.wire: each.write(values[each.name]) for each, _, _ in self._columns if each.name in values}
-        return _line({"type": self._kind.name, **written})
+    def key(self, row: Row) -> tuple[Any, ...]:
+        return row.key if isinstance(row, Damaged) else tuple(row[len(self._wires) :])
 
-    def _page(self, *conditions: sa.ColumnElement[bool]) -> list[Keyed]:
-        def read(what: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
-            return self._tx.all(what.where(*conditions).order_by(*self._order).limit(self._kind.page))
+    def line(self, row: Row) -> bytes:
+        if isinstance(row, Damaged):
+            raise row.error
+        if self._redaction is None:
+            # The row's key comes last, and is not written.
+            line = dict(zip(self._line_keys, (self._kind.name, *row), strict=False))
+        else:
+            line = {"type": self._kind.name, **self._redacted(row, self._redaction)}
+        for wire in self._moments:
+            if (at := line.get(wire)) is not None:
+                line[wire] = clock.iso(at)
+        return _line(line)
 
+    def _redacted(self, row: sa.Row[Any], redaction: Redaction) -> dict[str, Any]:
+        values = dict(zip(self._wires, row, strict=False))
+        for name in self._optional:
+            if values[name] is None:
+                del values[name]
+        return {self._wires[name]: value for name, value in redaction.apply(self._kind.name, values).items()}
+
+    def _queries(self, *conditions: sa.ColumnElement[bool]) -> _Queries:
+        def query(what: sa.Select[Any]) -> sa.Select[Any]:
+            return hot(what.where(*conditions).order_by(*self._order).limit(self._kind.page))
+
+        return _Queries(query(self._everything), query(sa.select(*self._keys)))
+
+    def _page(self, queries: _Queries, after: dict[str, Any]) -> Sequence[Row]:
         try:
-            return [(tuple(row)[len(self._columns) :], row) for row in read(self._everything)]
+            return self._tx.all(queries.rows, after)
         except DAMAGE:
-            return [(tuple(key), self._alone(key)) for key in read(sa.select(*self._keys))]
+            return [self._alone(tuple(key)) for key in self._tx.all(queries.keys, after)]
 
-    def _alone(self, key: sa.Row[Any]) -> sa.Row[Any] | Exception:
+    def _alone(self, key: tuple[Any, ...]) -> Row:
+        literals = [sa.literal(value, column.type) for value, column in zip(key, self._order, strict=True)]
         try:
-            return self._tx.execute(self._everything.where(_tuple(self._order) == self._literal(key))).one()
+            return self._tx.execute(self._everything.where(_tuple(self._order) == _tuple(literals))).one()
         except DAMAGE as error:
-            return error
-
-    def _literal(self, key: Sequence[Any]) -> sa.ColumnElement[Any]:
-        return _tuple([sa.literal(value, column.type) for value, column in zip(key, self._order, strict=True)])
+            return Damaged(key, error)
 
 
 def _bytewise(tx: Tx, column: sa.Column[Any]) -> sa.ColumnElement[Any]:

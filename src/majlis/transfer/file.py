@@ -20,7 +20,7 @@ from majlis.transfer.tables import VERSION
 
 # No line and no batch may exceed the memory.
 MAX_LINE_BYTES = 32 * 1024 * 1024
-BATCH_LINES = 500
+BATCH_LINES = 2000
 BATCH_BYTES = 4 * 1024 * 1024
 _SKIPPED_BYTES = 64 * 1024
 _SHOWN_BYTES = 1000
@@ -46,7 +46,7 @@ class Source:
         batch: list[Raw] = []
         size = 0
         while (raw := self._next()) is not None:
-            if raw.content.strip():
+            if not raw.content.isspace():
                 batch.append(raw)
                 size += len(raw.content)
             if len(batch) >= BATCH_LINES or size >= BATCH_BYTES:

@@ -78,7 +78,9 @@ def _rehearse(tx: Tx, work: Steps) -> None:
         raise _RollBack from None
     except sa.exc.DBAPIError as error:
         # Half of the file is already read, so the transaction must not be retried.
-        raise MajlisError("database_failed", f"The dry run failed: {error.orig}. Nothing was changed.") from None
+        # The lines after the first may have the row.
+        reason = str(error.orig).partition("\n")[0]
+        raise MajlisError("database_failed", f"The dry run failed: {reason}. Nothing was changed.") from None
 
 
 def _steps(source: Source, state: _State, owner_name: str, receiver: Receiver) -> Steps:

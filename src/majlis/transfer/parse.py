@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from majlis.agents.agents import is_outside
 from majlis.agents.config.config import dump_config, parse_config
@@ -60,10 +61,7 @@ def parse(raw: Raw, scope: ScopeName) -> Line | Content | End:
     if scope == "space" and kind.name == "entity" and "role" in content:
         raise Refused("role is not allowed in the export of a single space", content)
     try:
-        renamed = tables.RENAMED.get(kind.name, {})
-        given = {renamed.get(key, key): value for key, value in content.items() if key != "type"}
-        line = kind.line.model_validate(given)
-        values = {each.name: getattr(line, each.name) for each in kind.fields if each.name in line.model_fields_set}
+        values = kind.validate(_given(kind, content))
         _check(kind.name, values)
     except ValidationError as error:
         raise Refused(_explained(error), content) from None
@@ -95,6 +93,15 @@ def derived(type: str, values: Values) -> Values:
     return {"event_at": values["created_at"]} if type == "space" else {}
 
 
+def _given(kind: Kind, content: dict[str, Any]) -> dict[str, Any]:
+    given = content.copy()
+    del given["type"]
+    for old, new in tables.RENAMED.get(kind.name, {}).items():
+        if old in given:
+            given[new] = given.pop(old)
+    return given
+
+
 def _object(raw: Raw) -> dict[str, Any]:
     if raw.too_long:
         raise Refused(f"the line is longer than {MAX_LINE_BYTES} bytes")
@@ -116,13 +123,23 @@ def _counts(content: dict[str, Any]) -> dict[str, int]:
 
 def _explained(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_input=False)
-    first = problems[0]
-    path = ".".join(str(part) for part in first["loc"])[:200]
-    message = {"extra_forbidden": "is not a known key", "missing": "is missing"}.get(
-        first["type"], first["msg"].removeprefix("Value error, ")
-    )
+    path = ".".join(str(part) for part in problems[0]["loc"])[:200]
+    message = _message(problems[0])
     more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{path}: {message[0].lower()}{message[1:]}{more}"
+
+
+def _message(problem: ErrorDetails) -> str:
+    match problem["type"]:
+        case "extra_forbidden":
+            return "is not a known key"
+        case "missing":
+            return "is missing"
+        case "string_pattern_mismatch":
+            # Only ids have a pattern (`ids.pattern`).
+            kind = problem["ctx"]["pattern"][1:4]
+            return f"should be an id like {kind if kind.isalpha() else 'msg'}_0123456789abcdef"
+    return problem["msg"].removeprefix("Value error, ")
 
 
 def _check(type: str, values: Values) -> None:
@@ -164,13 +181,14 @@ def _check_message(values: Values) -> None:
     mentions = values.get("mentions")
     if mentions is not None and not (isinstance(mentions, list) and len(mentions) <= MAX_MENTIONS):
         raise Invalid("invalid_line", f"mentions should be a list of at most {MAX_MENTIONS} ids.")
-    if not all(isinstance(mention, str) and ids.looks_like_id(mention) for mention in mentions or []):
+    if mentions and not all(isinstance(mention, str) and ids.looks_like_id(mention) for mention in mentions):
         raise Invalid("invalid_line", "mentions should contain ids of entities.")
 
 
 def _require_objects(values: Values, *names: str) -> None:
     for name in names:
-        if not isinstance(values.get(name), dict | None):
+        value = values.get(name)
+        if value is not None and not isinstance(value, dict):
             raise Invalid("invalid_line", f"{name} should be an object.")
 
 

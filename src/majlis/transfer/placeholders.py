@@ -42,8 +42,8 @@ def replace_placeholders(tx: Tx, lines: Sequence[Line]) -> set[int]:
     )
     notices = sa.select(messages).where(sa.or_(*ranges), messages.c.kind == "notice", messages.c.text.in_(_TEXTS))
     found = {(row.space_id, row.seq): row.n for row in tx.all(notices)}
-    replaced = set()
-    for line in lines:
+    replaced: set[int] = set()
+    for line in lines if found else ():
         n = found.get((line.values["space_id"], line.values["seq"]))
         if n is not None:
             tx.execute(messages.update().where(messages.c.n == n).values(line.values))

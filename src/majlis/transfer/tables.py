@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from operator import itemgetter
+from typing import Annotated, Any, Literal, NotRequired
 
 import orjson
 import pydantic
 import sqlalchemy as sa
 from pydantic import AfterValidator, BeforeValidator
 from pydantic.alias_generators import to_camel
+from typing_extensions import TypedDict
 
 from majlis import clock
 from majlis.spaces.post import refuse_controls
@@ -83,9 +85,13 @@ class Field:
     column: sa.Column[Any]
     wire: str
 
-    @property
+    @cached_property
     def name(self) -> str:
-        return self.column.name
+        return str(self.column.name)
+
+    @property
+    def is_moment(self) -> bool:
+        return self.column.type is Moment
 
     @property
     def optional(self) -> bool:
@@ -103,15 +109,12 @@ class Field:
         required = self._required()
         return required | None if self.column.nullable else required
 
-    def write(self, value: Any) -> Any:
-        return clock.iso(value) if value is not None and self.column.type is Moment else value
-
     def _required(self) -> Any:
         kind = self.column.type
         if choices := _choices(self.column):
             return Literal[choices]
         if kind is Key:
-            return Annotated[str, AfterValidator(_id(self._prefix()))]
+            return Annotated[str, pydantic.Field(pattern=ids.pattern(self._prefix()))]
         if kind is Moment:
             return Annotated[int, BeforeValidator(_moment)]
         if isinstance(kind, sa.JSON):
@@ -142,15 +145,6 @@ def _choices(column: sa.Column[Any]) -> tuple[str, ...]:
             if listed:
                 return tuple(re.findall(r"'([^']*)'", listed[1]))
     return ()
-
-
-def _id(prefix: str | None) -> Callable[[str], str]:
-    def check(value: str) -> str:
-        if not ids.looks_like_id(value) or not value.startswith(f"{prefix}_" if prefix else ""):
-            raise ValueError(f"should be an id like {prefix or 'msg'}_0123456789abcdef")
-        return value
-
-    return check
 
 
 def _moment(value: object) -> int:
@@ -199,21 +193,31 @@ class Kind:
         return tuple(Field(column, wire.get(column.name) or to_camel(str(column.name))) for column in columns)
 
     @cached_property
-    def line(self) -> type[pydantic.BaseModel]:
-        """Validates a line of this type: every key is known, every value fits its column."""
+    def validate(self) -> Callable[[dict[str, Any]], dict[str, Any]]:
+        """From keys to columns, in the order of the table: every key is known, every value fits its column."""
+        wires = {each.name: each.wire for each in self.fields}
         columns: dict[str, Any] = {
-            each.name: (each.annotation, pydantic.Field(None if each.optional else ..., alias=each.wire))
-            for each in self.fields
+            each.name: NotRequired[each.annotation] if each.optional else each.annotation for each in self.fields
         }
-        strict = pydantic.ConfigDict(extra="forbid", strict=True)
-        return pydantic.create_model(f"{self.name.capitalize()}Line", __config__=strict, **columns)
+        config = pydantic.ConfigDict(extra="forbid", strict=True, alias_generator=wires.__getitem__)
+        line: Any = TypedDict("line", columns)  # type: ignore[misc]
+        adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(pydantic.with_config(config)(line))
+        return adapter.validate_python
+
+    @cached_property
+    def numbered(self) -> tuple[Field, ...]:
+        return tuple(each for each in self.fields if each.name in self.numbers)
 
     @cached_property
     def references(self) -> tuple[tuple[Field, sa.Table], ...]:
         return tuple((each, each.target) for each in self.fields if each.target is not None)
 
-    def key_of(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(values[name] for name in self.key)
+    @cached_property
+    def key_of(self) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+        if len(self.key) > 1:
+            return itemgetter(*self.key)
+        (name,) = self.key
+        return lambda values: (values[name],)
 
 
 def describe(metadata: sa.MetaData) -> tuple[Kind, ...]:
