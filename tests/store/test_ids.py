@@ -28,3 +28,11 @@ def test_ids_ascend_even_when_the_clock_goes_back(monkeypatch: pytest.MonkeyPatc
     first = ids.new("msg")
     monkeypatch.setattr(clock, "now", lambda: 1_000)
     assert ids.new("msg") > first
+
+
+@pytest.mark.parametrize("millis", [0, 1, 31, 32, 1_790_000_000_123, 2**45 - 1])
+def test_an_id_begins_with_its_time(millis: int) -> None:
+    digits = "0123456789abcdefghjkmnpqrstvwxyz"
+    made = ids.first_at("msg", millis)
+    assert sum(digits.index(digit) * 32**place for place, digit in enumerate(reversed(made[4:13]))) == millis
+    assert made[:4] + made[13:] == "msg_0000000"

@@ -117,6 +117,7 @@ def create_app(gateway: Gateway) -> ASGIApp:
     app.add_exception_handler(MajlisError, handle_error)
     app.add_exception_handler(RequestValidationError, handle_error)
     app.add_exception_handler(HTTPException, web.not_found)
+    app.add_middleware(messages.QuickPost)
     app.add_middleware(CatchErrors)
     settings = gateway.settings
     app.state.gateway = gateway

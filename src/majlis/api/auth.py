@@ -196,12 +196,13 @@ def _credential(gateway: Gateway, request: Request) -> Credential:
 def scopes_for(request: Request) -> tuple[Scope, ...]:
     """The scopes that a method needs. The domain also checks `approve` for permissions, and the role, which needs
     `admin`. That scope alone is enough for administration."""
-    if request.url.path in _ANY_SCOPE:
+    path: str = request.scope["path"]
+    if path in _ANY_SCOPE:
         return ()
     scope: Scope = "read" if request.method in _SAFE else "write"
-    if request.url.path.endswith(("/tool-results", "/answers")):
+    if path.endswith(("/tool-results", "/answers")):
         return scope, "approve"
-    return (scope, "admin") if request.url.path.startswith(_ADMINISTRATION) else (scope,)
+    return (scope, "admin") if path.startswith(_ADMINISTRATION) else (scope,)
 
 
 def over_https(request: Request) -> bool:

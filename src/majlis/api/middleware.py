@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from functools import cache
 
+from prometheus_client import Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from majlis import metrics, telemetry
@@ -126,8 +128,15 @@ def _telling(span: telemetry.Span, scope: Scope, send: Send) -> Send:
 def _count(scope: Scope, status: int, seconds: float) -> None:
     route = getattr(scope.get("route"), "path", "unknown")
     method = scope["method"] if scope["method"] in _METHODS else "other"
-    metrics.requests.labels(method, route, status).inc()
-    metrics.request_seconds.labels(method, route).observe(seconds)
+    counter, histogram = _measured(method, route, status)
+    counter.inc()
+    histogram.observe(seconds)
+
+
+@cache
+def _measured(method: str, route: str, status: int) -> tuple[Counter, Histogram]:
+    """Their labels take longer to find than to count."""
+    return metrics.requests.labels(method, route, status), metrics.request_seconds.labels(method, route)
 
 
 def _responded(span: telemetry.Span, scope: Scope, status: int) -> None:
@@ -161,11 +170,12 @@ async def _limited(scope: Scope, receive: Receive) -> Receive:
         if len(body) > MAX_BODY:
             raise _too_large()
         if not message.get("more_body"):
-            return _replayed(body, receive)
+            return replayed({"type": "http.request", "body": body, "more_body": False}, receive)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+def replayed(message: Message, receive: Receive) -> Receive:
+    """Receives this message again first."""
+    pending = [message]
 
     async def replay() -> Message:
         return pending.pop() if pending else await receive()
