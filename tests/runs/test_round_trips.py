@@ -11,8 +11,8 @@ from tests.model_server import say, sequence, silent
 from tests.runs.house import House, open_house
 from tests.wire import Transaction, Wire
 
-# A post looks up its token. A claim after a poll also looks for runs to continue: one more than after a wake-up.
-MOST = {"post": 3, "claim": 5, "send": 2, "settle": 2}
+# A claim after a poll also looks for runs to continue: one more than after a wake-up.
+MOST = {"post": 2, "claim": 5, "send": 2, "settle": 2}
 
 pytestmark = pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 

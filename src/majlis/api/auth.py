@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Concatenate
+from typing import Annotated, Any, Concatenate
 from urllib.parse import urlsplit
 
+import sqlalchemy as sa
 from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 
 from majlis import metrics
 from majlis.entities.caller import Caller
 from majlis.entities.scopes import Scope, missing_scope
-from majlis.entities.tokens import TokenKind, find_caller, invalid_token
+from majlis.entities.tokens import TokenKind, ask_caller, caller_in, find_caller, invalid_token
 from majlis.errors import Forbidden, TooMany, Unauthenticated
 from majlis.foundation import owner_caller
 from majlis.gateway import Gateway
@@ -37,6 +38,10 @@ _ADMINISTRATION = (
 )  # fmt: skip
 
 
+class CallerChanged(Exception):
+    """A token's caller is not the one that it was. The transaction must not commit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Credential:
     """The credential that a request was sent with, not yet verified."""
@@ -50,7 +55,31 @@ class Credential:
     needs: tuple[Scope, ...] = ()
 
     def identify(self, tx: Tx) -> Caller:
-        caller = self._find(tx)
+        return self._allowed(self._find(tx))
+
+    def begin(self, tx: Tx, work: Callable[[Tx, Caller], T]) -> tuple[Caller, T]:
+        caller = self.identify(tx)
+        return caller, work(tx, caller)
+
+    def presume(self, tx: Tx, known: Caller, work: Callable[[Tx, Caller], T]) -> T:
+        """Works as the known caller, and looks up the token in the round trip of the work's first statement. If that
+        finds another caller, or none, nothing is committed or told."""
+        found = ask_caller(tx, self.digest, self.kind)
+        try:
+            result = work(tx, self._allowed(known))
+        except sa.exc.DBAPIError:
+            raise
+        except Exception:
+            self._check_same(found, known)
+            raise
+        self._check_same(found, known)
+        return result
+
+    def _check_same(self, found: sa.CursorResult[Any], known: Caller) -> None:
+        if caller_in(found, self.kind) != known:
+            raise CallerChanged
+
+    def _allowed(self, caller: Caller) -> Caller:
         if self.needs and caller.scopes.isdisjoint(self.needs):
             raise missing_scope(caller.scopes, self.needs)
         return caller
@@ -76,25 +105,37 @@ class Entry:
 
     async def write(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         await self._check_first_use()
-        return await self._gateway.db.write(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+        return await self._run(self._gateway.db.write, lambda tx, caller: work(tx, caller, *args, **kwargs))
 
     async def write_brief(
         self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         await self._check_first_use()
-        return await self._gateway.db.write_brief(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+        return await self._run(self._gateway.db.write_brief, lambda tx, caller: work(tx, caller, *args, **kwargs))
 
     async def read(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        result = await self._gateway.db.read(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
-        self._known.add(self._credential.digest)
-        return result
+        return await self._run(self._gateway.db.read, lambda tx, caller: work(tx, caller, *args, **kwargs))
 
     async def snapshot(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._gateway.db.snapshot(lambda tx: work(tx, self._credential.identify(tx), *args, **kwargs))
+        return await self._run(self._gateway.db.snapshot, lambda tx, caller: work(tx, caller, *args, **kwargs))
+
+    async def _run(
+        self, in_database: Callable[[Callable[[Tx], T]], Awaitable[T]], work: Callable[[Tx, Caller], T]
+    ) -> T:
+        """Saves a round trip to PostgreSQL if the token was used before."""
+        known = self._known.get(self._credential.digest)
+        if known is not None and self._gateway.db.dialect == "postgresql" and self._credential.owner_id is None:
+            try:
+                return await in_database(lambda tx: self._credential.presume(tx, known, work))
+            except CallerChanged:
+                self._known.forget(self._credential.digest)
+        caller, result = await in_database(lambda tx: self._credential.begin(tx, work))
+        self._known.add(self._credential.digest, caller)
+        return result
 
     async def _check_first_use(self) -> None:
         """Checks a token that was not used before on a reader, so that invalid ones never queue for the writer."""
-        if self._credential.digest not in self._known:
+        if self._known.get(self._credential.digest) is None:
             await self.caller()
 
     def needing(self, *any_of: Scope) -> Entry:
@@ -108,23 +149,27 @@ class Entry:
 
     async def caller(self) -> Caller:
         caller = await self._gateway.db.read(self._credential.identify)
-        self._known.add(self._credential.digest)
+        self._known.add(self._credential.digest, caller)
         return caller
 
 
 class KnownTokens:
-    """Digests of tokens that were valid before; the oldest are dropped first. Gives no access by itself."""
+    """Digests of tokens that were valid before, and their callers then; the oldest are dropped first. Gives no access
+    by itself."""
 
     def __init__(self) -> None:
-        self._digests: dict[str, None] = {}
+        self._callers: dict[str, Caller] = {}
 
-    def __contains__(self, digest: str) -> bool:
-        return digest in self._digests
+    def get(self, digest: str) -> Caller | None:
+        return self._callers.get(digest)
 
-    def add(self, digest: str) -> None:
-        self._digests[digest] = None
-        if len(self._digests) > _REMEMBERED:
-            del self._digests[next(iter(self._digests))]
+    def add(self, digest: str, caller: Caller) -> None:
+        self._callers[digest] = caller
+        if len(self._callers) > _REMEMBERED:
+            del self._callers[next(iter(self._callers))]
+
+    def forget(self, digest: str) -> None:
+        self._callers.pop(digest, None)
 
 
 @dataclass(slots=True)
