@@ -1,5 +1,5 @@
-"""On PostgreSQL a known caller's token is looked up together with the first statement of its request. What has changed
-since the last request holds for this one."""
+"""On PostgreSQL a known caller's token is looked up together with the first statement of its request. This
+request follows every change since the last one."""
 
 from __future__ import annotations
 
