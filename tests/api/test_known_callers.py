@@ -1,5 +1,5 @@
-"""On PostgreSQL a known caller's token is looked up together with the first statement of its request. This
-request follows every change since the last one."""
+"""On PostgreSQL a known caller's token is looked up together with the first statement of its request. The request still
+sees every change since the last one."""
 
 from __future__ import annotations
 

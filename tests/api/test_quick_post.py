@@ -68,7 +68,7 @@ class Inner:
 
 
 async def run(world: World, inner: Inner, path: str, parts: list[Any], kind: str = "application/json") -> list[Any]:
-    """The answer of the short way."""
+    """Returns the answer of the short way."""
     given, sent = list(parts), []
 
     async def receive() -> Any:

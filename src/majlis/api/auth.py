@@ -38,6 +38,9 @@ _ADMINISTRATION = (
 )  # fmt: skip
 
 
+InDatabase = Callable[[Callable[[Tx], tuple[Caller, T]]], Awaitable[tuple[Caller, T]]]
+
+
 class CallerChanged(Exception):
     """A token's caller is not the one that it was. The transaction must not commit."""
 
@@ -61,7 +64,7 @@ class Credential:
         caller = self.identify(tx)
         return caller, work(tx, caller)
 
-    def presume(self, tx: Tx, known: Caller, work: Callable[[Tx, Caller], T]) -> T:
+    def presume(self, tx: Tx, known: Caller, work: Callable[[Tx, Caller], T]) -> tuple[Caller, T]:
         """Works as the known caller, and looks up the token in the round trip of the work's first statement. If that
         finds another caller, or none, nothing is committed or told."""
         found = ask_caller(tx, self.digest, self.kind)
@@ -73,7 +76,7 @@ class Credential:
             self._check_same(found, known)
             raise
         self._check_same(found, known)
-        return result
+        return known, result
 
     def _check_same(self, found: sa.CursorResult[Any], known: Caller) -> None:
         if caller_in(found, self.kind) != known:
@@ -119,14 +122,12 @@ class Entry:
     async def snapshot(self, work: Callable[Concatenate[Tx, Caller, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._run(self._gateway.db.snapshot, lambda tx, caller: work(tx, caller, *args, **kwargs))
 
-    async def _run(
-        self, in_database: Callable[[Callable[[Tx], T]], Awaitable[T]], work: Callable[[Tx, Caller], T]
-    ) -> T:
+    async def _run(self, in_database: InDatabase[T], work: Callable[[Tx, Caller], T]) -> T:
         """Saves a round trip to PostgreSQL if the token was used before."""
         known = self._known.get(self._credential.digest)
         if known is not None and self._gateway.db.dialect == "postgresql" and self._credential.owner_id is None:
             try:
-                return await in_database(lambda tx: self._credential.presume(tx, known, work))
+                return (await in_database(lambda tx: self._credential.presume(tx, known, work)))[1]
             except CallerChanged:
                 self._known.forget(self._credential.digest)
         caller, result = await in_database(lambda tx: self._credential.begin(tx, work))
