@@ -1,5 +1,6 @@
 """The kinds of cards, which agents show to people, and of asks, which programs put to a space: what each asks for, and
-what an answer looks like. Tables, configs and the command line use this module."""
+what an answer looks like. Tables, configs and the command line use this module. A new kind also needs a migration
+of their tables, and its form in `web/app/src/features/cards/`."""
 
 from __future__ import annotations
 

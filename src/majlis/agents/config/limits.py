@@ -1,4 +1,6 @@
-"""Limits of an agent (J6, M11, T8, T12). At a limit a run queues or ends; no event is lost."""
+"""Limits of an agent (J6, M11, T8, T12). At a limit a run queues or ends; no event is lost.
+
+`runs/claim/capacity.py` applies the limit of runs at once, `runs/loop/loop.py` those of each run."""
 
 from __future__ import annotations
 

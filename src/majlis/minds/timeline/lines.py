@@ -144,7 +144,7 @@ def _how_asked(resume: Resume, tool: str) -> str:
 
 
 def _tag(scene: Scene, message: Message) -> str:
-    """`SEEN` or `NEW` (C1, C3). The trigger is always new, even if another run has seen it."""
+    """For `[SEEN]` or `[NEW]` (C1, C3). The trigger is always new, even if another run has seen it."""
     assert scene.active is not None
     if message.sender.id == scene.agent.id:
         return "SEEN"

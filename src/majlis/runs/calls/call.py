@@ -1,4 +1,5 @@
-"""Makes a tool call: parse, journal, act. An error becomes a result that tells the model what to do.
+"""Makes a tool call: parse, journal, act. An error becomes a result that tells the model what to do; for invalid input,
+`tools/json_schema.py` words it.
 
 A tool that acts on the database is one transaction with its journal entry. A tool that acts on the outside world is
 journalled as started first, in a transaction that also checks the fence.

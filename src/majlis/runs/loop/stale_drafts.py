@@ -1,5 +1,5 @@
-"""Notices that the message which a model is writing has become stale (E8), so that people do not see it. The
-transaction that posts decides; this is a hint."""
+"""Notices that the message which a model is writing has become stale (E8), so that people do not see it. This
+is a hint: the transaction that posts decides (`spaces/stale.py`) and holds the message (`calls/held_message.py`)."""
 
 from __future__ import annotations
 

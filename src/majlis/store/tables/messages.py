@@ -1,4 +1,4 @@
-"""Messages. Migrations also create their full-text index."""
+"""Messages. Migrations also create their full-text index, and a new column needs one (`migrations/versions/`)."""
 
 import sqlalchemy as sa
 

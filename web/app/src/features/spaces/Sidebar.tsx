@@ -1,3 +1,4 @@
+/** The list of spaces beside every page. A row with its badges is `SpaceRow.tsx`. */
 import { unread } from '@majlis/client'
 import { useMe, useSpaces } from '@majlis/client/react'
 
