@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
+from majlis.card_kinds import AskKind
 from majlis.clock import iso
 from majlis.entities.caller import EntityType
 from majlis.entities.shapes import picture_path
@@ -44,7 +45,7 @@ class AskStateJson(TypedDict):
     """A question of a program (D5): who can answer (empty: any member), how many have to, and the answers so far."""
 
     id: str
-    kind: Literal["text", "approval", "choice", "form"]
+    kind: AskKind
     fromIds: list[str]
     need: int
     answers: list[AskGivenJson]
