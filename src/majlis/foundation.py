@@ -18,9 +18,9 @@ from majlis.errors import ConfigurationError
 from majlis.server_key import check_server_key, load_server_key
 from majlis.settings import Settings
 from majlis.store import ids
-from majlis.store.faults import is_passing
 from majlis.store.migrate import migrate
 from majlis.store.open import open_database, shown, sqlite_path
+from majlis.store.passing_faults import is_passing
 from majlis.store.server_clock import follow_server_clock
 from majlis.store.tables import entities
 from majlis.store.tables import gateway as facts

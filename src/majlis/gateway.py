@@ -39,7 +39,7 @@ from majlis.summaries.summarise import Summaries
 from majlis.tools.toolbox import Allowed, Tools
 from majlis.waits.collect import strike_member
 from majlis.waits.deadlock import leave_to_agents
-from majlis.webhooks.push import Pusher
+from majlis.webhooks.agent_events import Pusher
 from majlis.webhooks.send import WebhookSender
 
 

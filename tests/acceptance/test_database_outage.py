@@ -17,8 +17,8 @@ from majlis.api.app import openapi_document
 from majlis.api.error_responses import DATABASE
 from majlis.live import hub
 from majlis.settings import Settings
-from majlis.store.faults import is_passing
 from majlis.store.open import open_database
+from majlis.store.passing_faults import is_passing
 from majlis.store.tables import agents
 from majlis.webhooks import send
 from tests.conditions import until

@@ -33,7 +33,7 @@ TIMERS = {
     "/push/send.py",
     "/webhooks/queue.py",
     "/webhooks/send.py",
-    "/webhooks/push.py",
+    "/webhooks/agent_events.py",
     "/outage.py",
 }
 _SOURCE = str(Path(majlis.__file__).parent)

@@ -16,7 +16,7 @@ from majlis.api.auth import require_caller
 from majlis.api.bodies import NoSuchId, reply
 from majlis.errors import Invalid, MajlisError, Malformed, TooMany, Unauthenticated, Unavailable
 from majlis.outage import Outage
-from majlis.store.faults import is_passing
+from majlis.store.passing_faults import is_passing
 
 _logger = structlog.get_logger(__name__)
 

@@ -23,7 +23,7 @@ from majlis.store.tables import blobs, spaces
 from majlis.store.tables.columns import Key
 from majlis.store.transactions import Tx
 from majlis.transfer import tables
-from majlis.transfer.contents import content_lines
+from majlis.transfer.file_content import content_lines
 from majlis.transfer.report import Progress
 from majlis.transfer.scope import DAMAGE, Redaction, Scope, contents, find_scope, ordered, parts, selected
 from majlis.transfer.tables import Kind

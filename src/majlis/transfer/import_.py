@@ -23,9 +23,9 @@ from majlis.store.tables.columns import word
 from majlis.store.tables.runs import NOT_OVER
 from majlis.store.transactions import Database, Tx
 from majlis.transfer.batch import import_lines, replace_owner
-from majlis.transfer.contents import Receiver, Wrong
 from majlis.transfer.export import prefer_indexes
 from majlis.transfer.file import Raw, Rejected, Source
+from majlis.transfer.file_content import Receiver, Wrong
 from majlis.transfer.notify import Notified, notify, resync
 from majlis.transfer.parse import Content, End, Line, Refused, parse
 from majlis.transfer.placeholders import fill_gaps

@@ -76,7 +76,7 @@ _NEWS = (
         webhook_cursors,
         sa.and_(webhook_cursors.c.webhook_id == _hooks.id, webhook_cursors.c.space_id == members.c.space_id),
     )
-    # Webhooks of outside agents get events of an inbox: webhooks/push.py.
+    # Webhooks of outside agents get events of an inbox: webhooks/agent_events.py.
     .where(
         _ENABLED,
         _hooks.agent_id.is_(None),

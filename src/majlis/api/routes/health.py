@@ -21,7 +21,7 @@ from majlis.api.route import new_router
 from majlis.errors import Forbidden, Unavailable
 from majlis.gateway import Gateway
 from majlis.runs.claim.poll import count_open
-from majlis.store.faults import is_full, probe_write
+from majlis.store.passing_faults import is_full, probe_write
 
 router = new_router("health")
 _TIMEOUT_SECONDS = 3

@@ -33,7 +33,7 @@ from majlis.runs.loop.perceive import Perception
 from majlis.runs.loop.request_model import MAX_RETRY_SECONDS, Parked, Requests
 from majlis.runs.run import Run
 from majlis.spaces.shapes import StopperJson
-from majlis.store.faults import is_passing
+from majlis.store.passing_faults import is_passing
 
 _logger = structlog.get_logger(__name__)
 FIRST_RETRY_SECONDS = 0.1

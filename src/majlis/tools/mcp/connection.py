@@ -40,11 +40,11 @@ from majlis.errors import Invalid, MajlisError, Unavailable
 from majlis.runs.calls.dialog import MAX_QUESTIONS
 from majlis.runs.calls.elicit import Elicitation
 from majlis.runs.calls.result import clean
-from majlis.tools.mcp.contents import prompt_list, prompt_result, read_result, resource_list
 from majlis.tools.mcp.endpoint import Route
 from majlis.tools.mcp.offer import Kind, Listed
 from majlis.tools.mcp.ongoing import Ongoing, People, Tell
 from majlis.tools.mcp.questions import read_question
+from majlis.tools.mcp.resources import prompt_list, prompt_result, read_result, resource_list
 from majlis.tools.mcp.servers import NotCalled
 from majlis.tools.mcp.transports import transports
 from majlis.tools.reach.reach import Reach

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 import structlog
 
 from majlis.outage import Outage
-from majlis.store.faults import is_full, is_passing
 from majlis.store.open import open_database
+from majlis.store.passing_faults import is_full, is_passing
 
 
 async def test_a_full_disk_is_a_passing_fault(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import majlis.webhooks.push
+import majlis.webhooks.agent_events
 from majlis.settings import Settings
 from tests.api.test_bad_input import assert_error
 from tests.conditions import until
@@ -19,7 +19,7 @@ from tests.world import serve_world
 
 @pytest.fixture
 async def receiver(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Receiver]:
-    monkeypatch.setattr(majlis.webhooks.push, "_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr(majlis.webhooks.agent_events, "_EVERY_SECONDS", 0.05)
     async with open_receiver() as opened:
         yield opened
 
@@ -65,7 +65,7 @@ async def test_d2_an_event_is_sent_signed_with_its_lease_and_answered(house: Hou
 async def test_d2_an_event_that_is_not_accepted_is_sent_again_and_loses_no_attempt(
     house: House, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(majlis.webhooks.push, "back_off", lambda failures: 50)
+    monkeypatch.setattr(majlis.webhooks.agent_events, "back_off", lambda failures: 50)
     scout = await outside(house)
     hook = await hooked(house, receiver, scout)
     space = await house.space("Project Alpha", scout.agent)
@@ -139,7 +139,7 @@ async def test_d2_a_receiver_that_is_gone_leaves_the_events_for_polls(house: Hou
 async def test_d2_a_failure_long_after_another_does_not_count_as_failing_for_a_day(
     house: House, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(majlis.webhooks.push, "back_off", lambda failures: 50)
+    monkeypatch.setattr(majlis.webhooks.agent_events, "back_off", lambda failures: 50)
     scout = await outside(house)
     await hooked(house, receiver, scout)
     space = await house.space("Project Alpha", scout.agent)
