@@ -101,6 +101,22 @@ async def test_the_search_for_a_bad_line_takes_few_tries(target: Database, tmp_p
     assert len(tries) < 30
 
 
+async def test_a_batch_may_have_messages_of_a_thousand_spaces(target: Database, tmp_path: Path) -> None:
+    """SQLite refused the look for placeholders in so many spaces, and every further try of the import failed there."""
+    person, at = ids.new("ent"), iso(0)
+    rooms = [ids.new("spc") for _ in range(1900)]
+    lines: list[Said] = [
+        HEADER,
+        {"type": "entity", "id": person, "entityType": "human", "name": "Sara", "createdAt": at},
+    ]
+    lines += [{"type": "space", "id": room, "name": "Alpha", "headSeq": 1, "createdAt": at} for room in rooms]
+    said = {"type": "message", "seq": 1, "senderId": person, "createdAt": at, "text": "hello"}
+    lines += [{**said, "id": ids.new("msg"), "spaceId": room} for room in rooms]
+    summary, set_aside = await imported(target, [*lines, {"type": "end", "counts": {}}], tmp_path)
+    assert set_aside == []
+    assert summary.counts["message", "imported"] == 1900
+
+
 async def test_an_undamaged_gateway_is_read_past_sqlalchemy(source: Database, furnished: House) -> None:
     """A row that could not be read this way would be read alone, a hundred times more slowly, and look the same."""
 

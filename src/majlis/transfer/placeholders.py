@@ -21,6 +21,8 @@ PLACEHOLDER = "This message was damaged and could not be imported."
 MAX_PLACEHOLDERS = 100_000
 
 _BATCH = 1000
+# SQLite refuses a condition with more than 1,000 alternatives.
+_SPACES = 500
 # The second text was written by earlier versions.
 _TEXTS = (PLACEHOLDER, "A damaged message was set aside here.")
 
@@ -36,12 +38,11 @@ def replace_placeholders(tx: Tx, lines: Sequence[Line]) -> set[int]:
     numbers: dict[str, list[int]] = defaultdict(list)
     for line in lines:
         numbers[line.values["space_id"]].append(line.values["seq"])
-    ranges = (
-        sa.and_(messages.c.space_id == space_id, messages.c.seq.between(min(seqs), max(seqs)))
-        for space_id, seqs in numbers.items()
-    )
-    notices = sa.select(messages).where(sa.or_(*ranges), messages.c.kind == "notice", messages.c.text.in_(_TEXTS))
-    found = {(row.space_id, row.seq): row.n for row in tx.all(notices)}
+    found: dict[tuple[str, int], int] = {}
+    remaining = list(numbers.items())
+    while remaining:
+        found |= _notices(tx, remaining[:_SPACES])
+        del remaining[:_SPACES]
     replaced: set[int] = set()
     for line in lines if found else ():
         n = found.get((line.values["space_id"], line.values["seq"]))
@@ -49,6 +50,15 @@ def replace_placeholders(tx: Tx, lines: Sequence[Line]) -> set[int]:
             tx.execute(messages.update().where(messages.c.n == n).values(line.values))
             replaced.add(line.raw.number)
     return replaced
+
+
+def _notices(tx: Tx, numbers: Sequence[tuple[str, list[int]]]) -> dict[tuple[str, int], int]:
+    ranges = (
+        sa.and_(messages.c.space_id == space_id, messages.c.seq.between(min(seqs), max(seqs)))
+        for space_id, seqs in numbers
+    )
+    notices = sa.select(messages).where(sa.or_(*ranges), messages.c.kind == "notice", messages.c.text.in_(_TEXTS))
+    return {(row.space_id, row.seq): row.n for row in tx.all(notices)}
 
 
 def fill_gaps(tx: Tx, space: sa.Row[Any], senders: Senders) -> tuple[int, int]:
