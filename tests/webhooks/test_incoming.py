@@ -88,7 +88,8 @@ async def test_a_request_that_is_not_signed_is_refused(world: World, scheme: str
         assert_error(await posted(hook["url"], b'{"text": "a"}', encoded), 401, "bad_signature")
     if scheme != "secret":
         assert_error(await posted(hook["url"], b'{"text": "b"}', right), 401, "bad_signature")
-    assert_error(await posted(f"{world.base_url}/hooks/unknown", b"{}", right), 404, "unknown_webhook")
+    for address in ("unknown", "%00", "%ED%A0%80"):
+        assert_error(await posted(f"{world.base_url}/hooks/{address}", b"{}", right), 404, "unknown_webhook")
     assert await texts(world, space) == []
 
 

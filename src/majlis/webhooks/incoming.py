@@ -5,6 +5,7 @@ A delivery is posted once: its id is the client id of the message or the event i
 
 from __future__ import annotations
 
+import re
 import secrets as random
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -29,6 +30,8 @@ from majlis.webhooks.template import check_template, render
 from majlis.webhooks.verify import Scheme, delivery_id
 
 MAX_WEBHOOKS = 500
+# PostgreSQL refuses some other texts as parameters.
+_ADDRESS = re.compile(r"[A-Za-z0-9_-]+")
 
 _ALL = (
     sa.select(incoming_webhooks, entities.c.name)
@@ -117,7 +120,8 @@ def delete_incoming(tx: Tx, caller: Caller, webhook_id: str) -> None:
 
 
 def find_incoming(tx: Tx, address: str) -> sa.Row[Any]:
-    found = tx.one(_ALL.where(incoming_webhooks.c.address == address))
+    looks_right = _ADDRESS.fullmatch(address) is not None
+    found = tx.one(_ALL.where(incoming_webhooks.c.address == address)) if looks_right else None
     if found is None:
         raise NotFound("unknown_webhook", "No webhook has this address.")
     return found
