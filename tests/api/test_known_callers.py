@@ -3,6 +3,13 @@ sees every change since the last one."""
 
 from __future__ import annotations
 
+import pytest
+import sqlalchemy as sa
+
+from majlis.api.auth import Credential, Entry, KnownTokens
+from majlis.entities.caller import Caller
+from majlis.errors import Unauthenticated
+from majlis.store.transactions import Tx
 from tests.world import World
 
 
@@ -45,3 +52,19 @@ async def test_a_known_caller_has_its_new_role(world: World) -> None:
     names = [each["name"] for each in await world.owner.ok("GET", "/api/entities")]
     assert "Omar" in names
     assert "Layla" not in names
+
+
+async def test_a_statement_that_fails_says_nothing_to_a_caller_whose_token_has_ended(world: World) -> None:
+    """Otherwise its error would tell whether the caller had been allowed to go on until there."""
+    sara = await world.person("Sara")
+    entry = Entry(world.gateway, Credential(world.gateway.hasher.hash(sara.token), "api"), KnownTokens())
+    await entry.caller()
+    [token] = await world.owner.ok("GET", f"/api/entities/{sara.id}/tokens")
+    await world.owner.ok("DELETE", f"/api/tokens/{token['id']}")
+
+    def fail(tx: Tx, _: Caller) -> None:
+        tx.execute(sa.text("SELECT * FROM no_such_table"))
+
+    for run in (entry.read, entry.write, entry.snapshot):
+        with pytest.raises(Unauthenticated):
+            await run(fail)

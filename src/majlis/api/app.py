@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -95,6 +96,7 @@ _ROUTERS = (
     web,
 )
 ROUTES = [route for module in _ROUTERS for route in module.router.routes]
+_making_document = threading.Lock()
 
 
 def create_app(gateway: Gateway) -> ASGIApp:
@@ -129,9 +131,15 @@ def create_app(gateway: Gateway) -> ASGIApp:
     return Middleware(_with_cors(app, settings.allowed_origins), settings.https)
 
 
-@cache
 def openapi_document() -> dict[str, Any]:
-    """The OpenAPI document, without a gateway: also for SDK generators and tests."""
+    """The OpenAPI document, without a gateway: also for SDK generators and tests. Made once, even if several requests
+    ask for it at once."""
+    with _making_document:
+        return _openapi_document()
+
+
+@cache
+def _openapi_document() -> dict[str, Any]:
     described = [route.described() if isinstance(route, Route) else route for route in ROUTES]
     return complete(get_openapi(title="Majlis", version=__version__, routes=described))
 

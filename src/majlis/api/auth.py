@@ -130,6 +130,11 @@ class Entry:
                 return (await in_database(lambda tx: self._credential.presume(tx, known, work)))[1]
             except CallerChanged:
                 self._known.forget(self._credential.digest)
+            except sa.exc.DBAPIError:
+                # The work may have failed after it was allowed to a caller who has lost access.
+                self._known.forget(self._credential.digest)
+                await self.caller()
+                raise
         caller, result = await in_database(lambda tx: self._credential.begin(tx, work))
         self._known.add(self._credential.digest, caller)
         return result
