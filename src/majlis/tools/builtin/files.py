@@ -37,7 +37,7 @@ class SendFiles(Input):
     files: Annotated[list[FileId], Field(min_length=1, max_length=MAX_FILES)]
     """Ids of files."""
     text: str = ""
-    """The text of the message."""
+    """Message text."""
 
 
 @dataclass(frozen=True, slots=True)

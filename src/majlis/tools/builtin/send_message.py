@@ -33,7 +33,7 @@ FileId = Annotated[str, Field(min_length=1, max_length=64)]
 
 class SendMessage(Input):
     text: Annotated[str, Field(min_length=1)]
-    """The text of the message."""
+    """Message text."""
 
 
 class WaitFor(Input):
