@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from majlis.store.hot import hot
 from majlis.store.pipeline import Pipeline
-from majlis.store.postgres import PostgresDatabase
+from majlis.store.postgres import PostgresDatabase, _Connection
 from majlis.store.tables import gateway
 from majlis.store.transactions import Tx
 from tests.conditions import until
@@ -110,6 +110,29 @@ async def test_a_canceled_statement_costs_no_other_connection(db: PostgresDataba
         async with asyncio.timeout(0.05):
             await db.read(lambda tx: tx.execute(_SLEEP))
     assert pool._idle == held[:2]
+
+
+async def test_a_cancellation_that_arrives_before_its_statement_is_repeated(
+    db: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server ignored it, and the statement kept its connection and its locks until it ended by itself."""
+    sleep = hot(sa.select(sa.func.pg_sleep(sa.bindparam("seconds", type_=sa.Float))))
+    cancel, sent = _Connection.cancel, 0
+
+    async def lose_the_first(connection: _Connection) -> None:
+        nonlocal sent
+        sent += 1
+        if sent > 1:
+            await cancel(connection)
+
+    monkeypatch.setattr(_Connection, "cancel", lose_the_first)
+    await db.read(keys)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await db.read(lambda tx: tx.execute(sleep, {"seconds": 60.0}))
+    await until(lambda: len(db._pool._idle) == 1)
+    assert sent > 1
+    assert db._pool._open == 1
 
 
 async def test_a_large_write_and_its_answers_pass_each_other(db: PostgresDatabase) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -24,6 +25,7 @@ from majlis.store.hot import HotResult, Prepared, Row
 
 BEGIN, SNAPSHOT = "BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _COMMIT, _ROLLBACK = "COMMIT", "ROLLBACK"
+_CANCEL_AGAIN_SECONDS = 1.0
 _DIVISION_BY_ZERO = "22012"
 # Parameters and, unless all are texts, their formats.
 Given = tuple[list[bytes | None], list[int] | None]
@@ -168,9 +170,13 @@ class Pipeline:
         """Rolls back, after the statements under way. Those that do not commit are cancelled."""
         if self._under_way is not None:
             left = self._under_way.left = asyncio.Event()
-            if not self.is_committing:
-                await cancel()
-            await left.wait()
+            while not left.is_set():
+                # The server ignores a cancellation that arrives before the statement.
+                if not self.is_committing:
+                    await cancel()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_CANCEL_AGAIN_SECONDS):
+                        await left.wait()
         self._queue.clear()
         if not self.is_idle:
             await self._send([_Statement(_ROLLBACK)]).answered
