@@ -13,7 +13,7 @@ from majlis.store import ids
 from majlis.store.migrations import REVISIONS
 from majlis.store.transactions import Database, Tx
 from majlis.transfer.export import Damaged, Selection
-from majlis.transfer.scope import Scope
+from majlis.transfer.scope import ExportScope
 from majlis.transfer.tables import KINDS
 from tests.store.test_bulk import TEXTS
 from tests.transfer.sample_gateway import House, Said, exported, imported, of_type
@@ -120,10 +120,10 @@ async def test_a_batch_may_have_messages_of_a_thousand_spaces(target: Database, 
 async def test_an_undamaged_gateway_is_read_past_sqlalchemy(source: Database, furnished: House) -> None:
     """A row that could not be read this way would be read alone, a hundred times more slowly, and look the same."""
 
-    def read(tx: Tx, scope: Scope) -> list[Any]:
+    def read(tx: Tx, scope: ExportScope) -> list[Any]:
         return [row for kind in KINDS for page in Selection(tx, kind, scope).pages() for row in page]
 
-    for scope in (Scope(), Scope(furnished.alpha)):
+    for scope in (ExportScope(), ExportScope(furnished.alpha)):
         found = await source.snapshot(read, scope)
         assert len(found) > 10
         assert not any(isinstance(row, (sa.Row, Damaged)) for row in found)

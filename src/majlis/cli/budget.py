@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None, help="Show and set budgets: what agents may cost.")
 COLUMNS = ("Scope", "Of", "Limit", "Spent")
-Scope = Literal["gateway", "space", "agent", "person", "cause"]
-ScopeArgument = Annotated[Scope, typer.Argument(help="Gateway, space, agent, person or cause.")]
+BudgetScope = Literal["gateway", "space", "agent", "person", "cause"]
+ScopeArgument = Annotated[BudgetScope, typer.Argument(help="Gateway, space, agent, person or cause.")]
 Name = Annotated[
     str | None, typer.Argument(metavar="NAME", help="Name or id. Without it, the budget applies to each one.")
 ]
@@ -62,14 +62,14 @@ async def remove(client: MajlisClient, scope: ScopeArgument, name: Name = None, 
     print_result(found, as_json, f"Removed the budget of {name or scope}.")
 
 
-async def _id(client: MajlisClient, scope: Scope, name: str | None) -> str | None:
+async def _id(client: MajlisClient, scope: BudgetScope, name: str | None) -> str | None:
     if name is None or scope == "cause":
         return name
     found = await (find_space(client, name) if scope == "space" else find_entity(client, name))
     return str(found["id"])
 
 
-def _is(budget: shapes.BudgetJson, scope: Scope, of: str | None) -> bool:
+def _is(budget: shapes.BudgetJson, scope: BudgetScope, of: str | None) -> bool:
     return budget["scope"] == scope and budget.get("id") == of
 
 

@@ -25,7 +25,7 @@ from majlis.store.transactions import Tx
 from majlis.transfer import tables
 from majlis.transfer.file_content import content_lines
 from majlis.transfer.report import Progress
-from majlis.transfer.scope import DAMAGE, Redaction, Scope, contents, find_scope, ordered, parts, selected
+from majlis.transfer.scope import DAMAGE, ExportScope, Redaction, contents, find_scope, ordered, parts, selected
 from majlis.transfer.tables import Kind
 
 _CONTENTS = 200
@@ -47,7 +47,7 @@ Row = sa.Row[Any] | Damaged
 
 @dataclass
 class Exported:
-    scope: Scope
+    scope: ExportScope
     counts: Counter[str] = field(default_factory=Counter)
     left_out: list[dict[str, Any]] = field(default_factory=list)
     """Damaged rows. On import, a notice takes the place of a missing message."""
@@ -106,7 +106,7 @@ def _require_current(tx: Tx) -> None:
         raise ConfigurationError(f"This database is at revision {found}. Run `majlis migrate` first.")
 
 
-def _messages_expected(tx: Tx, scope: Scope) -> int:
+def _messages_expected(tx: Tx, scope: ExportScope) -> int:
     total = sa.select(sa.func.coalesce(sa.func.sum(spaces.c.head_seq), 0)).where(spaces.c.deleted_at.is_(None))
     return int(tx.execute(total if scope.space_id is None else total.where(spaces.c.id == scope.space_id)).scalar_one())
 
@@ -131,7 +131,7 @@ def _pages(tx: Tx, kind: Kind, exported: Exported) -> Iterator[list[bytes]]:
 class Selection:
     """The rows of one kind in a scope, read by keyset."""
 
-    def __init__(self, tx: Tx, kind: Kind, scope: Scope) -> None:
+    def __init__(self, tx: Tx, kind: Kind, scope: ExportScope) -> None:
         columns = selected(kind, scope)
         self._tx = tx
         self._kind = kind

@@ -45,7 +45,7 @@ HIDDEN = {"hidden": "Not exported: it is private to the agent or belongs to anot
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ExportScope:
     """`space_id` is None for the whole gateway."""
 
     space_id: str | None = None
@@ -55,10 +55,10 @@ class Scope:
         return "gateway" if self.space_id is None else "space"
 
 
-def find_scope(tx: Tx, space: str | None) -> Scope:
+def find_scope(tx: Tx, space: str | None) -> ExportScope:
     """Finds a space by id or by name. Names of spaces are not unique."""
     if space is None:
-        return Scope()
+        return ExportScope()
     wanted = unicodedata.normalize("NFC", space)
     named = sa.or_(spaces.c.id == wanted, spaces.c.name == wanted)
     found = [row.id for row in tx.all(sa.select(spaces.c.id).where(spaces.c.deleted_at.is_(None), named).limit(9))]
@@ -66,10 +66,10 @@ def find_scope(tx: Tx, space: str | None) -> Scope:
         raise ConfigurationError(f'There is no space "{space}". Use its id or its exact name.')
     if len(found) > 1:
         raise ConfigurationError(f'Several spaces are named "{space}": {", ".join(found)}. Use the id of one.')
-    return Scope(found[0])
+    return ExportScope(found[0])
 
 
-def parts(kind: Kind, scope: Scope) -> Iterator[sa.ColumnElement[bool]]:
+def parts(kind: Kind, scope: ExportScope) -> Iterator[sa.ColumnElement[bool]]:
     """Conditions whose rows follow each other in the file. Owners come first: the import into a fresh gateway needs
     them before all other entities (see `replace_owner`)."""
     chosen = _chosen(kind, scope)
@@ -81,7 +81,7 @@ def parts(kind: Kind, scope: Scope) -> Iterator[sa.ColumnElement[bool]]:
         yield chosen
 
 
-def selected(kind: Kind, scope: Scope) -> list[tuple[Field, sa.ColumnElement[Any], bool]]:
+def selected(kind: Kind, scope: ExportScope) -> list[tuple[Field, sa.ColumnElement[Any], bool]]:
     """Each field with the expression to read, and True if the key is left out when it is null."""
     if scope.space_id is None:
         return [(each, each.column, False) for each in kind.fields]
@@ -89,14 +89,14 @@ def selected(kind: Kind, scope: Scope) -> list[tuple[Field, sa.ColumnElement[Any
     return [(each, *_within(each, scope.space_id)) for each in kind.fields if each.name not in left_out]
 
 
-def ordered(kind: Kind, scope: Scope) -> tuple[sa.Column[Any], ...]:
+def ordered(kind: Kind, scope: ExportScope) -> tuple[sa.Column[Any], ...]:
     """Messages in insertion order, which search relies on; within one space that is the order of numbers."""
     if kind.name == "message":
         return (kind.table.c.n,) if scope.space_id is None else (kind.table.c.seq,)
     return tuple(kind.table.primary_key.columns)
 
 
-def _chosen(kind: Kind, scope: Scope) -> sa.ColumnElement[bool] | None:
+def _chosen(kind: Kind, scope: ExportScope) -> sa.ColumnElement[bool] | None:
     table = kind.table
     if scope.space_id is None:
         if kind.name == "file":
@@ -154,7 +154,7 @@ def _carried(space_id: str | None) -> sa.Select[tuple[str]]:
     return carried.where(attachments.c.space_id.not_in(sa.select(spaces.c.id).where(spaces.c.deleted_at.is_not(None))))
 
 
-def contents(scope: Scope) -> sa.Select[tuple[str, str, int]]:
+def contents(scope: ExportScope) -> sa.Select[tuple[str, str, int]]:
     """The content of these files in the file store."""
     return (
         sa.select(blobs.c.name, blobs.c.sha256, blobs.c.bytes)

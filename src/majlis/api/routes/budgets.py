@@ -13,7 +13,7 @@ from majlis.api.bodies import Body, IdText, reply
 from majlis.api.error_responses import refusals
 from majlis.api.route import new_router
 from majlis.runs.budget.budgets import BudgetJson, BudgetsJson, list_budgets, replace_budgets
-from majlis.runs.budget.check import Scope
+from majlis.runs.budget.check import BudgetScope
 
 router = new_router("budgets")
 
@@ -21,7 +21,7 @@ router = new_router("budgets")
 class Budget(Body):
     """Per day, except for a cause. Without an `id`: for each space, agent, person or cause without one of its own."""
 
-    scope: Scope
+    scope: BudgetScope
     id: IdText | None = None
     usd: Annotated[float, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)] | None = None
     tokens: Annotated[int, Field(ge=0, le=2**53)] | None = None

@@ -14,7 +14,7 @@ from majlis.audit.record import record
 from majlis.entities.caller import Caller
 from majlis.errors import Forbidden, Invalid
 from majlis.inbox.wake import BUDGETS, WorkAvailable
-from majlis.runs.budget.check import Charge, Scope
+from majlis.runs.budget.check import BudgetScope, Charge
 from majlis.runs.budget.park import release_parked
 from majlis.store import ids
 from majlis.store.tables import budgets, causes, entities, runs, spaces, spend
@@ -23,14 +23,14 @@ from majlis.store.transactions import Dialect, Tx
 _DAY = 86_400_000
 # The worker of rows that hold what was spent before there was a budget.
 _PAST = "past"
-_KEYS: dict[Scope, sa.ColumnElement[Any]] = {
+_KEYS: dict[BudgetScope, sa.ColumnElement[Any]] = {
     "gateway": sa.literal_column("''", sa.String),
     "space": runs.c.trigger_space_id,
     "agent": runs.c.agent_id,
     "person": runs.c.person_id,
     "cause": runs.c.cause_id,
 }
-_KNOWN: dict[Scope, sa.Select[Any]] = {
+_KNOWN: dict[BudgetScope, sa.Select[Any]] = {
     "space": sa.select(spaces.c.id).where(spaces.c.deleted_at.is_(None)),
     "agent": sa.select(entities.c.id).where(entities.c.type == "agent", entities.c.deleted_at.is_(None)),
     "person": sa.select(entities.c.id).where(entities.c.type != "agent", entities.c.deleted_at.is_(None)),
@@ -42,7 +42,7 @@ class BudgetJson(TypedDict):
     """The amounts are per day, except for a cause. Without an `id`, the budget applies to each space, agent,
     person or cause that has no budget of its own. The budget of the gateway has no id."""
 
-    scope: Scope
+    scope: BudgetScope
     id: NotRequired[str]
     usd: NotRequired[float]
     tokens: NotRequired[int]
@@ -100,8 +100,8 @@ _PUT: dict[Dialect, Any] = {
 }
 
 
-def _checked(tx: Tx, wanted: Sequence[BudgetJson]) -> dict[tuple[Scope, str], dict[str, Any]]:
-    asked: dict[tuple[Scope, str], dict[str, Any]] = {}
+def _checked(tx: Tx, wanted: Sequence[BudgetJson]) -> dict[tuple[BudgetScope, str], dict[str, Any]]:
+    asked: dict[tuple[BudgetScope, str], dict[str, Any]] = {}
     for at, each in enumerate(wanted):
         path, scope, scope_id = f"budgets.{at}", each["scope"], each.get("id") or ""
         usd, tokens = each.get("usd"), each.get("tokens")
@@ -117,11 +117,11 @@ def _checked(tx: Tx, wanted: Sequence[BudgetJson]) -> dict[tuple[Scope, str], di
     return asked
 
 
-def _is_known(tx: Tx, scope: Scope, scope_id: str) -> bool:
+def _is_known(tx: Tx, scope: BudgetScope, scope_id: str) -> bool:
     return tx.one(sa.select(_KNOWN[scope].where(sa.column("id") == scope_id).subquery().c.id)) is not None
 
 
-def _count_past(tx: Tx, scope: Scope, scope_id: str, day: str, timezone: str) -> None:
+def _count_past(tx: Tx, scope: BudgetScope, scope_id: str, day: str, timezone: str) -> None:
     """Only scopes with a budget are charged. The cost before that, of today or of a recent cause, comes from the runs,
     without the part that was charged already."""
     since = tx.now - _DAY if scope == "cause" else clock.start_of_day(day, timezone)
@@ -143,7 +143,7 @@ def _count_past(tx: Tx, scope: Scope, scope_id: str, day: str, timezone: str) ->
         tx.execute(_SET_PAST[tx.dialect], rows)
 
 
-def _past(tx: Tx, scope: Scope, scope_id: str, day: str, usd: float, tokens: int) -> dict[str, Any]:
+def _past(tx: Tx, scope: BudgetScope, scope_id: str, day: str, usd: float, tokens: int) -> dict[str, Any]:
     charged = [row for row in _spent_rows(tx, scope, scope_id, day) if row.worker != _PAST]
     left: Charge = {
         "day": day,
@@ -176,7 +176,7 @@ def _json(tx: Tx, row: sa.Row[Any], day: str) -> SpentBudgetJson:
     return cast(SpentBudgetJson, {"scope": row.scope, **shown, **spent})
 
 
-def _spent_rows(tx: Tx, scope: Scope, scope_id: str, day: str) -> Sequence[sa.Row[Any]]:
+def _spent_rows(tx: Tx, scope: BudgetScope, scope_id: str, day: str) -> Sequence[sa.Row[Any]]:
     """The spend of one id, or of all ids if `scope_id` is empty; of causes, only recent ones."""
     chosen = [spend.c.day == day, spend.c.scope == scope]
     if scope_id:

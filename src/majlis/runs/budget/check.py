@@ -18,12 +18,12 @@ from majlis.store.hot import hot
 from majlis.store.tables import budgets, spend
 from majlis.store.transactions import Dialect, Tx
 
-Scope = Literal["gateway", "space", "agent", "person", "cause"]
+BudgetScope = Literal["gateway", "space", "agent", "person", "cause"]
 # By scope: the id of the run's space, agent, person and cause.
-Keys = Mapping[Scope, str]
+Keys = Mapping[BudgetScope, str]
 
 _DAY = sa.bindparam("day", type_=sa.String)
-_SCOPES: tuple[Scope, ...] = ("gateway", "space", "agent", "person", "cause")
+_SCOPES: tuple[BudgetScope, ...] = ("gateway", "space", "agent", "person", "cause")
 _ALL = (
     sa.select(budgets.c.scope, budgets.c.scope_id, budgets.c.usd, budgets.c.tokens)
     .union_all(
@@ -66,7 +66,7 @@ class Charge(TypedDict):
     """A row of `spend` to add to."""
 
     day: str
-    scope: Scope
+    scope: BudgetScope
     scope_id: str
     worker: str
     usd: float
@@ -74,7 +74,7 @@ class Charge(TypedDict):
 
 
 class SpentBudget(NamedTuple):
-    scope: Scope
+    scope: BudgetScope
     # The id of the space, agent, person or cause; empty for the gateway.
     id: str
 
@@ -82,7 +82,7 @@ class SpentBudget(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Check:
     # The scopes that have a budget, and so are charged.
-    scopes: frozenset[Scope] = frozenset()
+    scopes: frozenset[BudgetScope] = frozenset()
     spent: SpentBudget | None = None
 
 
@@ -104,7 +104,7 @@ class Budgets:
     def today(self) -> str:
         return clock.day_of(clock.now(), self.timezone)
 
-    def charges(self, keys: Keys, scopes: Iterable[Scope], usd: float, tokens: int) -> list[Charge]:
+    def charges(self, keys: Keys, scopes: Iterable[BudgetScope], usd: float, tokens: int) -> list[Charge]:
         day = self.today()
         return [
             {

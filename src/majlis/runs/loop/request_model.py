@@ -24,7 +24,7 @@ from majlis.models.port import (
     Usage,
 )
 from majlis.models.sizes_and_prices import Prices
-from majlis.runs.budget.check import Charge, Scope, check_budgets
+from majlis.runs.budget.check import BudgetScope, Charge, check_budgets
 from majlis.runs.budget.park import keys_of, park
 from majlis.runs.calls.permission import place_of
 from majlis.runs.engine import Engine
@@ -63,7 +63,7 @@ class Requests:
         # Spaces from which the agent was removed while it ran: nothing is streamed there any more (A7).
         self._left: set[str] = set()
         # The scopes whose budgets the run is charged to, what is not written yet, and the characters of this answer.
-        self._budgeted: Collection[Scope] = ()
+        self._budgeted: Collection[BudgetScope] = ()
         self._charges: list[Charge] = []
         self._heard = 0
         # The space of the last view, if it has no policy.
