@@ -38,7 +38,7 @@ def missing() -> str:
     except OSError as error:
         return f"this machine does not allow network namespaces: {error}"
     except subprocess.CalledProcessError as error:
-        return f"this machine does not allow network namespaces: {error.stderr.decode().strip()}"
+        return f"this machine does not allow network namespaces: {error.stderr.strip()}"
 
 
 def _leave() -> None:
@@ -105,9 +105,11 @@ def network(hosts: int) -> Iterator[list[Host]]:
         yield made
     finally:
         for host in made:
-            with suppress(subprocess.CalledProcessError):
-                host.lose_nothing()
-                _ip("netns", "del", host.namespace)
+            host.lose_nothing()
+            # First the link: a deleted namespace keeps its links for a while, and the next storm has the same names.
+            for what, one in (("link", host.link), ("netns", host.namespace)):
+                with suppress(subprocess.CalledProcessError):
+                    _ip(what, "del", one)
         with suppress(subprocess.CalledProcessError):
             _ip("link", "del", name)
 
@@ -127,4 +129,8 @@ def _ip(*arguments: str) -> None:
 
 
 def _run(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True)
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except subprocess.CalledProcessError as error:
+        error.add_note(error.stderr)
+        raise
