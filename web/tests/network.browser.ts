@@ -50,11 +50,12 @@ test.each(['drop', 'silence'] as const)('after a network failure (%s) during a t
   await app.closePages()
 })
 
-test('a choice made without a network changes only its own entry of a list that was changed elsewhere meanwhile', async () => {
-  const zaid = await app.person('Zaid')
+test.each(['the next connection', 'another try'])('a choice made without a network, sent with %s, changes only its own entry of a list that was changed elsewhere', async (how) => {
+  const zaid = await app.person(`Zaid ${how}`)
   const [here, elsewhere] = [await app.space('Depot', [zaid]), await app.space('Forge', [zaid])]
   const network = await new NetworkProxy(app.gateway.url).open()
   const page = await app.open(zaid)
+  await page.clock.install()
   await page.goto(`${network.url}/spaces/${here.id}`)
   await composer(page).waitFor()
   const options = page.getByRole('button', { name: 'Space options' })
@@ -68,6 +69,8 @@ test('a choice made without a network changes only its own entry of a list that 
   await page.getByRole('menuitem', { name: 'Mute' }).click()
   await page.getByText('Reconnecting').waitFor()
   network.restore()
+  // The choice is tried again after five seconds, even if the connection is not back yet.
+  await page.clock.fastForward(how === 'another try' ? 5000 : 1000)
   await expect.poll(async () => (await zaid.client.preferences.get()).muted.toSorted()).toEqual([here.id, elsewhere.id].toSorted())
   await page.getByRole('list', { name: 'Pinned', exact: true }).getByText('Forge').waitFor()
   network.close()

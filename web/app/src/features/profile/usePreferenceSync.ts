@@ -33,22 +33,30 @@ export function usePreferenceSync(): void {
   }, [me, saved])
 }
 
+const RETRY_MS = 5000
+let sending = false
+let retry: ReturnType<typeof setTimeout> | undefined
+
 async function load(store: Store, me: string): Promise<void> {
+  clearTimeout(retry)
   try {
     const saved = await store.client.preferences.get()
     store.change((state) => applyPreferences(state, saved))
     adopt(me, saved)
     // Choices from before the server kept them.
     if (saved.revision === 0) noteChange(...names(me).filter((name) => !same(choices(me)[name], saved[name])))
-  } catch {
-    // Loaded again with the next connection.
+  } catch (error) {
+    tryAgain(store, me, error)
+    return
   }
   await send(store, me)
 }
 
-const RETRY_MS = 5000
-let sending = false
-let retry: ReturnType<typeof setTimeout> | undefined
+/** Otherwise with the next connection or choice. Loads first: a list may have been changed elsewhere meanwhile. */
+function tryAgain(store: Store, me: string, error: unknown): void {
+  clearTimeout(retry)
+  if (error instanceof MajlisError && error.retryable) retry = setTimeout(() => void load(store, me), RETRY_MS)
+}
 
 async function send(store: Store, me: string): Promise<void> {
   if (sending) return
@@ -70,15 +78,14 @@ async function send(store: Store, me: string): Promise<void> {
       else noteSent(sent.filter((name) => !saved || same(choices(me)[name], now[name])))
     }
   } catch (error) {
-    // Otherwise with the next connection or choice.
-    if (error instanceof MajlisError && error.retryable) retry = setTimeout(() => void send(store, me), RETRY_MS)
+    tryAgain(store, me, error)
   } finally {
     sending = false
   }
 }
 
 function adopt(me: string, saved: Preferences): void {
-  if (saved.revision === 0) return
+  if (saved.revision === 0) return keepShared(me, saved)
   const kept = unsent()
   const now = choices(me)
   const next = Object.fromEntries(names(me).map((name) => [name, kept.has(name) ? merged(me, name, now[name], saved) : saved[name]])) as unknown as Choices
